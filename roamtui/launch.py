@@ -68,8 +68,10 @@ class Launch:
         sources = self.sources
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain(sources)
-        first, table = None, sources[0] if has_screen() and _is_table(sources) else ""
-        if not table and (sources or not has_screen()):
+        first = table = None
+        if has_screen() and _is_table(sources):
+            table = self.bootstrap.make_table(sources, jobs=_TABLE_JOBS)
+        elif sources or not has_screen():
             first = self.open(sources, self.conversation_id, self.model)
             if "-" in sources:
                 _reattach_terminal()

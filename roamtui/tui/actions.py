@@ -141,7 +141,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.find", "ctrl+f /", "Find", "Search titles, text and, if enabled, meaning."),
     _action("global.notes", "", "Notes", "List your notes on this document."),
     _action("global.table", "ctrl+l", "Table", "Ask questions about each document, as a table.", "app.open_table"),
-    _action("global.open_document", "ctrl+o", "Open", "Open another document, or turn to one.", "app.open_document"),
+    _action("global.open_document", "ctrl+o", "Open", "Open another document.", "app.open_document"),
     _action(
         "global.add_source", "", "Add source", "Add a file, folder or site to this conversation.", "app.add_source"
     ),

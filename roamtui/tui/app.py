@@ -21,14 +21,12 @@ from textual.types import CSSPathType
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.document.counts import format_count
-from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
-from roamtui.errors import RoamtuiError
+from roamtui.document.plain import sanitise_text
 from roamtui.models.base import Model
 from roamtui.paths import get_resource_dir
 from roamtui.sources.file_sources import split_sources
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
-from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
+from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
@@ -44,6 +42,8 @@ from roamtui.tui.terminal_images import TerminalDriver, make_driver_class
 from roamtui.tui.themes import choose_theme, derive_defaults, load_themes
 
 if TYPE_CHECKING:
+    from roamtui.table.runner import TablePlan
+    from roamtui.table.store import Table
     from roamtui.tui.screens.main import MainScreen
 
 # Read together at the start (8 ms for the dialogs): when a screen brings its own file, Textual parses all rules again,
@@ -68,14 +68,14 @@ class RoamApp(App[None], inherit_bindings=False):
         self,
         first: AppContext | None = None,
         options: TuiOptions | None = None,
-        table: str = "",
+        table: tuple[Table, TablePlan] | None = None,
     ) -> None:
         """Show `first`.
 
         Args:
             first: The first document, or None if the person chooses it.
             options: How the app looks, and what it can do. None for the options of `first`.
-            table: If there is no `first`, the folder of a table to open now.
+            table: If there is no `first`, a table to show instead.
         """
         options = options or (first.options if first is not None else TuiOptions())
         own_themes, theme_problems = load_themes((get_resource_dir("themes"), *options.themes_dirs))
@@ -90,10 +90,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self._problems = (*self._keys.conflicts, *theme_problems, *theme_problem)
         self._options = options
         self._table = table
-        self._table_mode = ""
-        """The mode of the table that was given at the start. Empty if a document was given or the table is closed."""
-        self.failure: RoamtuiError | None = None
-        """Why the table that was given at the start cannot be opened."""
+        """The table that is the first screen, until the person leaves it."""
         self.documents: dict[str, MainScreen] = {}
         """The screens of open documents by mode."""
         self._origins: dict[str, str] = {}
@@ -109,8 +106,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
         self._mode_count += 1
         mode = f"document-{self._mode_count}"
-        self.documents[mode] = MainScreen(context, self._keys, self._problems)
-        self._problems = ()
+        self.documents[mode] = MainScreen(context, self._keys)
         if mode != self.DEFAULT_MODE:
             self.add_mode(mode, partial(self.documents.__getitem__, mode))
         return mode
@@ -133,13 +129,12 @@ class RoamApp(App[None], inherit_bindings=False):
         """Apply the keymap, and open a document if none was given."""
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # this late because it would delay the first paint
         self.set_keymap(self._keys.keymap)
-        if not self.documents and self._table:
-            self._table_mode = self.current_mode
-            self._show_table((self._table,))
+        if self._table is not None:
+            self._show_table(*self._table)
         elif not self.documents:
             self.open_document(DocumentRequested())
-            if self._problems:
-                self._warn(" ".join(self._problems))
+        if self._problems:
+            self._warn(" ".join(self._problems))
 
     @on(ReturnRequested)
     def _return_to_origin(self) -> None:
@@ -153,31 +148,27 @@ class RoamApp(App[None], inherit_bindings=False):
     def action_open_table(self) -> None:
         library = self.main_screen.conversation.state.library
         added = tuple(source.name for source in library.sources)
-        self._show_table(added or split_sources(library.source))
+        self._open_table(added or split_sources(library.source))
 
     @work(group="tables", exclusive=True, exit_on_error=False)
-    async def _show_table(self, sources: tuple[str, ...]) -> None:
-        """Show the table of some sources, or a table by its folder, until the person leaves it."""
+    async def _open_table(self, sources: tuple[str, ...]) -> None:
+        if self._options.open_table is None:
+            self._warn("Cannot open a table here.")
+        else:
+            self._show_table(*await asyncio.to_thread(self._options.open_table, sources))
+
+    def _show_table(self, table: Table, plan: TablePlan) -> None:
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
-        failure = None
-        if self._options.open_table is None:
-            self.notify("Cannot open a table here.", severity="warning")
-            return
-        try:
-            table, plan = await asyncio.to_thread(self._options.open_table, sources)
-            await self.push_screen_wait(TableScreen(table, plan, self._keys))
-        except RoamtuiError as error:
-            failure = error
-        if self.current_mode == self._table_mode:
-            self._table_mode = ""
+        self.push_screen(TableScreen(table, plan, self._keys), self._on_table_left)
+
+    def _on_table_left(self, _result: None) -> None:
+        if self.current_mode not in self.documents:  # it was the first screen
+            self._table = None
             if self.documents:
                 self._switch_to(next(reversed(self.documents)))
-        if not self._open_modes:
-            self.failure = failure
-            self.exit()
-        elif failure is not None:
-            self._warn(str(failure))
+            else:
+                self.exit()
 
     def _warn(self, words: str) -> None:
         self.notify(words, severity="warning", markup=False)
@@ -193,10 +184,9 @@ class RoamApp(App[None], inherit_bindings=False):
             from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - rarely needed
 
             current = self.documents.get(self.current_mode)
-            others = [_to_start_offer(screen) for screen in self.documents.values() if screen is not current]
             model = current.agent.model if current is not None else None
-            is_first = not self._open_modes
-            dialog = OpenDialog(self._options, self._keys, request, tuple(others), model, is_first=is_first)
+            open_sources = frozenset(screen.conversation.state.library.source for screen in self.documents.values())
+            dialog = OpenDialog(self._options, self._keys, request, open_sources, model, is_first=not self._open_modes)
             self.push_screen(dialog, partial(self._show_opened, request))
 
     def _show_opened(self, request: DocumentRequested, opened: AppContext | DocumentRequested | None) -> None:
@@ -232,13 +222,13 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @property
     def _open_modes(self) -> list[str]:
-        """The modes of the table, if it was given at the start, and of the open documents."""
-        return [*filter(None, [self._table_mode]), *self.documents]
+        """The modes of the table that is the first screen, and of the open documents."""
+        return [*self.documents] if self._table is None else [self.DEFAULT_MODE, *self.documents]
 
     def _switch_to(self, mode: str) -> None:
         """Show a document or the table. Work in the other documents continues."""
         self.switch_mode(mode)
-        titles = [_to_start_offer(screen).name for screen in self.documents.values()]
+        titles = [screen.header.title for screen in self.documents.values()]
         for number, screen in enumerate(self.documents.values()):
             screen.header.show_tabs(titles, number)
 
@@ -394,30 +384,15 @@ class RoamApp(App[None], inherit_bindings=False):
             await model.close()
 
 
-def _to_start_offer(screen: MainScreen) -> StartOffer:
-    """Return an open document as an offer: its title, its last question and the number of questions."""
-    state = screen.conversation.state
-    exchanges = state.transcript.exchanges
-    count = format_count(len(exchanges), "question")
-    asked = f"{sanitise_line(exchanges[-1].question)} · " if exchanges else ""
-    title = strip_anchor(sanitise_line(state.library.title))
-    return StartOffer(group=OfferGroup.OPEN, name=title, note=f"{asked}{count}", source=state.library.source)
-
-
 def run_until_exit(app: RoamApp) -> tuple[int, tuple[str, ...]]:
     """Run the app until the person leaves it. If a defect stopped it, print a message.
 
     Returns:
         The exit status, and a sentence for each conversation that could not be saved.
-
-    Raises:
-        RoamtuiError: The table that was given at the start cannot be opened.
     """
     app.run()
     if app.return_code and not _is_debugging():
         sys.stderr.write(_DEFECT_MESSAGE)
-    if app.failure is not None:
-        raise app.failure
     failures = [screen.app_context.save() for screen in app.documents.values()]
     return app.return_code or 0, tuple(failure for failure in failures if failure)
 

@@ -27,7 +27,6 @@ class OfferGroup(StrEnum):
     """The headings of the start screen, in this order. Each is above its offers; what was typed has none."""
 
     TYPED = ""
-    OPEN = "Open"
     SOURCE = "Recent documents"
     FILE = "Files in this folder"
     CONVERSATION = "Recent conversations"
@@ -93,16 +92,6 @@ class TuiOptions:
     """Prepares the table about some sources, or the table in a folder. Called in a thread. Raises `RoamtuiError`."""
 
 
-@dataclass(slots=True)
-class TriedModels:
-    """What a person has found out about models since the start."""
-
-    failures: dict[str, str] = field(default_factory=dict)
-    """Why tested models cannot be used, by name. Empty for models that replied."""
-    approved_providers: set[str] = field(default_factory=set)
-    """Providers to which the person allowed questions and sections to be sent."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class AppContext:
     """One open document: its conversation and agent, and how to reload and watch it."""
@@ -120,7 +109,6 @@ class AppContext:
     document came from standard input, which cannot be read again."""
     reload_on_change: bool = False
     """Whether to reload the document without asking when it changes on disk."""
-    tried_models: TriedModels = field(default_factory=TriedModels)
     notices: Sequence[str] = ()
     """Sentences to show at the start, for example that characters of the document were replaced."""
 

@@ -55,7 +55,7 @@ class Tables:
             save_settings=lambda _: None,
             open_table=self.open_table,
         )
-        app = RoamApp(None, options, str(self.folder))
+        app = RoamApp(None, options, self.open_table(()))
         app.animation_level = "none"
         return app
 

@@ -15,12 +15,10 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.exchange_view import ActivityView, ExchangeView, OutcomeView, QuestionView, SourcesView
-from roamtui.tui.messages import StatusMessage
 from tests.agent.asking import FakeSearcher
 from tests.fakes.contexts import context_of
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import (
-    EXAMPLES,
     TEXT,
     ask,
     expand,
@@ -44,20 +42,6 @@ def last(app: RoamApp, kind: type[ActivityView | AnswerView | SourcesView | Outc
     content = app.screen.query(ExchangeView).last().query_one(kind).render()
     assert isinstance(content, Content)
     return content.plain
-
-
-async def test_a_question_that_waits_for_the_index_says_so() -> None:
-    gate = asyncio.Event()
-    async with running(make_app([ScriptedReply(text="Two.", gate=gate)]), SIZE) as (app, pilot):
-        app.main_screen.question_box.text = QUESTION
-        await press_until(pilot, lambda: "Waiting for scripted" in last(app, ActivityView), "enter")
-        progress = "Indexing 1,000 of 9,000 sections…"
-        app.main_screen.post_message(StatusMessage(progress, is_progress=True))
-        await wait_until(pilot, lambda: progress in last(app, ActivityView))
-        app.main_screen.post_message(StatusMessage("", is_progress=True))
-        await wait_until(pilot, lambda: "Waiting for scripted" in last(app, ActivityView))
-        gate.set()
-        await wait_until(pilot, lambda: "Two." in last(app, AnswerView))
 
 
 async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_stays() -> None:
@@ -190,24 +174,6 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
         assert "stopped" in last(app, OutcomeView)
         assert screen.status_line.step is None
         assert app.is_running
-
-
-async def test_a_question_that_is_stopped_before_it_began_is_back_in_its_box() -> None:
-    app = make_app()
-    app.app_context.agent.model = SlowModel(gate=asyncio.Event())
-    async with app.run_test(size=SIZE) as pilot:
-        screen = app.main_screen
-        screen.question_box.fill(QUESTION)
-        await press_until(pilot, lambda: screen.is_asking and not screen.question_box.text, "enter")
-        await pilot.pause()
-        assert f"❯ {QUESTION}" in screen_text(app)
-        assert "… Waiting for scripted" in screen_text(app)
-        assert EXAMPLES[1] not in screen_text(app)
-        assert screen.status_line.step is not None
-        await press_until(pilot, lambda: screen.question_box.text == QUESTION, "ctrl+c")
-        assert screen.conversation.state.transcript.exchanges == ()
-        await wait_until(pilot, lambda: "Waiting for" not in screen_text(app) and EXAMPLES[1] in screen_text(app))
-        assert screen.status_line.step is None
 
 
 async def test_the_last_question_is_asked_again_from_before_it() -> None:

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from roamtui.tui.screens.help import HelpDialog
-from roamtui.tui.screens.lists import PickerDialog, PickerItem, filter_items
+from roamtui.tui.screens.lists import PickerItem, filter_items
 from tests.tui.driving import make_app, press_until, running, screen_text, wait_until
 from tests.tui.test_key_queue import type_at_once
-
-
-async def test_the_palette_finds_a_command_by_what_it_does() -> None:
-    async with running(make_app(), (120, 35)) as (_, pilot):
-        await press_until(pilot, PickerDialog, "ctrl+p")
-        await press_until(pilot, "Choose a theme, with live", *"preview")
-        await press_until(pilot, "dark, high contrast", "enter")
 
 
 async def test_keys_typed_at_once_go_to_the_palette_and_then_to_what_it_opens() -> None:

@@ -110,14 +110,3 @@ async def test_a_link_that_a_model_wrote_opens_no_file(notes: Path) -> None:
             if isinstance(app.screen, PickerDialog):
                 await pilot.press("escape")
         assert len(app.documents) == 1
-
-
-async def test_a_web_page_that_was_opened_is_named(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = _make_app((notes / "start.md").resolve())
-    opened: list[str] = []
-    monkeypatch.setattr(app, "open_url", lambda url, **_given: opened.append(url))
-    async with running(app, (120, 35)) as (app, pilot):
-        await _follow(app, pilot, "https://a.invalid/x")
-        await wait_until(pilot, ConfirmDialog)
-        await press_until(pilot, "Opened https://a.invalid/x in your browser", "y")
-        assert opened == ["https://a.invalid/x"]

@@ -11,7 +11,6 @@ from textual.widgets import OptionList
 from roamtui.conversation.log import ConversationStore
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
-from roamtui.tui.screens.open_document import OpenDialog
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import ask, model_of, press_until, run, running, screen_text, wait_until
 from tests.tui.opening import Opener
@@ -50,8 +49,7 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
 async def test_what_is_open_is_turned_to_and_not_opened_again(opener: Opener) -> None:
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
         await open_second(app, pilot)
-        await press_until(pilot, lambda: isinstance(app.screen, OpenDialog) and bool(app.screen.list.items), "ctrl+o")
-        await press_until(pilot, lambda: app.main_screen.conversation.state.library.source == "/d/bread.md", "enter")
+        await press_until(pilot, lambda: app.main_screen.conversation.state.library.source == "/d/bread.md", "ctrl+t")
         await open_second(app, pilot)
         assert app.main_screen.conversation.state.library.source == "/d/handbook.md"
         assert len(opener.opened) == 1

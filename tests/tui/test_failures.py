@@ -9,7 +9,6 @@ import pytest
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.conversation.conversation import CommandFactory
 from roamtui.conversation.notices import Severity
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, ModelRequest, TextDelta
@@ -62,19 +61,6 @@ async def test_an_unexpected_failure_of_a_worker_is_a_message_and_never_an_exit(
         app.app_context.agent.model = ScriptedModel([ScriptedReply(text="Forty.")])
         await ask(pilot, "And now?")
         assert app.main_screen.conversation.state.transcript.exchanges[-1].answer == "Forty."
-
-
-async def test_a_failing_command_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = make_app()
-
-    async def fail(_make: CommandFactory) -> str:
-        raise OSError("disk on fire")
-
-    async with app.run_test(size=(100, 30)) as pilot:
-        monkeypatch.setattr(app.main_screen.conversation, "dispatch", fail)
-        await press_until(pilot, lambda: bool(notices(app, Severity.ERROR)), "escape", "space")
-        assert "disk on fire" in notices(app, Severity.ERROR)[0]
-        assert app.is_running
 
 
 async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot_go(

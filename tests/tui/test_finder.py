@@ -6,13 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.loop import Agent
-from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui import finder
-from roamtui.tui.finder import ResultKind, TextMatches, TextPosition, find, find_text
-from tests.fakes.scripted_model import ScriptedModel
+from roamtui.tui.finder import TextMatches, TextPosition, find_text
 
 _TITLES = (
     "Vacation policy",
@@ -27,24 +24,6 @@ _TITLES = (
 
 def make_library(text: str) -> Library:
     return Library(source="a.md", root=parse_document(text))
-
-
-@pytest.mark.parametrize(
-    ("pattern", "found"),
-    [
-        ("", []),
-        ("LEAVE", ["Leave", "Sick leave", "Parental leave"]),
-        ("leave par", ["Parental leave"]),
-        ("STRASSE", ["Straße und Platz"]),
-        ("c++", ["C++"]),
-        ("zz", []),
-    ],
-)
-async def test_titles_that_start_with_the_words_come_first_and_then_short_ones(pattern: str, found: list[str]) -> None:
-    library = make_library("".join(f"# {title}\n" for title in _TITLES))
-    agent = Agent(Conversation(library), ScriptedModel())
-    results = [result async for one in find(agent, pattern) for result in one.results if one.is_complete]
-    assert [result.title for result in results if result.kind is ResultKind.TITLES] == found
 
 
 async def test_matches_go_through_all_documents_in_reading_order() -> None:

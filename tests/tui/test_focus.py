@@ -6,7 +6,7 @@ import pytest
 
 from roamtui.tui.app import RoamApp
 from roamtui.tui.panes.pane import Pane, PaneTitle
-from tests.tui.driving import find_id, make_app, press_until, run, running, screen_text, wait_until
+from tests.tui.driving import find_id, make_app, running, screen_text, wait_until
 
 WIDE, MIDDLE, NARROW = (160, 40), (100, 30), (50, 20)
 
@@ -107,15 +107,3 @@ async def test_a_click_on_a_tab_shows_its_pane() -> None:
 
 def _note(title: PaneTitle) -> str:
     return title.render().plain.removesuffix("tok").rstrip().rpartition("  ")[2]
-
-
-async def test_the_line_above_the_outline_says_what_stands_above_the_cursor() -> None:
-    async with running(make_app(), (120, 30)) as (app, pilot):
-        title = app.main_screen.tree_pane.title_line
-        await wait_until(pilot, lambda: _note(title) == "8 sections")
-        await pilot.press("escape")
-        await run(pilot, "tree.unfold_all")
-        await wait_until(pilot, "Steam")
-        app.main_screen.tree_pane.outline.move_to(find_id(app, "Steam"))
-        await wait_until(pilot, lambda: _note(title) == "Ovens › Deck oven")
-        await press_until(pilot, lambda: _note(title) == "8 sections", "g")

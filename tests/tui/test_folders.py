@@ -50,18 +50,6 @@ async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
         assert len(app.main_screen.conversation.state.library.grafts) == 1
 
 
-async def test_a_file_that_cannot_be_read_says_why_in_reader_and_chat(folder: Path) -> None:
-    app = make_app(folder)
-    (folder / "README.md").unlink()
-    async with app.run_test(size=(120, 30)) as pilot:
-        app.main_screen.panes.focus_tree()
-        await pilot.press("enter")
-        reader = app.main_screen.reader_pane.reader
-        await wait_until(pilot, lambda: "There is no file" in reader.get_selected_or_section_text())
-        (folder / "README.md").write_text("# Back\n", "utf-8")
-        await press_until(pilot, lambda: "Back" in shown(app), "1", "space")
-
-
 async def test_a_question_reads_all_files_and_what_the_model_opens_unfolds(folder: Path) -> None:
     probe = make_app(folder)
     guides, dough = find_id(probe, "guides"), find_id(probe, "dough.md")

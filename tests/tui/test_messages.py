@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from textual.geometry import Region
 from textual.widget import Widget
 
@@ -34,16 +33,3 @@ async def test_a_message_stands_in_place_of_the_hints_until_the_next_key() -> No
         assert list_places() == places
         await press_until(pilot, lambda: not tell(app) and app.main_screen.query_one(HintLine).display, "tab")
         await press_until(pilot, lambda: screen_text(app).splitlines()[-1] == hints, "shift+tab")
-
-
-@pytest.mark.parametrize("size", [(120, 30), (70, 24), (60, 20)])
-async def test_a_long_message_is_whole_and_covers_nothing(size: tuple[int, int]) -> None:
-    words = " ".join(f"word{number}" for number in range(30))
-    async with make_app().run_test(size=size, notifications=True) as pilot:
-        app = app_of(pilot)
-        app.notify(words)
-        await wait_until(pilot, "word29")
-        line = app.main_screen.query_one(MessageLine).region
-        assert line.height > 1
-        shown = (app.main_screen.header, app.main_screen.panes, app.main_screen.status_line)
-        assert [pane for pane in shown if pane.region.overlaps(line)] == []

@@ -67,15 +67,3 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
         await press_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Two"), "pagedown")
         await press_until(pilot, lambda: bool(app.main_screen.conversation.state.open_sections), "a")
         assert app.main_screen.conversation.state.open_sections[0].section_id == find_id(app, "Two")
-
-
-async def test_what_is_copied_says_its_page_and_holds_no_mark() -> None:
-    async with running(_make_paged_app(), (120, 30)) as (app, pilot):
-        app.main_screen.panes.focus_tree()
-        await press_until(pilot, "had by all of us", "enter", "3")
-        await press_until(pilot, lambda: bool(app.clipboard), "y")
-        assert app.clipboard.endswith("The last page has few words.\n\n(Annual report, p. 1)\n")
-        app.main_screen.reader_pane.reader.text_select_all()
-        await press_until(pilot, lambda: "has few words.\n\n(Annual report, p. 1)" not in app.clipboard, "y")
-        assert "went on like that" in app.clipboard
-        assert "─ p. 2" not in app.clipboard

@@ -15,14 +15,13 @@ from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
-from roamtui.document.loader import build_library, load_pages
+from roamtui.document.loader import build_library
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_source
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
-from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import (
     TEXT,
     app_of,
@@ -154,32 +153,6 @@ async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_star
         await wait_until(pilot, lambda: not screen.is_asking)
         await look(pilot)
         await wait_until(pilot, lambda: len(screen.conversation.state.library) == 9)
-
-
-async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None:
-    with FakeSite({"/llms.txt": "# Site\n\n- [Bakery](bakery.md)\n", "/bakery.md": TEXT}) as site:
-        sources = [site.url("/llms.txt")]
-        library, loader = Bootstrap().open(sources)
-        assert loader is not None
-        (link,) = [one for one in library.walk() if library.title_of(one) == "Bakery"]
-        library = load_pages(library, loader, [link])
-        agent = Agent(Conversation(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
-        context = context_of(agent, reload_library=partial(Bootstrap().reload, sources=sources))
-        async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
-            await open_deck(pilot)
-            await press_until(pilot, "No changes", "f5")
-            site.pages["/bakery.md"] = TEXT.replace("ninety loaves", "a hundred loaves")
-            await press_until(pilot, "Reloaded", "f5")
-            state = app.main_screen.conversation.state
-            assert state.open_ids == (find_id(app, "Deck oven"),)
-            assert "a hundred loaves" in state.library.own_text(state.open_ids[0])
-            assert state.needs_rebuild
-            site.pages = dict.fromkeys(site.pages, SitePage(status=500))
-            await press_until(pilot, "No changes", "f5")
-            told = " ".join(notice.text for notice in app.screen.query(NoticeView))
-            for path in ("/llms.txt", "/bakery.md"):
-                assert f"{site.url(path)} is shown as it was on " in told
-            assert "a hundred loaves" in state.library.own_text(state.open_ids[0])
 
 
 async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,14 +13,13 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
+from roamtui.conversation.state import OpenSectionOptions
 from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
-from roamtui.errors import ModelError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
-from roamtui.models.base import ModelRequest, RetryPending
+from roamtui.models.base import ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -179,33 +177,6 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(
         )
 
 
-async def test_cancelled_and_failed_answers(stores: tuple[ConversationStore, ConversationStore]) -> None:
-    gate = asyncio.Event()
-    failing = ScriptedReply(
-        text="Half an", retries=(RetryPending("The provider is busy", 2.0),), error=ModelError("The key was refused.")
-    )
-    replies = (
-        _search("steam"),
-        expand(_IDS["Steam"]),
-        ScriptedReply(text="A long answer that nobody waits for. " * 9, gate=gate, gate_after=8),
-        failing,
-        expand(_IDS["Dough"]),
-        failing,
-    )
-    async with _Twins(stores).play(*replies) as pilot:
-        main = app_of(pilot).main_screen
-        main.question_box.fill("Why?")
-        main.question_box.focus()
-        await pilot.press("enter")
-        await wait_until(
-            pilot, lambda: "nobody waits" in (main.chat_log.current.answer if main.chat_log.current else "")
-        )
-        await press_until(pilot, lambda: not main.is_asking, "ctrl+c")
-        await ask(pilot, "And now?")
-        await ask(pilot, "Once more?")
-        await _check_words(pilot, "stopped", "retrying in 2 s", "The key was refused")
-
-
 async def test_retried_and_edited_questions_an_undone_batch_and_closings(
     stores: tuple[ConversationStore, ConversationStore],
 ) -> None:
@@ -238,16 +209,3 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(
             pilot, lambda: main.conversation.state.transcript.exchanges[-1].answer.startswith("Otherwise:")
         )
         await wait_until(pilot, lambda: not main.is_asking)
-
-
-async def test_mode_fresh(stores: tuple[ConversationStore, ConversationStore]) -> None:
-    replies = (
-        expand(_IDS["Ovens"]),
-        _answer("Ovens"),
-        expand(_IDS["Steam"]),
-        _answer("Steam"),
-    )
-    async with _Twins(stores, OpenSectionOptions(mode=KeepOpenMode.FRESH)).play(*replies) as pilot:
-        await ask(pilot, "First?")
-        await ask(pilot, "Second?")
-        await _check_words(pilot, "Closed before a new question")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,17 +83,6 @@ async def test_every_key_that_prints_is_typed(tmp_path: Path, way: tuple[str, ..
         await wait_until(pilot, lambda: len(read_field(field)) >= len(TYPED))
         assert (field_of(pilot), list(app.screen_stack)) == (field, stack)
         assert read_field(field) == TYPED
-
-
-async def test_every_key_that_prints_is_typed_where_a_document_is_chosen() -> None:
-    app = RoamApp(None, replace(Opener().opening, keys={**OWN_KEYS, "start.complete": ("x",)}))
-    async with running(app, (120, 35)) as (_, pilot):
-        await wait_until(pilot, lambda: field_of(pilot) is not None)
-        screen = app.screen
-        type_all(pilot)
-        await wait_until(pilot, lambda: len(read_field(field_of(pilot))) >= len(TYPED))
-        assert app.screen is screen
-        assert read_field(field_of(pilot)) == TYPED
 
 
 async def test_a_key_with_alt_is_not_typed_and_may_be_a_persons_own_anywhere() -> None:

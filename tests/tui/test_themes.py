@@ -12,14 +12,11 @@ from roamtui.paths import get_resource_dir
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.themes import (
     CONTRAST_MIN,
-    DEFAULT_THEME,
     ThemeError,
-    choose_theme,
     contrast,
-    load_themes,
     read_theme,
 )
-from tests.tui.driving import make_app, running, screen_text
+from tests.tui.driving import make_app, running
 
 BUNDLED = sorted(get_resource_dir("themes").glob("*.toml"))
 GROUNDS = ("background", "surface", "panel")
@@ -89,26 +86,3 @@ def test_a_broken_theme_is_told_with_file_and_key(tmp_path: Path, before: str, a
         read_theme(file)
     assert str(file) in str(raised.value)
     assert told in str(raised.value)
-
-
-def test_a_persons_theme_replaces_a_bundled_one_of_the_same_name(tmp_path: Path) -> None:
-    (tmp_path / "own.toml").write_text(GOOD.replace("plum", DEFAULT_THEME), "utf-8")
-    themes, _ = load_themes([get_resource_dir("themes"), tmp_path])
-    assert themes[DEFAULT_THEME].primary == "#c0a0f0"
-
-
-def test_a_mistyped_theme_is_told_the_nearest_name() -> None:
-    own, _ = load_themes((get_resource_dir("themes"),))
-    theme, (problem,) = choose_theme(f"{DEFAULT_THEME}x", own)
-    assert theme == DEFAULT_THEME
-    assert f'Did you mean "{DEFAULT_THEME}"?' in problem
-
-
-async def test_a_broken_theme_does_not_stop_the_app(tmp_path: Path) -> None:
-    (tmp_path / "plum.toml").write_text("dark = [/red]", "utf-8")
-    async with running(make_app(options=TuiOptions(theme="plum", themes_dirs=(tmp_path,))), (120, 35)) as (app, pilot):
-        await pilot.pause()
-        assert app.theme == DEFAULT_THEME
-        text = screen_text(app)
-    assert "not valid TOML" in text
-    assert 'Unknown theme "plum"' in " ".join(text.split())

@@ -147,19 +147,13 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """The running exchange, or the last one."""
         return self._shown[-1] if self._shown else None
 
-    def show_pending(self, question: str, within: str | None, reason: str) -> None:
-        """Show a question as soon as it is sent, with its section and why it waits, and scroll to it."""
+    def show_pending(self, question: str, within: str | None) -> None:
+        """Show a question as soon as it is sent, with its section, and scroll to it."""
         self._welcome.display = False
         self._pending, self._pending_within = self._make_view(0, question, within), within
-        self._pending.activity.show_waiting(reason)
+        self._pending.activity.show_waiting()
         self._messages.mount(self._pending)
         self._follow_newest()
-
-    def show_waiting(self, reason: str) -> None:
-        """Show why the last question waits, unless something has arrived."""
-        view = self._pending or self.current
-        if view is not None and view.activity.is_waiting:
-            view.activity.show_waiting(reason)
 
     def discard_pending(self) -> None:
         """Remove a sent question that never started."""

@@ -249,9 +249,9 @@ class ActivityView(ContentView):
         self.notices.append(notice)
         self._show("")
 
-    def show_waiting(self, reason: str) -> None:
-        """Show why the question waits until the next event."""
-        self._show(reason)
+    def show_waiting(self) -> None:
+        """Say that the question waits, until the next event."""
+        self._show("Waiting for the answer")
         self.is_waiting = True
 
     def show_thought(self, text: str) -> None:

@@ -19,8 +19,6 @@ from roamtui.conversation.events import (
     ConversationStarted,
     DocumentReloaded,
 )
-from roamtui.conversation.library_sync import get_source_key
-from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.document.node import Span
@@ -63,7 +61,6 @@ if TYPE_CHECKING:  # the first screen does without them
 
 _CHECK_SECONDS = 2.0
 """Interval between two checks of the document on disk."""
-_NOT_SAVED = "Conversations and notes are not saved here."
 _HEADER_ROWS_MIN = 20
 """Minimum height of a terminal with a header and hints. In a lower one, the panes need their lines."""
 
@@ -83,8 +80,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     )
     """The state after the last event that was published."""
 
-    def __init__(self, context: AppContext, keys: Keymap, problems: tuple[str, ...] = ()) -> None:
-        """Make the screen. `problems` are sentences about the configuration."""
+    def __init__(self, context: AppContext, keys: Keymap) -> None:
         super().__init__(classes="-tall")  # as in most terminals: a change of class would style every widget again
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (_HEADER_ROWS_MIN, "-tall")]
         self.app_context = context
@@ -92,13 +88,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.conversation = context.conversation
         """The conversation on the screen."""
         self.keys = keys
-        self._problems = problems
         self._started = asyncio.Event()
         self._reloader = Reloader(context)
         self._find_dialog: FindDialog | None = None
         """The last search."""
-        state, options, store = context.conversation.state, context.options, context.conversation.store
-        self._notes = NoteStore(store.notes_folder, get_source_key(state.library)) if store is not None else None
+        state, options = context.conversation.state, context.options
         self.welcome = WelcomeView(state.library, options.examples, context.model_name, keys)
         self.chat_log = ChatLog(context.conversation, self.welcome, keys)
         self.tree_pane = TreePane(state)
@@ -140,8 +134,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Show a saved conversation, and what is to be said at the start."""
         self.status_line.show_state(self.state)
         self.chat_log.reload()
-        for problem in self._problems:
-            self.chat_log.add_notice(problem, Severity.WARNING)
         for note in self.app_context.notices:
             self.chat_log.add_notice(note)
         self._unsubscribe = self.conversation.subscribe(self._show_event)
@@ -226,7 +218,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _show_status(self, event: StatusMessage) -> None:
         if event.is_progress:
             self.status_line.progress = event.words
-            self.chat_log.show_waiting(event.words or f"Waiting for {self.status_line.model}")
         else:
             self.status_line.message = event.words
 
@@ -297,9 +288,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self._show_model()
 
     def _show_pending_question(self, question: str, within: str | None) -> None:
-        reason = self.status_line.progress or f"Waiting for {self.status_line.model}"
         self.panes.show_chat()
-        self.chat_log.show_pending(question, within, reason)
+        self.chat_log.show_pending(question, within)
         self.status_line.step, self.status_line.message = 0, ""
 
     @on(ChatLog.RetryRequested)
@@ -346,9 +336,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.screens.notes import add_note
 
         section_id, span = self._selection
-        if self._notes is None:
-            self._warn(_NOT_SAVED)
-        elif section_id is not None and await add_note(self.app, self.state.library, self._notes, section_id, span):
+        if section_id is not None and await add_note(self.app, self.conversation, section_id, span):
             self.clear_selection()
             self.post_message(StatusMessage("Note saved · /notes lists all notes"))
 
@@ -356,9 +344,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def action_notes(self) -> None:
         from roamtui.tui.screens.notes import NotesScreen
 
-        if self._notes is None:
-            self._warn(_NOT_SAVED)
-        elif target := await self.app.push_screen_wait(NotesScreen(self.agent, self._notes, self.keys)):
+        if target := await self.app.push_screen_wait(NotesScreen(self.agent, self.keys)):
             self.reader_pane.reader.open_target(target)
 
     def action_copy_or_cancel(self) -> None:
@@ -377,7 +363,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.screens.conversations import ConversationsScreen
 
         if (store := self.conversation.store) is None:
-            self._warn(_NOT_SAVED)
+            self._warn("No saved conversations: saving is off here.")
         elif not self.warn_if_busy():
             self.app.push_screen(ConversationsScreen(self.conversation, store, self.keys))
 

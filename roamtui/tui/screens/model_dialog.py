@@ -42,13 +42,14 @@ class ModelPicker(PickerDialog):
         self._agent = context.agent
         self._current = context.agent.model.name
         self._options = context.options
-        self._tried = context.tried_models
+        self._failures: dict[str, str] = {}
+        """Why tested models cannot be used, by name. Empty for models that replied."""
         self._offers = {offer.name: offer for offer in context.options.list_models()}
         super().__init__("Model", self._list_choices(), self._current, foot=_HINT)
 
     def _list_choices(self) -> tuple[PickerItem[str], ...]:
         """List the current model, then the models that work, are not tested yet, have failed, or lack a key."""
-        current, failures = self._current, self._tried.failures
+        current, failures = self._current, self._failures
         choices = [PickerItem(value=current, label=current, note="in use", group=_READY_GROUP, sign="●")]
         offers = [offer for offer in self._offers.values() if offer.name != current]
         for offer in sorted(offers, key=lambda offer: (bool(failures.get(offer.name)), not self._works(offer))):
@@ -66,7 +67,7 @@ class ModelPicker(PickerDialog):
         return tuple(choices)
 
     def _works(self, offer: ModelOffer) -> bool:
-        return offer.is_known_to_work or self._tried.failures.get(offer.name) == ""
+        return offer.is_known_to_work or self._failures.get(offer.name) == ""
 
     def _list_again(self, message: str, *, is_problem: bool = False) -> None:
         self.choices = self._list_choices()
@@ -102,7 +103,7 @@ class ModelPicker(PickerDialog):
 
     def _confirm(self, offer: ModelOffer, key: str) -> None:
         """Test a model, once the person has agreed that its provider gets questions and sections."""
-        if offer.provider and offer.provider not in self._tried.approved_providers:
+        if offer.provider:
             question = f"Use {offer.name}? Your questions and opened sections will be sent to {offer.provider}."
             ConfirmDialog(question, offer.note, yes="Use").ask(self.app, partial(self._test, offer, key))
         else:
@@ -128,7 +129,6 @@ class ModelPicker(PickerDialog):
     @work(group="testing", exclusive=True, exit_on_error=False)
     async def _test(self, offer: ModelOffer, key: str) -> None:
         """Choose a model if it replies to a request of one token. Otherwise, show why, and forget its key."""
-        self._tried.approved_providers.add(offer.provider)
         make_model, variable = self._options.make_model, get_recommended_key_variable(offer.name)
         assert make_model is not None
         previous_key = os.environ.get(variable)
@@ -139,12 +139,12 @@ class ModelPicker(PickerDialog):
                 self.show_message(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
                 await probe_model(make_model(offer.name, offer.api_base or None, is_test=True))
             self._use(make_model(offer.name, offer.api_base or None), offer.api_base)
-            self._tried.failures[offer.name] = ""
+            self._failures[offer.name] = ""
         except RoamtuiError as error:
-            failure = self._tried.failures[offer.name] = adapt_flags(sanitise_line(str(error)))
+            failure = self._failures[offer.name] = adapt_flags(sanitise_line(str(error)))
             self._list_again(failure, is_problem=True)
         finally:
-            if key and self._tried.failures.get(offer.name) != "":
+            if key and self._failures.get(offer.name) != "":
                 os.environ.pop(variable)
                 if previous_key is not None:
                     os.environ[variable] = previous_key

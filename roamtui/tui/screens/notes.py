@@ -13,10 +13,12 @@ from textual.content import Content
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.notes import NoteStore, make_note
-from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.plain import sanitise_line, shorten
+from roamtui.errors import UsageError
 from roamtui.export.markdown import format_location, render_notes
 from roamtui.quotes.recheck import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.source_list import list_path_titles, strip_links
@@ -38,10 +40,10 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
     CLEARS_FIRST = True
     BINDINGS = make_bindings(Scope.SAVED)
 
-    def __init__(self, agent: Agent, store: NoteStore, keys: Keymap) -> None:
+    def __init__(self, agent: Agent, keys: Keymap) -> None:
         super().__init__("Notes", ScreenKeyHints(keys, Scope.SAVED), placeholder="Search quotes and comments")
         self._agent = agent
-        self._store = store
+        self._store = get_note_store(agent.conversation)
         self._library = agent.conversation.state.library
         self._located: tuple[LocatedNote, ...] = ()
         self._hint = f"No notes yet: {keys.format_first_key('section.note')} adds the section or selection"
@@ -131,11 +133,23 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
             self.app.push_screen(dialog, self.show_message)
 
 
-async def add_note(app: App[None], library: Library, store: NoteStore, section_id: str, span: Span | None) -> bool:
+def get_note_store(conversation: Conversation) -> NoteStore:
+    """Return the notes on the document of a conversation.
+
+    Raises:
+        UsageError: Nothing is saved here.
+    """
+    if conversation.store is None:
+        raise UsageError("Notes are off: conversations are not saved here.")
+    return NoteStore(conversation.store.notes_folder, get_source_key(conversation.state.library))
+
+
+async def add_note(app: App[None], conversation: Conversation, section_id: str, span: Span | None) -> bool:
     """Ask for a comment, and save it as a note on a section or on a part of its text. Return whether it was saved.
 
     If that text has a note already, change it.
     """
+    library, store = conversation.state.library, get_note_store(conversation)
     cited = cite_span(section_id, span, library)
     key = (cited.section_id, cited.quote)
     notes = await asyncio.to_thread(store.read)

@@ -50,7 +50,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         options: TuiOptions,
         keys: Keymap,
         request: DocumentRequested,
-        open_documents: tuple[StartOffer, ...] = (),
+        open_sources: frozenset[str] = frozenset(),
         model: Model | None = None,
         *,
         is_first: bool = False,
@@ -61,7 +61,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             options: Lists offers and opens sources.
             keys: The current keys.
             request: Names the source to open now, or none.
-            open_documents: The other open documents.
+            open_sources: The names of the open documents.
             model: The model for the opened document, or None for the model of the settings.
             is_first: Whether this is the first screen.
         """
@@ -77,8 +77,8 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         self._model = model
         self._request = request
         self._is_first = is_first
-        self._open_sources = frozenset(offer.source for offer in open_documents)
-        self._offers = open_documents
+        self._open_sources = open_sources
+        self._offers: tuple[StartOffer, ...] = ()
         self._opening: Worker[None] | None = None
 
     @on(events.Mount)
@@ -90,7 +90,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
-        self._offers += await asyncio.to_thread(self._options.list_offers)
+        self._offers = await asyncio.to_thread(self._options.list_offers)
         self.show()
 
     @override

@@ -51,11 +51,11 @@ class ShownFile:
     name: str
     read: Callable[[], bytes]
     """Reads or fetches it. Called in a thread; may raise `RoamtuiError`."""
-    path: Path | None
+    path: Path | None = None
     """The file to open in its own program; None if it is part of another file or not on this machine."""
     page: int | None = None
     """0-based page that is shown first; None for a picture."""
-    page_count: int = 0
+    page_count: int = 1
     quote: str = ""
     """Words to mark on the first page."""
 
@@ -73,15 +73,11 @@ class PictureCanvas(Widget):
 
     @override
     def render_line(self, y: int) -> Strip:
-        row = y - (self.size.height - self.rows) // 2
-        base = self.rich_style
+        row, width, base = y - (self.size.height - self.rows) // 2, self.size.width, self.rich_style
         if self.drawn is None or not 0 <= row < self.rows:
-            return Strip.blank(self.size.width, base)
-        margin = max(0, (self.size.width - self.columns) // 2)
-        cells = draw_row(self.drawn, row, self.columns)
-        return Strip([Segment(" " * margin, base), *cells], margin + self.columns).adjust_cell_length(
-            self.size.width, base
-        )
+            return Strip.blank(width, base)
+        margin = Segment(" " * max(0, (width - self.columns) // 2), base)
+        return Strip([margin, *draw_row(self.drawn, row, self.columns)]).adjust_cell_length(width, base)
 
 
 class PictureScreen(Screen[None]):
@@ -95,27 +91,21 @@ class PictureScreen(Screen[None]):
     def __init__(self, file: ShownFile, keys: Keymap, mode: ImageMode) -> None:
         """Show a file. `mode` is `CELLS` or `KITTY`."""
         super().__init__()
+        self.drawing: Drawing | None = None
+        """The current drawing, or None before the first one."""
         self._file = file
-        self._keys = keys
         self._mode = mode
         self._page = file.page
         self._zoom = 0.0 if file.page is not None and mode is ImageMode.KITTY else 1.0
         self._centre: tuple[float, float] | None = None
         self._data = b""
-        self._drawing: Drawing | None = None
         self._canvas = PictureCanvas()
         self._status = Static(id="picture-status", markup=False)
+        self._foot = ScreenKeyHints(keys, Scope.PICTURE)
 
     @override
     def compose(self) -> ComposeResult:
-        yield self._canvas
-        yield self._status
-        yield ScreenKeyHints(self._keys, Scope.PICTURE)
-
-    @property
-    def drawing(self) -> Drawing | None:
-        """The current drawing, or None before the first one."""
-        return self._drawing
+        yield from (self._canvas, self._status, self._foot)
 
     @on(events.Resize)
     def _draw_again(self) -> None:
@@ -139,7 +129,7 @@ class PictureScreen(Screen[None]):
         try:
             drawing = await asyncio.to_thread(self._load, request, get_current_worker())
         except RoamtuiError as error:
-            self._status.update(Content(sanitise_line(str(error))))
+            self._say(str(error))
         else:
             self._show(drawing, cell)
 
@@ -154,10 +144,9 @@ class PictureScreen(Screen[None]):
         return draw_in_subprocess(request, self._data, self._file.name, report=check)
 
     def _show(self, drawing: Drawing, cell: tuple[int, int]) -> None:
-        viewport, previous = drawing.viewport, self._canvas.drawn
-        self._drawing, self._zoom = drawing, viewport.zoom
+        viewport = drawing.viewport
         left, top, right, bottom = viewport.box
-        self._centre = (left + right) / 2, (top + bottom) / 2
+        self.drawing, self._zoom, self._centre = drawing, viewport.zoom, ((left + right) / 2, (top + bottom) / 2)
         columns, rows = -(-viewport.width // cell[0]), -(-viewport.height // cell[1])
         drawn: DrawnPicture = drawing.data
         if self._mode is ImageMode.KITTY:
@@ -165,16 +154,17 @@ class PictureScreen(Screen[None]):
             pixels = (viewport.width, viewport.height) if self._page is not None else None
             self._write_to_terminal(encode_image(drawn, drawing.data, columns, rows, pixels=pixels))
         self.app.call_later(self._canvas.show, drawn, columns, rows)
-        if isinstance(previous, int):
-            self.app.call_later(self._write_to_terminal, encode_deletion(previous))
-        self._status.update(Content(" · ".join(self._list_facts(drawing))))
+        self._forget_image()
+        page = "" if self._page is None else f" · page {self._page + 1:,} of {self._file.page_count:,}"
+        self._say(f"{self._file.name}{page} · {viewport.zoom * 100:.0f} %")
 
-    def _list_facts(self, drawing: Drawing) -> list[str]:
-        facts = [sanitise_line(self._file.name)]
-        if self._page is not None:
-            facts.append(f"page {self._page + 1:,} of {self._file.page_count:,}")
-        facts.append(f"{drawing.viewport.zoom * 100:.0f} %")
-        return facts
+    def _say(self, words: str) -> None:
+        self._status.update(Content(sanitise_line(words)))
+
+    def _forget_image(self) -> None:
+        """Let the terminal forget the image in view, if it has one."""
+        if isinstance(self._canvas.drawn, int):
+            self.app.call_later(self._write_to_terminal, encode_deletion(self._canvas.drawn))
 
     def _write_to_terminal(self, data: str) -> None:
         self.app.post_message(TerminalWriteRequested(data))
@@ -195,96 +185,75 @@ class PictureScreen(Screen[None]):
         self._move(across, 0)
 
     def _move(self, across: int, down: int) -> None:
-        if self._drawing is None or self._centre is None:
-            return
-        left, top, right, bottom = self._drawing.viewport.box
-        x, y = self._centre
-        self._centre = x + across * _MOVE_SHARE * (right - left), y + down * _MOVE_SHARE * (bottom - top)
-        self._draw()
+        if self.drawing is not None and self._centre is not None:
+            left, top, right, bottom = self.drawing.viewport.box
+            x, y = self._centre
+            self._centre = x + across * _MOVE_SHARE * (right - left), y + down * _MOVE_SHARE * (bottom - top)
+            self._draw()
 
     def action_page(self, pages: int) -> None:
-        if self._page is not None:
-            self._go_to_page(self._page + pages)
-
-    def action_first(self) -> None:
-        self._go_to_page(0)
-
-    def action_last(self) -> None:
-        self._go_to_page(self._file.page_count - 1)
-
-    def _go_to_page(self, page: int) -> None:
-        if self._page is not None and 0 <= page < self._file.page_count:
-            self._page = page
+        if self._page is not None and 0 <= self._page + pages < self._file.page_count:
+            self._page += pages
             self._centre = (self._centre[0], 0.0) if self._centre is not None else None
             self._draw()
 
+    def action_first(self) -> None:
+        self.action_page(-(self._page or 0))
+
+    def action_last(self) -> None:
+        self.action_page(self._file.page_count - 1 - (self._page or 0))
+
     def action_open_outside(self) -> None:
-        path, name = self._file.path, sanitise_line(self._file.name)
-        words = _open_outside(self.app, path) if path else f"{name} is not a file of its own on this machine."
-        self._status.update(Content(words))
+        path = self._file.path
+        if path is None:
+            self._say(f"{self._file.name} is not a file of its own on this machine.")
+        else:
+            self._say(f"{'Opened' if open_in_viewer(path) else 'No program here opens'} {path}")
 
     def action_leave(self) -> None:
-        if isinstance(self._canvas.drawn, int):
-            self._write_to_terminal(encode_deletion(self._canvas.drawn))
+        self._forget_image()
         self.dismiss(None)
 
 
-def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request: FullScreenRequested) -> str | None:
+def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request: FullScreenRequested) -> str:
     """Show a picture or page. Ask first if it must be fetched. Return a sentence if it cannot be shown."""
-    source, doc = get_source_and_doc(request.library, request.section_id)
-    document = request.library.document(request.library.get_content_span(request.section_id).doc)
-
-    def show(shown: ShownFile) -> None:
-        mode = choose_image_mode(options.image_mode, app)
-        app.push_screen(PictureScreen(shown, keys, mode if mode is not ImageMode.OFF else ImageMode.CELLS))
-
+    library = request.library
+    source, doc = get_source_and_doc(library, request.section_id)
+    document = library.document(library.get_content_span(request.section_id).doc)
+    mode = choose_image_mode(options.image_mode, app)
+    mode = mode if mode is not ImageMode.OFF else ImageMode.CELLS
     if request.href and (url := resolve_href(document.url or "", request.href)):
-        fetch = options.fetch_picture
-        if fetch is None:
+        if options.fetch_picture is None:
             return f"{url} cannot be fetched here."
         name = urlsplit(url).path.rpartition("/")[2] or urlsplit(url).netloc
-        shown = ShownFile(name=name, read=partial(fetch, url, source), path=None)
-        ConfirmDialog("Fetch this picture?", url, yes="Fetch").ask(app, lambda: show(shown))
-        return None
-    if not request.href:
-        owner = locate_document(source, doc) if document.url is None else None
-        file = PictureFile(owner.path.resolve()) if owner is not None else None
-        problem = "The pages of this document are not on this machine."
-    else:
+        fetched = PictureScreen(ShownFile(name=name, read=partial(options.fetch_picture, url, source)), keys, mode)
+        ConfirmDialog("Fetch this picture?", url, yes="Fetch").ask(app, partial(app.push_screen, fetched))
+        return ""
+    if request.href:
         file = find_picture(source, doc, request.href)
-        problem = f'"{request.href}" is not a picture in the folder that you opened.'
-    if file is None:
-        return problem
-    if request.href and file.name.lower().endswith(_SVG_SUFFIX):
-        _offer_viewer(app, file)
-        return None
-    show(
-        ShownFile(
+        if file is None:
+            return f'"{request.href}" is not a picture in the folder that you opened.'
+        if file.name.lower().endswith(_SVG_SUFFIX):
+            question = "Open this SVG drawing in its own program?"
+            ConfirmDialog(question, str(file.path), yes="Open").ask(app, partial(open_in_viewer, file.path))
+            return ""
+        read = partial(_read, file, size_max=PICTURE_BYTES_MAX)
+        shown = ShownFile(name=file.name, read=read, path=None if file.member else file.path)
+    else:
+        owner = locate_document(source, doc) if document.url is None else None
+        if owner is None:
+            return "The pages of this document are not on this machine."
+        file = PictureFile(owner.path.resolve())
+        shown = ShownFile(
             name=file.name,
-            read=partial(_read, file, size_max=PICTURE_BYTES_MAX if request.href else PDF_BYTES_MAX),
-            path=None if file.member else file.path,
-            page=None if request.href else request.page - 1,
-            page_count=0 if request.href else len(document.page_starts),
+            read=partial(_read, file, size_max=PDF_BYTES_MAX),
+            path=file.path,
+            page=request.page - 1,
+            page_count=len(document.page_starts),
             quote=request.quote,
         )
-    )
-    return None
-
-
-def _offer_viewer(app: App[None], file: PictureFile) -> None:
-    def open_file() -> None:
-        app.notify(_open_outside(app, file.path), markup=False)
-
-    question = "Open this SVG drawing in its own program?"
-    ConfirmDialog(question, str(file.path), yes="Open").ask(app, open_file)
-
-
-def _open_outside(app: App[None], path: Path) -> str:
-    """Open a file in its own program, or if there is none, copy its path. Say what was done."""
-    if open_in_viewer(path):
-        return f"Opened {sanitise_line(str(path))}"
-    app.copy_to_clipboard(str(path))
-    return f"No program to open it here. Copied its path: {sanitise_line(str(path))}"
+    app.push_screen(PictureScreen(shown, keys, mode))
+    return ""
 
 
 def _read(file: PictureFile, size_max: int) -> bytes:

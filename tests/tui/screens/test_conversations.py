@@ -14,15 +14,10 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 from typing_extensions import override
 
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationLog, ConversationStore
-from roamtui.conversation.question_flow import begin_question
-from roamtui.document.loader import build_library
-from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
-from tests.conversation.conversations import PROMPT_CONTEXT
 from tests.fakes.scripted_model import ScriptedReply, SlowModel
 from tests.tui.driving import (
     app_of,
@@ -112,20 +107,6 @@ async def test_a_conversation_is_deleted_after_a_yes(app: RoamApp, store: Conver
         assert [one.title for one in store.list()] == ["What of the starter?"]
 
 
-@pytest.mark.parametrize("downs", [0, 1])
-async def test_a_new_title_is_shown_and_saved(app: RoamApp, store: ConversationStore, downs: int) -> None:
-    async with listing(app) as pilot:
-        await press_until(pilot, PromptDialog, *["j"] * downs, "e")
-        app.screen.query_one(Input).value = "[b]Mine[/b]"
-        await press_until(pilot, ConversationsScreen, "enter")
-        await wait_until(pilot, lambda: "[b]Mine[/b]" in " ".join(listed(app)))
-        renamed_id = next(summary.id for summary in store.list() if summary.title == "[b]Mine[/b]")
-        assert store.load(renamed_id).title == "[b]Mine[/b]"
-        await pilot.press("escape")
-        await talk(pilot, "And?", "Dough")
-        assert store.load(renamed_id).title == "[b]Mine[/b]", "a save does not bring the old title back"
-
-
 async def type_path(pilot: Pilot[None], path: Path | None = None) -> None:
     """Answer the prompt for a path with another one, or with the one that it proposes."""
     await press_until(pilot, PromptDialog, "w")
@@ -162,24 +143,6 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
         await press_until(pilot, ConversationsScreen, key)
         await wait_until(pilot, lambda: "Saved" in screen_text(app) or "Not saved" in screen_text(app))
     assert (file.read_text("utf-8") == "mine") is (key == "n")
-
-
-async def test_of_a_document_that_is_gone_the_list_says_how_its_conversation_goes_on(
-    app: RoamApp, store: ConversationStore
-) -> None:
-    other = Conversation(build_library(RawText(text="# Other\n", source="/x/gone.md", name="o")), store=store)
-    await other.apply(begin_question(other.state, "Elsewhere?", PROMPT_CONTEXT))
-    other.close()
-    async with app.run_test(size=(120, 35)) as pilot:
-        await talk(pilot, "What of steam?", "Steam")
-        await open_list(pilot)
-        assert listed(app) == ["What of steam?  ● now"]
-        await pilot.press("t", "j")
-        await pilot.pause()
-        assert listed(app) == ["What of steam?  ● now", "Elsewhere?"]
-        await pilot.press("enter")
-        await pilot.pause()
-        assert f"roamtui NEW_PATH --conversation {other.state.id}" in screen_text(app)
 
 
 async def test_a_branch_leaves_the_other_conversation_as_it_was(app: RoamApp, store: ConversationStore) -> None:

@@ -14,8 +14,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.launch import Launch
 from roamtui.models.base import Model
 from roamtui.models.registry import ModelOffer
-from roamtui.paths import config_path
-from roamtui.settings import load_settings, save_settings
+from roamtui.settings import load_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import ConfirmDialog
@@ -148,39 +147,3 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
             assert os.environ["OPENAI_API_KEY"] == "sk-the-one-of-the-shell"
             await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
             assert app.app_context.agent.model is before
-
-
-async def test_a_model_chosen_after_one_with_a_url_is_still_there_at_the_next_start() -> None:
-    save_settings(config_path(), {"model": "openai/tiny", "api_base": "http://127.0.0.1:1/v1"})
-    app = make_app(options=Launch(bootstrap=Bootstrap()).make_options())
-    async with app.run_test(size=(100, 30)) as pilot:
-        await press_until(pilot, "no key, no network", "f2")
-        await press_until(pilot, lambda: app.app_context.agent.model.name == "offline", *"offl", "enter")
-        await wait_until(pilot, ConfirmDialog)
-        await press_until(pilot, lambda: app.screen is app.main_screen, "y")
-    assert (load_settings().model, load_settings().api_base) == ("offline", None)
-
-
-@pytest.mark.usefixtures("forked_models")
-async def test_a_model_whose_key_is_there_is_tested_with_one_token_before_it_is_used(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    refusal = FakeReply(status=401, error=openai_error("Incorrect API key provided", code="invalid_api_key"))
-    with FakeOpenAIServer(refusal, FakeReply(text="Yes")) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        app = make_app(options=Launch(bootstrap=Bootstrap()).make_options())
-        async with app.run_test(size=(120, 35)) as pilot:
-            before = app.app_context.agent.model
-            await press_until(pilot, "OPENAI_API_KEY is set", "f2", *"gpt")
-            assert "✓ openai/gpt" not in screen_text(app), "a key may be wrong"
-            await press_until(pilot, ConfirmDialog, "enter")
-            assert server.requests == [], "nothing is sent before the person has agreed"
-            await press_until(pilot, "✗ openai/gpt-4.1-mini", "y")
-            assert "does not accept the key" in screen_text(app)
-            assert app.app_context.agent.model is before
-            await press_until(pilot, "Make this model the default?", "enter")
-            assert [body["max_tokens"] for body in server.bodies] == [1, 1]
-            assert "bakery" not in str(server.bodies).lower(), "nothing of the document is sent"
-            await press_until(pilot, lambda: app.screen is app.main_screen, "n")
-            assert app.app_context.agent.model.name == "openai/gpt-4.1-mini"
