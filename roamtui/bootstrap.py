@@ -256,11 +256,9 @@ class Bootstrap:
             # Later answers need not have the form of a cell.
             conversation.state = replace(conversation.state, needs_rebuild=True)
             return conversation
-        store = self.open_store()
+        store = ConversationStore(conversations_path())
         if conversation_id is None:
             return start(store=store)
-        if store.problem:
-            raise UsageError("cannot resume: saved conversations are unreadable.")
         conversation = start(saved_id=_choose_conversation(store, library, conversation_id), store=store)
         for note in conversation.state.library.notes:  # for instance that a source of the conversation is gone
             if note not in library.notes:
@@ -277,13 +275,6 @@ class Bootstrap:
 
         searcher = self.make_searcher_factory()(conversation.state.library)
         return Agent(conversation, model or self.make_model(), searcher, self.agent_options)
-
-    def open_store(self) -> ConversationStore:
-        """Open the conversation store. If that fails, warn the person and continue without saving."""
-        store = ConversationStore(conversations_path())
-        if store.problem:
-            self.on_warning(f"{store.problem} This conversation is not being saved.")
-        return store
 
     def make_searcher_factory(self, *, needs_vectors: bool = False) -> Callable[[Library], Searcher | None]:
         """Return a function that creates a library's searcher, or returns None if search is off.

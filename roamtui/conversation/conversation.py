@@ -62,12 +62,6 @@ from roamtui.document.plain import shorten
 from roamtui.errors import StoreError, UsageError
 
 Subscriber = Callable[[ConversationEvent], None]
-CommandFactory = Callable[[ConversationState], Command | str]
-"""A function that makes a command from the state at the moment when it is the command's turn.
-
-So each of several fast key presses sees the effect of those before it. If there is nothing to do, the function returns
-the reason instead, or an empty string if no reason needs to be shown.
-"""
 _Opened = tuple[ConversationLog, ConversationState, Loader | None, str]
 """A conversation that can become the current one, and a sentence for the person, which is usually empty."""
 _URL_LENGTH_MAX = 70
@@ -117,7 +111,7 @@ class Conversation:
         self.lock = asyncio.Lock()
         self.is_one_shot = False
         """Whether `roamtui ask` asks the questions. Lists leave out conversations of this kind."""
-        self.save_failure = store.problem if store is not None else ""
+        self.save_failure = ""
         """Why the last save failed; empty if it succeeded."""
         self._identified: Library | None = None
         """The library that the last `DocumentIdentified` records."""
@@ -203,18 +197,6 @@ class Conversation:
         """Save everything, and let other programs use the conversation."""
         self.flush()
         self._log.close()
-
-    async def dispatch(self, make: CommandFactory) -> str:
-        """Carry out a section command of a person, without waiting for an answer.
-
-        Returns:
-            The reason why nothing happened, or an empty string.
-        """
-        command = make(self.state)
-        if isinstance(command, str):
-            return command
-        await self.execute(command)
-        return ""
 
     async def execute(self, command: Command) -> tuple[ConversationEvent, ...]:
         """Load what a command needs, carry it out, and return its events once they are published.

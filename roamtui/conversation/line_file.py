@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from roamtui.errors import StoreError, format_reason
@@ -73,7 +72,6 @@ def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
     # The import takes 20 ms, and nothing is saved before the first question.
     from filelock import FileLock, Timeout  # noqa: PLC0415
 
-    prepare_folder(path.parent)
     make_private_folder(path.parent / _LOCKS_NAME)
     lock = FileLock(path.parent / _LOCKS_NAME / path.stem, timeout=seconds, mode=0o600, thread_local=False)
     try:
@@ -81,18 +79,6 @@ def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
     except Timeout:
         raise OSError(errno.EBUSY, "another program uses it") from None
     return lock.release
-
-
-def prepare_folder(folder: Path) -> None:
-    """Create a folder if it is missing, and make it accessible only to its owner.
-
-    Raises:
-        OSError: The folder cannot be created.
-    """
-    make_private_folder(folder)
-    if stat.S_IMODE(folder.stat().st_mode) & 0o077:
-        with suppress(OSError):
-            folder.chmod(0o700)
 
 
 @contextmanager

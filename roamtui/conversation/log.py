@@ -25,7 +25,7 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionsRewound,
 )
-from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, map_store_errors, prepare_folder
+from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, map_store_errors
 from roamtui.conversation.state import ConversationState, apply, fold_events, make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
@@ -193,16 +193,9 @@ class ConversationSummary:
 class ConversationStore:
     """All conversations of a person. Several threads and programs may use them at the same time."""
 
-    problem = ""
-    """A sentence that says why conversations cannot be saved; empty if they can."""
-
     def __init__(self, folder: Path) -> None:
-        """Create the folder of the logs if it is missing. If that fails, `problem` says why."""
+        """Keep the logs in `folder`, which need not exist yet."""
         self._folder = folder
-        try:
-            prepare_folder(folder)
-        except OSError as error:
-            self.problem = f"Could not store conversations in {folder}: {format_reason(error)}."
 
     @property
     def notes_folder(self) -> Path:
@@ -267,7 +260,7 @@ class ConversationStore:
             StoreError: The folder cannot be read.
         """
         summaries: list[ConversationSummary] = []
-        with map_store_errors("read the conversations", self._folder):
+        with map_store_errors("read the conversations", self._folder), suppress(FileNotFoundError):
             for path in self._folder.iterdir():
                 if path.suffix != LOG_SUFFIX:
                     continue

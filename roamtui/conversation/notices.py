@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum, auto
 
 from roamtui.conversation.commands import Origin
@@ -27,13 +27,8 @@ from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.outline.labels import format_node_title
 
-_HITS_MAX = 3
-_PROBLEMS_MAX = 3
-_CLOSE_TEXTS = {
-    CloseReason.BUDGET: "Closed to stay within the open-section budget",
-    CloseReason.FRESH: "Closed before a new question",
-    CloseReason.OVERFLOW: "Closed because the model's context window was full",
-}
+_SHOWN_MAX = 3
+"""Maximum number of search results, notes or problems of one event that are shown."""
 _STOP_TEXTS = {
     StopReason.NOT_FOUND: "not found in the document",
     StopReason.STEP_LIMIT: "stopped at the step limit",
@@ -64,9 +59,20 @@ class Severity(StrEnum):
 
 
 _EXPANSION_WORDS = {
-    ExpandStatus.ALREADY_OPEN: ("Already open", "◆", Severity.INFO),
-    ExpandStatus.NO_ROOM: ("No room for", "!", Severity.WARNING),
-    ExpandStatus.FAILED: ("Could not open", "✗", Severity.ERROR),
+    ExpandStatus.OPENED: ("Opened {}", "◆", Severity.INFO),
+    ExpandStatus.PINNED: ("Pinned {}", "◆", Severity.INFO),
+    ExpandStatus.UNPINNED: ("Unpinned {}", "◆", Severity.INFO),
+    ExpandStatus.ALREADY_OPEN: ("Already open: {}", "◆", Severity.INFO),
+    ExpandStatus.UNKNOWN: ("Not in this document: {}", "?", Severity.WARNING),
+    ExpandStatus.NO_ROOM: ("No room for {}", "!", Severity.WARNING),
+    ExpandStatus.FAILED: ("Could not open {}", "✗", Severity.ERROR),
+}
+_CLOSE_WORDS = {
+    CloseReason.ASKED: (NoticeSlot.STATUS, "Closed {}"),
+    CloseReason.BUDGET: (NoticeSlot.CHAT, "Closed {} to stay within the open-section budget"),
+    CloseReason.FRESH: (NoticeSlot.CHAT, "Closed {} before a new question"),
+    CloseReason.GONE: (NoticeSlot.CHAT, "Closed {} no longer in the document"),
+    CloseReason.OVERFLOW: (NoticeSlot.CHAT, "Closed {} because the model's context window was full"),
 }
 
 
@@ -76,8 +82,6 @@ class SectionLabel:
 
     section_id: str
     title: str
-    note: str = ""
-    """Shown in parentheses after the title. Not sanitised: may quote the model or a document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +95,10 @@ class Notice:
     symbol: str = ""
     """Precedes the message in the list of the model's actions."""
     severity: Severity = Severity.INFO
-    short_text: str = ""
-    """Shown instead of text and sections if there is only room for a few words."""
 
     def format(self) -> str:
         """Return text and sections as one line."""
-        labels = ", ".join(f"{section.title}{section.note and f' ({section.note})'}" for section in self.sections)
+        labels = ", ".join(section.title for section in self.sections)
         return f"{self.text}: {labels}" if labels else self.text
 
 
@@ -114,24 +116,15 @@ def format_event_lines(event: ConversationEvent, library: Library) -> Iterator[s
             yield notice.format()
 
 
-def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]:  # noqa: PLR0912 - one case an event
+def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]:
     """Yield the notices for an event. Many events have none."""
     match event:
         case AnswerStreamed(text=text):
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="“")
         case SectionsSearched(query=query, hits=hits):
-            results = format_count(len(hits), "result") if hits else "no results"
-            if len(hits) > _HITS_MAX:
-                results += f", top {_HITS_MAX}"
-            labels = tuple(
-                SectionLabel(
-                    hit.section_id,
-                    f"{rank} {format_section(hit.section_id, library)}",
-                    "" if hit.why == f"text rank {rank}" else hit.why,
-                )
-                for rank, hit in enumerate(hits[:_HITS_MAX], start=1)
-            )
-            yield Notice(NoticeSlot.ACTIVITY, f"Searched “{query}” · {results}", labels, symbol="⌕")
+            text = f"Searched “{query}” · {format_count(len(hits), 'result') if hits else 'no results'}"
+            labels = _make_labels([hit.section_id for hit in hits[:_SHOWN_MAX]], library)
+            yield Notice(NoticeSlot.ACTIVITY, text, labels, symbol="⌕")
         case SectionsExpanded():
             yield from _make_expansion_notices(event, library)
         case ReminderSent():
@@ -143,14 +136,12 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             yield from make_outcome_notices(event)
         case SectionsClosed():
             yield from _make_closing_notices(event, library)
-        case NodesLoaded(notes=notes, problems=loading_problems):
-            for note in notes[:_PROBLEMS_MAX]:
-                yield Notice(NoticeSlot.CHAT, note)
-            problems = [reason for _, reason in loading_problems]
-            if len(problems) > _PROBLEMS_MAX:
-                problems[_PROBLEMS_MAX:] = [f"Could not read {len(problems) - _PROBLEMS_MAX} more files."]
-            for problem in problems:
-                yield Notice(NoticeSlot.CHAT, problem, severity=Severity.WARNING)
+        case NodesLoaded(notes=notes, problems=problems):
+            texts = [problem for _, problem in problems]
+            if len(texts) > _SHOWN_MAX:
+                texts[_SHOWN_MAX:] = [f"Could not read {len(texts) - _SHOWN_MAX} more files."]
+            yield from (Notice(NoticeSlot.CHAT, note) for note in notes[:_SHOWN_MAX])
+            yield from (Notice(NoticeSlot.CHAT, text, severity=Severity.WARNING) for text in texts)
         case LoadingStarted(count=count):
             yield Notice(NoticeSlot.STATUS, f"Loading {format_count(count, 'document')}")
         case WarningRaised(message=message):
@@ -160,31 +151,26 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
 
 
 def _make_labels(section_ids: Iterable[str], library: Library) -> tuple[SectionLabel, ...]:
-    return tuple(SectionLabel(section_id, format_section(section_id, library)) for section_id in section_ids)
+    """Return the labels of those sections that the document has."""
+    return tuple(SectionLabel(one, format_section(one, library)) for one in section_ids if one in library)
 
 
-def _make_action_notice(slot: NoticeSlot, verb: str, section_ids: Iterable[str], library: Library) -> Notice:
-    sections = _make_labels(section_ids, library)
-    short_text = f"{verb} “{sections[0].title}”" if len(sections) == 1 else ""
-    return Notice(slot, f"{verb} {format_count(len(sections), 'section')}", sections, symbol="◆", short_text=short_text)
+def _make_section_notice(slot: NoticeSlot, words: str, section_ids: Sequence[str], library: Library) -> Notice:
+    """Make a notice on sections. In a status message, a single one is named at once."""
+    labels = _make_labels(section_ids, library)
+    if slot is NoticeSlot.STATUS and len(section_ids) == len(labels) == 1:
+        return Notice(slot, words.format(f"“{labels[0].title}”"))
+    return Notice(slot, words.format(format_count(len(section_ids), "section")), labels, symbol="◆")
 
 
 def _make_closing_notices(event: SectionsClosed, library: Library) -> Iterator[Notice]:
-    ids, reason = event.section_ids, event.reason
-    count, labels = format_count(len(ids), "section"), _make_labels(ids, library)
-    if reason is CloseReason.GONE:
-        yield Notice(NoticeSlot.CHAT, f"Closed {count} no longer in the document.")
-    elif reason in _CLOSE_TEXTS:
-        yield Notice(NoticeSlot.CHAT, _CLOSE_TEXTS[reason], labels)
-    elif event.is_pending and ids:
-        yield Notice(NoticeSlot.STATUS, f"Closing {count} after this answer", labels)
-    elif ids:
-        yield _make_action_notice(NoticeSlot.STATUS, "Closed", ids, library)
+    slot, words = _CLOSE_WORDS[event.reason]
+    if event.section_ids:
+        words = "Closing {} after this answer" if event.is_pending else words
+        yield _make_section_notice(slot, words, event.section_ids, library)
     if event.kept:
-        declined = tuple(SectionLabel(i, format_section(i, library), why) for i, why in event.kept)
-        is_agent = event.origin is Origin.AGENT
-        slot, text = (NoticeSlot.ACTIVITY, "Left open") if is_agent else (NoticeSlot.CHAT, "Not closed")
-        yield Notice(slot, text, declined, symbol="◆")
+        slot = NoticeSlot.ACTIVITY if event.origin is Origin.AGENT else NoticeSlot.CHAT
+        yield _make_section_notice(slot, "Not closed: {}", [section_id for section_id, _ in event.kept], library)
 
 
 def _make_expansion_notices(event: SectionsExpanded, library: Library) -> Iterator[Notice]:
@@ -194,17 +180,12 @@ def _make_expansion_notices(event: SectionsExpanded, library: Library) -> Iterat
     for result in event.results:
         by_status.setdefault(result.status, {})[result.section_id or result.id] = result.text
     for status, texts in by_status.items():
-        labels = _make_labels(texts, library)
-        if status in (ExpandStatus.OPENED, ExpandStatus.PINNED, ExpandStatus.UNPINNED):
-            yield _make_action_notice(slot, status.capitalize(), texts, library)
-        elif status is ExpandStatus.UNKNOWN:
-            text = f"Asked for unknown ids: {', '.join(texts)}"
-            yield Notice(slot, text, symbol="?", severity=Severity.WARNING)
-        elif status is ExpandStatus.FAILED and event.origin is Origin.PERSON:  # the agent's texts are tool results
-            yield Notice(slot, " ".join(texts.values()), symbol="✗", severity=Severity.ERROR)
+        words, symbol, severity = _EXPANSION_WORDS[status]
+        if status is ExpandStatus.FAILED and event.origin is Origin.PERSON:  # the agent's texts are tool results
+            yield Notice(slot, " ".join(texts.values()), symbol=symbol, severity=severity)
         else:
-            words, symbol, severity = _EXPANSION_WORDS[status]
-            yield Notice(slot, words, labels, symbol=symbol, severity=severity)
+            notice = _make_section_notice(slot, words, [*texts], library)
+            yield replace(notice, symbol=symbol, severity=severity)
 
 
 def make_outcome_notices(event: QuestionAnswered) -> Iterator[Notice]:

@@ -202,14 +202,14 @@ class PlainChat:
         match name:
             case "/outline":
                 if is_loadable(conversation.state.library, section_id):
-                    await conversation.dispatch(lambda _: FoldNodes(section_ids=(section_id,), is_folded=False))
+                    await conversation.execute(FoldNodes(section_ids=(section_id,), is_folded=False))
                 library = conversation.state.library
                 ranges = ChildRanges.for_section(library, section_id)
                 nodes = map(library.node, ranges.children[slice(*(ranges.get_bounds(reference.steps) or (0, 0)))])
                 lines = [f"- [{node.id}] {format_node_title(node)} ({format_size(library, node)})" for node in nodes]
                 _write_lines(*(lines or ["No subsections."]))
             case "/read":
-                await conversation.dispatch(lambda _: ReadSection(section_id=section_id))
+                await conversation.execute(ReadSection(section_id=section_id))
                 width = compute_text_width()
                 for source in filter(str.strip, iter_texts(conversation.state.library, reference)):
                     text = sanitise_text(source).strip("\n") + "\n"
@@ -217,7 +217,7 @@ class PlainChat:
             case _:
                 make_command = ExpandSections if name == "/open" else CloseSections
                 command = make_command(section_ids=(section_id,), origin=Origin.PERSON)
-                await conversation.dispatch(lambda _: command)
+                await conversation.execute(command)
 
 
 def _write_lines(*lines: str) -> None:

@@ -95,7 +95,7 @@ async def test_a_source_that_is_taken_out_closes_its_sections_and_can_be_resumed
     agent.conversation.subscribe(seen.append)
     await agent.conversation.add_source(str(folder / "acts"))
     act = find(agent.conversation.state, "First act")
-    await agent.conversation.dispatch(lambda _: ExpandSections(section_ids=(act,), origin=Origin.PERSON))
+    await agent.conversation.execute(ExpandSections(section_ids=(act,), origin=Origin.PERSON))
     await agent.ask("Why?")
 
     await agent.conversation.remove_source("acts")
@@ -133,7 +133,7 @@ async def test_pages_of_an_added_site_open_and_come_back_when_resumed(folder: Pa
         await agent.conversation.add_source(str(folder / "acts"))
         source = await agent.conversation.add_source(site.url("/llms.txt"))
         link = find(agent.conversation.state, "Fees")
-        await agent.conversation.dispatch(lambda _: ExpandSections(section_ids=(link,), origin=Origin.PERSON))
+        await agent.conversation.execute(ExpandSections(section_ids=(link,), origin=Origin.PERSON))
         assert agent.conversation.state.open_ids == (link,)
         (page,) = (
             document for document in agent.conversation.state.library.documents if document.url == site.url("/fees.md")

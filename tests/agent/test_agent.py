@@ -120,8 +120,8 @@ async def test_section_commands_act_at_once_also_before_and_during_an_answer() -
     agent, conversation, seen = watch(make_agent())
     fees, hours = (find(conversation.state, title) for title in ("Fees", "Hours"))
 
-    def expand(section_id: str) -> Coroutine[Any, Any, str]:
-        return conversation.dispatch(lambda _: ExpandSections(section_ids=(section_id,), origin=Origin.PERSON))
+    def expand(section_id: str) -> Coroutine[Any, Any, object]:
+        return conversation.execute(ExpandSections(section_ids=(section_id,), origin=Origin.PERSON))
 
     async with starting(agent) as gate:
         asking = asyncio.create_task(agent.ask("First?"))
@@ -134,7 +134,7 @@ async def test_section_commands_act_at_once_also_before_and_during_an_answer() -
         await wait_for(lambda: conversation.state.is_asking)
         await expand(hours)
         close = CloseSections(section_ids=(fees,), origin=Origin.PERSON)
-        await conversation.dispatch(lambda _: close)
+        await conversation.execute(close)
         during = conversation.state
         assert (during.is_asking, during.open_ids) == (True, (fees, hours)), "nothing closes during an answer"
         assert isinstance(seen[-1], SectionsClosed)
@@ -190,7 +190,7 @@ async def test_a_page_that_comes_after_a_switch_opens_nothing_in_the_other_conve
         _, conversation, _ = watch(Agent(Conversation(library, loader=loader), ScriptedModel()))
         link = find(library, "a")
         command = ExpandSections(section_ids=(link,), origin=Origin.PERSON)
-        opening = asyncio.create_task(conversation.dispatch(lambda _: command))
+        opening = asyncio.create_task(conversation.execute(command))
         assert await asyncio.to_thread(is_requested.wait, 20)
         await conversation.start_new()
         may_send.set()

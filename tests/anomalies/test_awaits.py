@@ -130,8 +130,8 @@ REQUESTS: dict[str, Callable[[Case], Coroutine[object, None, object]]] = {
     "switch": lambda case: case.conversation.open(case.other_id),
     "start new": lambda case: case.conversation.start_new(),
     "fork": lambda case: case.conversation.fork(case.exchange),
-    "open": lambda case: case.conversation.dispatch(
-        lambda _: ExpandSections(section_ids=(find(_LIBRARY, "Hours"),), origin=Origin.PERSON)
+    "open": lambda case: case.conversation.execute(
+        ExpandSections(section_ids=(find(_LIBRARY, "Hours"),), origin=Origin.PERSON)
     ),
 }
 

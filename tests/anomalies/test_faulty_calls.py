@@ -108,7 +108,7 @@ def ask_and_open(folder: Path, failing: Failing) -> None:
     async def live() -> None:
         model_of(agent).add_replies(expanding(fees), saying(f'It costs "2 euros a day" [{fees}].'))
         await ask(agent)
-        await agent.conversation.dispatch(lambda _: opening)
+        await agent.conversation.execute(opening)
 
     with failing() as raised:
         asyncio.run(live())

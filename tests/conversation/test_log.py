@@ -55,13 +55,13 @@ def test_what_was_saved_is_read_again_and_continued(store: ConversationStore, fo
     log.save()
     log.close()
     assert store.read("c0ffee") == played.events
-    assert json.loads(_path(folder).read_bytes().splitlines()[0]) == {"format": "roamtui conversation", "version": 2}
+    assert json.loads(_path(folder).read_bytes().splitlines()[0]) == {"format": "roamtui conversation", "version": 3}
 
 
 @pytest.mark.parametrize(
     ("head", "reason"),
     [
-        (b'{"format": "roamtui conversation", "version": 3}\n', "another version of roamtui"),
+        (b'{"format": "roamtui conversation", "version": 9}\n', "another version of roamtui"),
         (b'{"event": "conversation_started", "conversation_id": "c0ffee"}\n', "is not a conversation of roamtui"),
         (b"\x00\xff\n", "is not a conversation of roamtui"),
         (b"[1]", "is not a conversation of roamtui"),
@@ -71,6 +71,7 @@ def test_a_log_of_another_version_is_refused_in_one_sentence_and_stays(
     store: ConversationStore, folder: Path, head: bytes, reason: str
 ) -> None:
     content = head + encode_events(Recorder().ask("Why?").events)
+    folder.mkdir(parents=True)
     _path(folder).write_bytes(content)
     for read in (store.open, store.read, store.load):
         with pytest.raises(StoreError, match=reason):

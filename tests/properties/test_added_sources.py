@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from functools import partial
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -15,7 +14,6 @@ from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import ConversationState
 from roamtui.document.added_sources import list_sources_of
 from roamtui.document.library import Library
 from roamtui.errors import UsageError
@@ -56,10 +54,6 @@ def test_ids_and_open_sections_stay_whatever_is_added_taken_out_or_resumed(
         asyncio.run(_play(Path(name), first, changes))
 
 
-def _open(section_ids: tuple[str, ...], _state: ConversationState) -> ExpandSections:
-    return ExpandSections(section_ids=section_ids, origin=Origin.PERSON)
-
-
 async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> None:
     for path, text in _FILES.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +77,7 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
                 case "open":
                     ids = [node_id for found in before_ids.values() for node_id, _ in found]
                     chosen = (ids[number % len(ids)],)
-                    await conversation.dispatch(partial(_open, chosen))
+                    await conversation.execute(ExpandSections(section_ids=chosen, origin=Origin.PERSON))
                     opened |= set(chosen)
                 case "new" | "fork" | "ask":
                     if change == "new":

@@ -169,7 +169,7 @@ class Conversations(RuleBasedStateMachine):
         await asyncio.gather(*commands)
 
     async def _dispatch(self, name: str, title: str) -> None:
-        await self.conversation.dispatch(lambda _: self._make_command(name, title))
+        await self.conversation.execute(self._make_command(name, title))
 
     def _write_replies(self, script: _Script) -> list[Reply]:
         replies = [

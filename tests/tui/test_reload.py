@@ -134,7 +134,7 @@ async def test_what_is_gone_is_told_and_the_reader_is_empty(file: Path) -> None:
         await press_until(pilot, "No open sections", "f5")
         assert app.main_screen.reader_pane.section_id is None
         notices = [notice.text for notice in app.screen.query(NoticeView)]
-        assert notices == ["Closed 1 section no longer in the document."]
+        assert notices == ["Closed 1 section no longer in the document"]
         assert "◆ roamtui  Another" in screen_text(app)
 
 

@@ -76,6 +76,7 @@ class _Twins:
             await _unfold_steps(pilot)
             shown, status = _picture(live), _count_status(live)
         log = f"{session.state.id}.jsonl"
+        self._other._folder.mkdir()
         (self._other._folder / log).write_bytes((self._store._folder / log).read_bytes())
         again = Conversation(_make_library(), saved_id=session.state.id, store=self._other, options=self._keep)
         twin = self._make_app(again, (), options)
@@ -171,9 +172,9 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(
             await ask(pilot, question)
         await _check_words(
             pilot,
-            *("Opened 2 sections", "Already open", "Asked for unknown ids: 0badc0de", "Already open"),
+            *("Opened 2 sections", "Already open", "Not in this document: 1 section", "Already open"),
             *("✓", "these words stand in", "these words are not in the text", "cut off here"),
-            *("1 ✓ Stone oven", "no results", "Asked the model for quotes", "Left open", "step limit"),
+            *("1 ✓ Stone oven", "no results", "Asked the model for quotes", "Not closed", "step limit"),
         )
 
 
@@ -194,7 +195,7 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(
         main = app_of(pilot).main_screen
         await ask(pilot, "First?")
         await ask(pilot, "Second?")
-        await _check_words(pilot, "Closed to stay within the open-section budget", "$0.0123")
+        await _check_words(pilot, "to stay within the open-section budget", "$0.0123")
         main.chat_log.action_retry()
         await wait_until(pilot, lambda: main.conversation.state.transcript.exchanges[-1].answer.startswith("Again:"))
         await wait_until(pilot, lambda: not main.is_asking)

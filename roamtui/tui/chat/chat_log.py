@@ -235,7 +235,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             elif notice.slot in (NoticeSlot.ACTIVITY, NoticeSlot.CHAT):
                 self.add_notice(notice.format(), notice.severity)
             elif notice.slot is NoticeSlot.STATUS:
-                status.append(notice.short_text or notice.text)
+                status.append(notice.text)
         if status:
             self.post_message(StatusMessage("; ".join(status)))
 

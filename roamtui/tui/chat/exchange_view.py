@@ -279,7 +279,6 @@ class ActivityView(ContentView):
                 title = shorten(sanitise_line(section.title), _TITLE_LENGTH) or "untitled"
                 content += ": " if number == 0 else ", "
                 content += self.attach(Content.styled(title, "$foreground"), len(targets))
-                content += Content.styled(f" ({sanitise_line(section.note)})" if section.note else "", "$muted")
                 targets.append(SectionTarget(section.section_id))
             if len(notice.sections) > _TITLES_MAX:
                 content += f" and {len(notice.sections) - _TITLES_MAX} more"

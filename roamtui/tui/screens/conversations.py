@@ -178,7 +178,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
 def list_answered(conversation: Conversation) -> tuple[ConversationSummary, ...]:
     """List the other saved conversations about a document that have an answer. Called in a thread."""
     state, store = conversation.state, conversation.store
-    if store is None or store.problem:
+    if store is None:
         return ()
     saved = store.list(get_source_key(state.library))
     return tuple(one for one in saved if one.is_answered and not one.is_one_shot and one.id != state.id)

@@ -246,8 +246,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="commands", exit_on_error=False)
     async def _dispatch(self, event: CommandRequested) -> None:
         """Run a command once earlier requests are done. If there is nothing to do, show why."""
-        if reason := await self.conversation.dispatch(event.make_command):
-            self.post_message(StatusMessage(reason))
+        command = event.make_command(self.conversation.state)
+        if not isinstance(command, str):
+            await self.conversation.execute(command)
+        elif command:
+            self.post_message(StatusMessage(command))
 
     def action_apply(self, command_name: str) -> None:
         section_id, _ = self._selection
