@@ -15,7 +15,7 @@ from roamtui.sources.convert.html import convert_noted
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name
 
 _STYLE_RULES = r"""
-p[style-name='Title'] => h1.title:fresh
+p[style-name='Title'] => h1:fresh
 p[style-name^='Code'] => pre:separator('\n')
 p[style-name^='Source Code'] => pre:separator('\n')
 r[style-name^='Code'] => code
@@ -28,9 +28,9 @@ _BACKLINK = re.compile(r'<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
 _REFERENCE = re.compile(r'<sup><a href="#(?:foot|end)note-[^"]*" id="[^"]*">\[(\d+)\]</a></sup>')
 
 
-def convert_docx(data: bytes, _name: str) -> ConvertedText:
+def convert_docx(data: bytes, name: str) -> ConvertedText:
     """Convert a Word document to Markdown."""
-    package = ZipPackage(data)
+    package = ZipPackage(data, name)
     source = mammoth.convert_to_html(
         io.BytesIO(data),
         style_map="\n".join([*_list_heading_rules(package), _STYLE_RULES]),

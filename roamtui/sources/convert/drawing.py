@@ -68,9 +68,6 @@ class Drawing:
     data: bytes
     """Three bytes for each pixel, row by row; compressed if `is_packed` was requested."""
     viewport: Viewport
-    full_width: float
-    """Width of the whole picture in pixels, or of the page in points."""
-    full_height: float
     marks: tuple[Box, ...] = ()
     """The marked rectangles."""
 

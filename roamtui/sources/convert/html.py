@@ -35,9 +35,6 @@ _FLATTENED = (*LISTS, "li", "table", "thead", "tbody", "tfoot", "tr", "td", "th"
 _REGIONS = ("main", "article")
 _COLUMNS_MAX = 50
 """Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
-TITLE_TAG = '<h1 class="title">'
-"""Start of the title of a document, in HTML that a program wrote."""
-_LOWERED_TAG = re.compile("<(/?)h([1-5])>")
 _NOTE_NUMBER = re.compile("\ue000(\\d+)\ue001")
 
 
@@ -73,13 +70,10 @@ def convert_html_file(data: bytes, _name: str) -> ConvertedText:
 def convert_noted(html: str, notes: Sequence[str]) -> str:
     """Convert HTML that a program wrote, and add each note after the block that first refers to it.
 
-    `notes` are HTML too. A reference is the number of a note between U+E000 and U+E001. A single heading that starts
-    with `TITLE_TAG` is the title of the document, and all others are one level deeper.
+    `notes` are HTML too. A reference is the number of a note between U+E000 and U+E001.
     """
     out: list[str] = []
     texts = [" ".join(_join_blocks(write_blocks(read_page(note)[0])).split()) for note in notes]
-    if html.count(TITLE_TAG) == 1:
-        html = _LOWERED_TAG.sub(lambda tag: f"<{tag[1]}h{int(tag[2]) + 1}>", html)
     for block in write_blocks(read_page(html)[0]):
         out.append(_NOTE_NUMBER.sub(r"[^\1]", block))
         for number in map(int, _NOTE_NUMBER.findall(block)):
@@ -171,8 +165,7 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
             return ["\n"]  # the only line end in a run; others are spaces
         case "img":
             alt, source = " ".join(element.get("alt", "").split()), element.get("src")
-            # A heading or a cell keeps only the words of an image.
-            if next(element.iterancestors(*HEADINGS, "td", "th"), None) is not None:
+            if next(element.iterancestors(*HEADINGS), None) is not None:
                 return [escape_inline(alt)]
             words = re.sub(r"[\[\]\\]", r"\\\g<0>", alt)
             return [f"![{words}]({source})"] if alt or source else []
@@ -227,7 +220,7 @@ def _mark_run(run: str, mark: str, href: str) -> str:
         return run
     before, after = run[: len(run) - len(run.lstrip())], run[len(run.rstrip()) :]
     if mark == "link":
-        marked = f"<{href}>" if words.replace(r"\_", "_") == href else f"[{words}]({href})"
+        marked = f"[{words}]({href})"
     elif mark == "`":
         ticks = max(map(len, _TICKS.findall(words)), default=0)
         fence, space = "`" * (ticks + 1), " " * bool(ticks)
@@ -237,57 +230,42 @@ def _mark_run(run: str, mark: str, href: str) -> str:
     return f"{before}{marked}{after}"
 
 
-def _write_list(element: Any) -> Iterator[str]:
-    """Yield a list, or several if there are headings in it, because a heading ends a list."""
-    number = _parse_number(element.get("start"), 1) - 1
-    items: list[str] = []
-    stray = [_write_text(element.text)]
-    for child in [*element, None]:
-        if child is not None and child.tag != "li":
-            stray += [*_write_element(child, frozenset()), _write_text(child.tail)]
-            continue
-        # A list or text outside of the items belongs to the item before it.
-        if text := _join_blocks(_finish_blocks(stray)):
-            items.append(_LINE_START.sub("  ", text) if items else text)
-        if child is None:
-            break
-        stray = [_write_text(child.tail)]
-        number = _parse_number(child.get("value"), number + 1)
-        blocks = write_blocks(child)
-        if next(child.iter(*HEADINGS), None) is not None:
-            yield "\n".join(items)
-            yield from blocks
-            items = []
-        elif blocks:
-            mark = f"{number}. " if element.tag == "ol" else "- "
-            text = _LINE_START.sub(" " * len(mark), _join_blocks(blocks, is_item=True))
-            items.append(mark + text[len(mark) :])
-    yield "\n".join(items)
+def _write_list(element: Any) -> list[str]:
+    """Write a list. One with headings is written without its marks, because a heading ends a list."""
+    if next(element.iter(*HEADINGS), None) is not None:
+        return write_blocks(element)
+    items = _finish_blocks([_write_text(element.text)])
+    number = _parse_number(element.get("start"), 1)
+    for child in element:
+        is_item = child.tag == "li"
+        blocks = write_blocks(child) if is_item else _finish_blocks(_write_element(child, frozenset()))
+        text = _join_blocks([*blocks, *_finish_blocks([_write_text(child.tail)])], is_item=True)
+        mark = f"{number}. " if element.tag == "ol" else "- "
+        number += is_item
+        if text:  # a list or text outside of the items belongs to the item before it
+            lines = _LINE_START.sub(" " * len(mark), text)
+            items.append(mark + lines[len(mark) :] if is_item else lines if items else text)
+    return ["\n".join(items)]
 
 
-def _write_table(table: Any) -> Iterator[str]:
-    """Yield what is outside the rows, such as a caption, then the rows. A row with a heading or code ends a table."""
-    for part in table.xpath("*[not(self::thead or self::tbody or self::tfoot or self::tr)]"):
-        yield from write_blocks(part)
+def _write_table(table: Any) -> list[str]:
+    """Write what is outside the rows, such as a caption, then the rows. One with headings or code is no table."""
+    if next(table.iter(*HEADINGS, "pre"), None) is not None:
+        return write_blocks(table)
+    outside = table.xpath("*[not(self::thead or self::tbody or self::tfoot or self::tr)]")
     lines: list[str] = []
     filled: dict[int, int] = {}
     for row in table.xpath("tr | thead/* | tbody/* | tfoot/*"):
-        if next(row.iter(*HEADINGS, "pre"), None) is not None:
-            yield "\n".join(lines)
-            for cell in row:
-                cell.tag = "div"
-            yield from write_blocks(row)
-            lines, filled = [], {}
-        elif cells := _list_cells(row, filled):
-            line = "".join(f" {cell} |" for cell in cells)
-            if not lines:
-                # Markdown needs a header row, so a table without one gets an empty header.
-                has_heads = all(cell.tag == "th" for cell in row)
-                rule = f"|{' --- |' * len(cells)}"
-                lines = [f"|{line}", rule] if has_heads else [f"|{' |' * len(cells)}", rule, f"|{line}"]
-            else:
-                lines.append(f"|{line}")
-    yield "\n".join(lines)
+        cells = _list_cells(row, filled)
+        line = "|" + "".join(f" {cell} |" for cell in cells)
+        if lines or not cells:
+            lines += [line] if cells else []
+            continue
+        # Markdown needs a header row, so a table without one gets an empty header.
+        has_heads = all(cell.tag == "th" for cell in row)
+        rule = f"|{' --- |' * len(cells)}"
+        lines = [line, rule] if has_heads else [f"|{' |' * len(cells)}", rule, line]
+    return [*(block for part in outside for block in write_blocks(part)), "\n".join(lines)]
 
 
 def _list_cells(row: Any, filled: dict[int, int]) -> list[str]:

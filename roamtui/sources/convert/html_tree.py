@@ -18,8 +18,6 @@ _DEPTH_MAX = 80
 """Maximum depth of the tree, twice that of real pages. Of deeper elements, only the text is kept."""
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 LISTS = frozenset({"ul", "ol", "menu", "dir"})
-_HEADING_PARAGRAPH = re.compile(r"(<h[1-6]\b[^<>]*>\s*)<p(?:\s[^<>]*)?>", re.IGNORECASE)
-"""A paragraph at the start of a heading, at which libxml2 would end the heading."""
 BLOCKS = frozenset(
     {
         *(*HEADINGS, *LISTS, "table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup"),
@@ -48,8 +46,8 @@ _HIDDEN_CLASSES = frozenset(
 _HIDING_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])", re.I
 )
-_PERMALINK_CLASSES = frozenset({"headerlink", "header-anchor", "heading-link", "hash-link", "permalink", "anchor"})
-_ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞", "link", "permalink", "anchor"})
+_ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞"})
+"""Texts of the links that a page adds to its headings."""
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\\s]+")
 _LANGUAGE_CLASS = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-)([\w+#.-]{1,30})(?=\s|$)")
 _NOT_A_LANGUAGE = frozenset({"default", "none", "notranslate", "plaintext", "nohighlight", "wrapper", "text", "source"})
@@ -66,8 +64,7 @@ def read_page(source: str, base_url: str | None = None, image_base: str | None =
         SourceError: The page is nested more deeply than libxml2 allows.
     """
     parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    source = _HEADING_PARAGRAPH.sub(r"\1", replace_surrogates(source))
-    root = fromstring(f"<html>{source}".encode(), parser)
+    root = fromstring(f"<html>{replace_surrogates(source)}".encode(), parser)
     if parser.error_log.last_error and parser.error_log.last_error.type == ErrorTypes.ERR_RESOURCE_LIMIT:
         raise SourceError("The page has too many elements inside each other. Save it as text from a browser.")
     for element in root.xpath(f"//*[count(ancestor::*) = {_DEPTH_MAX}]"):
@@ -112,18 +109,14 @@ def _split_classes(element: Any) -> list[str]:
 
 
 def _clean_link(link: Any, base_url: str | None) -> None:
-    """Empty a permalink. A link around headings, items or cells is set in each, because Markdown has no other."""
+    """Empty a permalink, and make any other link absolute."""
     href = link.get("href", "")
-    is_permalink = href.startswith("#") or not _PERMALINK_CLASSES.isdisjoint(_split_classes(link))
-    sign = _INVISIBLE.sub("", "".join(link.itertext("*")))
-    if is_permalink and sign.casefold() in _ANCHOR_SIGNS and next(link.iter("img"), None) is None:
+    if "#" in href and _INVISIBLE.sub("", "".join(link.itertext("*"))) in _ANCHOR_SIGNS and link.find(".//img") is None:
         link.clear(keep_tail=True)
         return
     # A heading that links to itself is plain text in Markdown.
     is_self_link = href.startswith("#") and next(link.iterancestors(*HEADINGS), None) is not None
     link.set("href", "" if is_self_link else make_absolute_href(href, base_url))
-    for block in link.iter(*HEADINGS, "li", "td", "th"):
-        block.set("href", link.get("href"))
 
 
 def make_absolute_href(href: str, base_url: str | None) -> str:
@@ -145,9 +138,7 @@ def find_code_language(code: Any) -> str:
     """Return the programming language that a code block, an element in it or one around it declares, or ""."""
     around = [element for _, element in zip(range(2), code.iterancestors(), strict=False)]
     for element in (code, *around, *code.iter()):
-        declared = [element.get(name, "") for name in ("data-language", "data-lang")]
-        declared += _LANGUAGE_CLASS.findall(element.get("class", "")[:_ATTRIBUTE_LENGTH_MAX])
-        for value in map(str.lower, declared):
-            if value not in _NOT_A_LANGUAGE and re.fullmatch(r"[\w+#.-]{1,30}", value):
-                return value
+        for value in _LANGUAGE_CLASS.findall(element.get("class", "")[:_ATTRIBUTE_LENGTH_MAX].lower()):
+            if value not in _NOT_A_LANGUAGE:
+                return str(value)
     return ""

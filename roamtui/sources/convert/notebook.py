@@ -17,7 +17,6 @@ from roamtui.sources.convert.html import convert_html
 from roamtui.sources.decode import decode_text
 
 _LANGUAGE = re.compile(r"[\w#+.-]{1,30}")
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 _PICTURE_URL = re.compile(r"(?<=[(<\"'])(?:data|attachment):[^\s()<>\"']*")
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _HEADING = re.compile("^#", re.MULTILINE)
@@ -35,7 +34,7 @@ def convert_notebook(data: bytes, name: str) -> ConvertedText:
         is_code = cell.get("cell_type") == "code"
         if source.strip() and cell.get("cell_type") == "markdown":
             lost["picture"] += len(_PICTURE_URL.findall(source))
-            blocks.append(_close_blocks(_PICTURE_URL.sub("", source)))
+            blocks.append(_PICTURE_URL.sub("", source))
         elif source.strip():
             blocks.append(write_code(source, language if is_code and _LANGUAGE.fullmatch(language) else ""))
         blocks += filter(None, (_write_output(output, lost) for output in (cell.get("outputs", ()) if is_code else ())))
@@ -53,7 +52,7 @@ def _write_output(output: Mapping[str, Any], lost: Counter[str]) -> str:
         lost["picture"] += 1
         return ""
     if markdown.strip():
-        return _close_blocks(_HEADING.sub(r"\\#", _PICTURE_URL.sub("", markdown).strip("\n")))
+        return _HEADING.sub(r"\\#", _PICTURE_URL.sub("", markdown).strip("\n"))
     table = convert_html(page).text.strip("\n") if "<table" in page else ""
     if table and not _HEADING.search(table):
         return table
@@ -61,16 +60,6 @@ def _write_output(output: Mapping[str, Any], lost: Counter[str]) -> str:
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in _TERMINAL_CODE.sub("", text).split("\n"))
     text = "\n".join(lines).strip("\n").rstrip()
     return write_code(text, "output") if text else ""
-
-
-def _close_blocks(text: str) -> str:
-    """Close a code block or comment that a cell leaves open, because it would hide the cells below."""
-    fence = ""
-    for mark in _FENCE.findall(text):
-        fence = mark if not fence else "" if mark.startswith(fence) else fence
-    if fence:
-        return f"{text}\n{fence}"
-    return f"{text}\n-->" if text.rfind("<!--") > text.rfind("-->") else text
 
 
 def _join_lines(value: object) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
-from roamtui.sources.convert.html import TITLE_TAG, convert_noted
+from roamtui.sources.convert.html import convert_noted
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name, join_text
 
 _SKIPPED = (
@@ -18,13 +18,13 @@ _SKIPPED = (
 )
 """Ends of the names of elements that are not text, or repeat headings or the words of a cell."""
 _TAGS = {"list": "ul", "list-item": "li", "list-header": "li", "table": "table", "table-row": "tr"}
-_PARAGRAPHS_BY_STYLE = {"Title": TITLE_TAG[1:-1], "Preformatted_20_Text": "pre", "Quotations": "blockquote"}
+_PARAGRAPHS_BY_STYLE = {"Title": "h1", "Preformatted_20_Text": "pre", "Quotations": "blockquote"}
 _SPANS_BY_STYLE = {"Source_20_Text": "code", "bold": "b", "italic": "i"}
 
 
 def convert_odt(data: bytes, name: str) -> ConvertedText:
     """Convert an OpenDocument text to Markdown. Sections that include other files are not followed."""
-    package = ZipPackage(data)
+    package = ZipPackage(data, name)
     styles, root = package.parse("styles.xml"), package.parse("content.xml")
     body = root.find("{*}body/{*}text")
     if body is None:
@@ -65,7 +65,7 @@ class _HtmlWriter:
                 content = f"<h{level}>{content}</h{level}>"
             case "p":
                 tag = next((tag for look, tag in _PARAGRAPHS_BY_STYLE.items() if look in looks), "p")
-                content = f"<{tag}>{content}</{tag.partition(' ')[0]}>"
+                content = f"<{tag}>{content}</{tag}>"
             case "span":
                 for tag in (_SPANS_BY_STYLE[look] for look in _SPANS_BY_STYLE if look in looks):
                     content = f"<{tag}>{content}</{tag}>"

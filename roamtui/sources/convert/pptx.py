@@ -21,12 +21,13 @@ _DEFAULT_TITLES = frozenset({"", "PowerPoint Presentation", "Slide 1"})
 _SKIPPED_TYPES = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.HEADER, PP_PLACEHOLDER.SLIDE_NUMBER}
 _LIST_TYPES = {PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT}
 """Types of placeholders whose paragraphs are list items, unless a paragraph says otherwise."""
-_ROW_OVERLAP_MIN = 0.5
-"""Shapes are side by side if they overlap vertically by at least this share of the height of the lower one."""
+_ROW_HEIGHT = 457_200
+"""Shapes in the same half inch of a slide are side by side. The unit of slides is 1/914,400 of an inch."""
 
 
-def convert_pptx(data: bytes, _name: str) -> ConvertedText:
+def convert_pptx(data: bytes, name: str) -> ConvertedText:
     """Convert a presentation to Markdown. Each slide is a page, so that citations name it."""
+    package = ZipPackage(data, name)
     deck = Presentation(io.BytesIO(data))
     slides = [_read_slide(slide) for slide in deck.slides]
     texts: list[str] = []
@@ -39,7 +40,7 @@ def convert_pptx(data: bytes, _name: str) -> ConvertedText:
         text="".join(texts).rstrip("\n") + "\n",
         title=slides[0][0] if slides and title in _DEFAULT_TITLES else title,
         page_starts=tuple(accumulate(map(len, texts[:-1]), initial=0)),
-        lost=ZipPackage(data).list_lost(),
+        lost=package.list_lost(),
     )
 
 
@@ -57,8 +58,8 @@ def _read_slide(slide: Any) -> tuple[str, str, str]:
 
 
 def _write_shapes(shapes: Iterable[Any]) -> Iterator[str]:
-    """Yield the text of shapes, in reading order."""
-    for shape in _sort_shapes(shapes):
+    """Yield the text of shapes in reading order."""
+    for shape in sorted(shapes, key=lambda shape: ((shape.top or 0) // _ROW_HEIGHT, shape.left or 0)):
         kind = shape.placeholder_format.type if shape.is_placeholder else None
         if hasattr(shape, "shapes"):  # a group
             yield from _write_shapes(shape.shapes)
@@ -73,20 +74,6 @@ def _write_shapes(shapes: Iterable[Any]) -> Iterator[str]:
         for diagram in shape.element.iter("{*}relIds"):
             part = shape.part.related_part(next(value for key, value in diagram.items() if key.endswith("}dm")))
             yield "\n".join(f"- {escape_inline(text.text or '')}" for text in parse_xml(part.blob).iter("{*}t"))
-
-
-def _sort_shapes(shapes: Iterable[Any]) -> Iterator[Any]:
-    """Yield shapes in reading order: from top to bottom, and those side by side from left to right."""
-    row: list[Any] = []
-    bottom = 0
-    for shape in sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0)):
-        top, height = shape.top or 0, shape.height or 0
-        if row and (not height or min(bottom, top + height) - top < _ROW_OVERLAP_MIN * height):
-            yield from sorted(row, key=lambda shape: shape.left or 0)
-            row = []
-        bottom = bottom if row else top + height
-        row.append(shape)
-    yield from sorted(row, key=lambda shape: shape.left or 0)
 
 
 def _write_paragraphs(paragraphs: Iterable[Any], *, is_list: bool) -> list[str]:

@@ -7,7 +7,6 @@ import io
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
-from typing import Literal
 
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.row_tables import is_header, write_table
@@ -18,8 +17,6 @@ _SAMPLE_ROWS = 50
 _SAME_WIDTH_MIN = 0.8
 """Minimum share of rows with the most common number of cells in a table."""
 _CELL_LENGTH_MAX = 1_000_000_000
-_CELL_LINES_MAX = 50
-"""A cell with more lines has a quotation mark that nothing closes."""
 
 
 def find_delimiter(text: str) -> str | None:
@@ -40,8 +37,6 @@ def convert_separated(data: bytes, name: str) -> ConvertedText:
     text, notes = decode_text(data, name)
     delimiter = find_delimiter(text) or ","
     rows = _read_rows(io.StringIO(text, newline=""), delimiter)
-    if any(cell.count("\n") > _CELL_LINES_MAX for row in rows for cell in row):
-        rows = _read_rows(io.StringIO(text, newline=""), delimiter, csv.QUOTE_NONE)
     width = max(map(len, rows))
     cells = [row + [""] * (width - len(row)) for row in rows]
     has_header = len(cells) > 1 and is_header(filter(None, cells[0]))
@@ -49,7 +44,7 @@ def convert_separated(data: bytes, name: str) -> ConvertedText:
     return ConvertedText(text="\n\n".join(write_table(heads, cells, 1 + has_header)) + "\n", notes=notes)
 
 
-def _read_rows(lines: Iterable[str], delimiter: str, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL) -> list[list[str]]:
+def _read_rows(lines: Iterable[str], delimiter: str) -> list[list[str]]:
     csv.field_size_limit(_CELL_LENGTH_MAX)
-    rows = csv.reader(lines, delimiter=delimiter, quoting=quoting, skipinitialspace=True)
+    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
     return [row for row in rows if any(map(str.strip, row))]

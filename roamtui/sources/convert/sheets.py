@@ -10,24 +10,22 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from itertools import groupby
 
-from python_calamine import CalamineSheet, CalamineWorkbook, SheetVisibleEnum
+from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
 from roamtui.sources.convert.row_tables import is_header, write_table
-from roamtui.sources.convert.zip_package import ZIP_START, ZipPackage
+from roamtui.sources.convert.zip_package import BYTES_MAX, ZIP_START, ZipPackage
 
 _CELLS_MAX = 4_000_000
 """Maximum number of cells that are read of a sheet, empty ones included."""
-_Grid = list[list[str]]
-"""Rows of cells, from the first cell of a sheet."""
 
 
-def convert_sheets(data: bytes, _name: str) -> ConvertedText:
+def convert_sheets(data: bytes, name: str) -> ConvertedText:
     """Convert a workbook to Markdown."""
     texts: list[str] = []
     notes: list[str] = []
-    package = ZipPackage(data) if data.startswith(ZIP_START) else None
+    package = ZipPackage(data, name, part_bytes_max=BYTES_MAX) if data.startswith(ZIP_START) else None
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
     for entry in book.sheets_metadata:
         sheet = book.get_sheet_by_name(entry.name)
@@ -35,7 +33,6 @@ def convert_sheets(data: bytes, _name: str) -> ConvertedText:
         if sheet.total_height > row_count:
             notes.append(f"Only the first {row_count:,} rows of {entry.name} were read.")
         grid = [[*map(_format_cell, row)] for row in sheet.to_python(skip_empty_area=False, nrows=row_count)]
-        _fill_merged_cells(grid, sheet)
         if blocks := [*_write_blocks(grid)]:
             title = escape_inline(entry.name) + " (hidden)" * (entry.visible != SheetVisibleEnum.Visible)
             texts += [write_heading(1, title), *blocks]
@@ -61,18 +58,7 @@ def _format_cell(value: object) -> str:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def _fill_merged_cells(grid: _Grid, sheet: CalamineSheet) -> None:
-    """Copy the text of each merged cell to all cells that it covers, unless it is alone in its row, as a title is."""
-    for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
-        covered = grid[top : bottom + 1]
-        if covered and left < len(covered[0]):
-            text = covered[0][left]
-            has_others = any(covered[0][:left] + covered[0][right + 1 :])
-            for row in covered if has_others else covered[1:]:
-                row[left : right + 1] = [text] * len(row[left : right + 1])
-
-
-def _write_blocks(grid: _Grid) -> Iterator[str]:
+def _write_blocks(grid: list[list[str]]) -> Iterator[str]:
     """Yield the rows between empty rows as a table. Rows with one cell above it, such as a title, are paragraphs."""
     number = 1
     for has_text, group in groupby(grid, any):
@@ -82,16 +68,7 @@ def _write_blocks(grid: _Grid) -> Iterator[str]:
         if has_text and top < len(rows):
             columns = [column for column in range(len(rows[0])) if any(row[column] for row in rows[top:])]
             cells = [[row[column] for column in columns] for row in rows[top:]]
-            count = _count_header_rows(cells)
-            heads = (dict.fromkeys(filter(None, words)) for words in zip(*cells[:count], strict=True))
-            head = [" ".join(words) for words in heads] if count else [""] * len(columns)
-            yield from write_table(head, cells[count:], number + top + count)
+            has_header = len(cells) > 1 and is_header(filter(None, cells[0]))
+            heads = cells.pop(0) if has_header else [""] * len(columns)
+            yield from write_table(heads, cells, number + top + has_header)
         number += len(rows)
-
-
-def _count_header_rows(rows: _Grid) -> int:
-    """Count the rows above the data: one without numbers, or two if a merged cell of the first repeats its text."""
-    cells = [*filter(None, rows[0])]
-    if len(rows) == 1 or not is_header(cells):
-        return 0
-    return 2 if len(set(cells)) < len(cells) and len(rows) > 2 and is_header(filter(None, rows[1])) else 1

@@ -38,7 +38,7 @@ _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
 _DRAWING_SECONDS_MAX = 30
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder; the least recently used files are deleted first."""
-_OUTPUT_VERSION = 25
+_OUTPUT_VERSION = 26
 """Increment this when the output of a converter changes."""
 
 

@@ -1,7 +1,4 @@
-"""`ZipPackage`: reads the parts of an EPUB, Office or OpenDocument file, which is a zip archive.
-
-The limits of the subprocess end what an archive may unpack to.
-"""
+"""`ZipPackage`: reads the parts of an EPUB, Office or OpenDocument file, which is a zip archive, within limits."""
 
 from __future__ import annotations
 
@@ -11,7 +8,13 @@ import zipfile
 import zlib
 from typing import Any, Final
 
+from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import format_lost
+
+BYTES_MAX: Final = 200_000_000
+"""Maximum number of bytes that unpacking may add to an archive. Pictures and films add few."""
+_PART_BYTES_MAX: Final = 20_000_000
+"""The same for one part. The tree of a larger one does not fit into the memory of the subprocess."""
 
 ZIP_START: Final = b"PK\x03\x04"
 """First bytes of a zip archive."""
@@ -30,9 +33,17 @@ _LOST_PARTS = {
 class ZipPackage:
     """Reads parts by name. Nothing is unpacked to disk, so no part name can lead outside the archive."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, name: str, *, part_bytes_max: int = _PART_BYTES_MAX) -> None:
+        """List an archive.
+
+        Raises:
+            SourceError: It says that it unpacks to too much.
+        """
         self._archive = zipfile.ZipFile(io.BytesIO(data))
         self._names = self._archive.namelist()
+        added = [part.file_size - part.compress_size for part in self._archive.infolist()]
+        if sum(added) > BYTES_MAX or any(length > part_bytes_max for length in added):
+            raise SourceError(f"{name} unpacks to too much text. Split it, or convert it to text.")
 
     def read(self, part_name: str) -> bytes:
         """Return the content of a part, or nothing if there is no such part."""

@@ -65,10 +65,9 @@ def _convert(data: bytes, name: str) -> ConvertedText:
             "The boat handbook",
             [(1, "Budget"), (1, "Crew list"), (1, "Old (hidden)")],
             (
-                "# Budget\n\nYearly budget\n\n| Yard | 2024 Plan | 2024 Actual | Share | Since |\n| --- |",
+                "# Budget\n\nYearly budget\n\n| Yard | 2024 |  | Share | Since |\n| --- |",
                 "| Hull\\|East | 1200 | 1300.5 | 0.25 | 2019-05-01 |\n| Brest | 800 | 0.1 | 0.755 | # unknown \\<b> |",
                 "| Sum | 2000 | 1300.6 |  |  |\n\nSource: the yards\n",  # values of formulas
-                "|  | Name | Born |\n| --- | --- | --- |\n|  | Ada | 1815 |\n|  | Bob | 1990 |",
                 "| Kept | here |",
             ),
         ),
@@ -76,20 +75,9 @@ def _convert(data: bytes, name: str) -> ConvertedText:
             "budget.ods",
             "The boat handbook",
             [(1, "Budget"), (1, "Crew list"), (1, "Old (hidden)")],
-            (
-                "| Yard | 2024 |  | Share | Since |",
-                "| Sum | 2000 | 1300.6 |  |  |\n\nSource: the yards\n",
-            ),
+            ("| Sum | 2000 | 1300.6 |  |  |\n\nSource: the yards\n",),
         ),
-        (
-            "budget.xls",
-            "",
-            [(1, "Budget")],
-            (
-                "Yearly budget\n\n| Yard | 2024 | Since |\n| --- |",
-                "| Hull\\|East | 1200 | 2019-05-01 |\n| Brest | 0.1 | 2019-05-01 14:30:00 |\n",
-            ),
-        ),
+        ("budget.xls", "", [(1, "Budget")], ("| Brest | 0.1 | 2019-05-01 14:30:00 |\n",)),
         (
             "talk.pptx",
             "Boat talk",
@@ -106,7 +94,7 @@ def _convert(data: bytes, name: str) -> ConvertedText:
         (
             "handbook.odt",
             "The boat handbook",
-            [(1, "Boat handbook"), (2, "Hulls & keels"), (3, "Costs"), (2, "Commands")],
+            [(1, "Boat handbook"), (1, "Hulls & keels"), (2, "Costs"), (1, "Commands")],
             (
                 "A **steel** hull[^1] lasts *longer*; see [the yard](https://example.com/steel).\\\n",
                 "It needs paint.\n\n[^1]: Since 1843.",
@@ -121,9 +109,9 @@ def _convert(data: bytes, name: str) -> ConvertedText:
         (
             "handbook.docx",
             "The Handbook",
-            [(1, "Handbook"), (2, "Bread"), (3, "Rye")],
+            [(1, "Handbook"), (1, "Bread"), (2, "Rye")],
             (
-                "Best # warm \\<b>.[^1]\n\n[^1]: From the oven.\n\n```\nknead(1)\nknead(2)\n```\n\n### Rye",
+                "Best # warm \\<b>.[^1]\n\n[^1]: From the oven.\n\n```\nknead(1)\nknead(2)\n```\n\n## Rye",
                 "[[1]\\](#x)[^2]",
                 "| Year | 2022 |  |\n| --- | --- | --- |\n| A | B\\|C | D |",
                 "[^2]: \\# Dark. And light.\n",
@@ -144,39 +132,37 @@ def test_a_good_file_keeps_its_outline_and_all_words(
     assert "Hulls 1" not in converted.text  # a table of contents
 
 
-_LOCKED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
-_TEXTLESS = {
-    "a.xlsx": pack({"xl/workbook.xml": "<workbook><sheets/></workbook>", "xl/_rels/workbook.xml.rels": "<x/>"}),
-    "a.pptx": pack({"ppt/presentation.xml": "<x/>"}),
-    "a.odt": pack({"content.xml": '<b xmlns="o"><body><text/></body></b>'}),
-    "a.ods": pack({"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": "<x/>"}),
-    "a.docx": pack(make_docx_parts([])),
-    "a.epub": pack(make_epub_parts({"one.xhtml": "<img src='x.png' alt=''/>"})),
-}
 _UNREADABLE = [
     *((f"a.{kind}", "other parts", pack({"x": "y"})) for kind in ("xlsx", "ods", "pptx", "odt", "docx", "epub")),
-    *((f"a.{kind}", "locked", _LOCKED) for kind in ("xlsx", "xls", "pptx", "odt", "docx", "epub")),
-    *((name, "no text", data) for name, data in _TEXTLESS.items()),
+    *((f"a.{kind}", "locked", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)) for kind in ("xls", "docx")),
     *((name, "torn", data[: len(data) * 2 // 3]) for name, data in _SAMPLES.items()),
+    ("a.epub", "no text", pack(make_epub_parts({"one.xhtml": "<img src='x.png' alt=''/>"}))),
     ("a.epub", "copy protection", pack({"META-INF/encryption.xml": "http://www.w3.org/2001/04/xmlenc#aes256"})),
     ("a.xlsx", "broken XML", replace_part(_XLSX, _SHEET, "</sheetData>", "</sheetDta>")),
-    ("a.pptx", "broken XML", replace_part(_PPTX, "ppt/slides/slide2.xml", "</p:sld>", "")),
     ("a.pptx", "deep", replace_part(_PPTX, "ppt/slides/slide2.xml", "</p:spTree>", "<p:grpSp>" * 5_000)),
     ("a.odt", "deep", pack({"content.xml": "<a>" * 100_000})),
-    ("a.odt", "huge", pack({"content.xml": " " * 40_000_000})),
-    ("a.epub", "huge", pack(make_epub_parts({"one.xhtml": " " * 40_000_000}))),
 ]
 
 
-@pytest.mark.parametrize(("name", "kind", "data"), _UNREADABLE, ids=[f"{name}-{kind}" for name, kind, _ in _UNREADABLE])
-def test_an_unreadable_file_is_refused_in_plain_words(name: str, kind: str, data: bytes) -> None:
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [(name, data) for name, _, data in _UNREADABLE],
+    ids=[f"{name}-{kind}" for name, kind, _ in _UNREADABLE],
+)
+def test_an_unreadable_file_is_refused_in_one_sentence(name: str, data: bytes) -> None:
     with pytest.raises(SourceError) as refused:
         _convert(data, name)
     message = str(refused.value)
     assert name in message
-    assert message.endswith((".", "images."))
+    assert message.endswith(".")
     assert "Traceback" not in message
-    assert kind != "locked" or "password" in message or "damaged" in message
+
+
+@pytest.mark.parametrize("kind", ["docx", "epub", "odt", "pptx", "xlsx", "ods"])
+def test_a_bomb_is_refused_by_the_sizes_that_it_names(kind: str) -> None:
+    parts = {f"{number}.xml": bytes(70_000_000) for number in range(3)}
+    with pytest.raises(SourceError, match=rf"^a\.{kind} unpacks to too much text\."):
+        _convert(pack(parts), f"a.{kind}")
 
 
 _INCLUSION = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'

@@ -30,13 +30,6 @@ def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:
     assert converted.lost == "1 picture"
 
 
-def test_no_cell_hides_the_cells_below() -> None:
-    cells = [{"cell_type": "markdown", "source": text} for text in ("a <!-- open", "# B", "~~~~\nx\n```", "# C")]
-    outputs = [{"output_type": "display_data", "data": {"text/markdown": "# no heading"}}]
-    text = convert_notebook(_write(*cells, {"cell_type": "code", "outputs": outputs}), "a.ipynb").text
-    assert read_outline(text) == [(1, "B"), (1, "C")]
-
-
 @pytest.mark.parametrize(
     "data",
     [

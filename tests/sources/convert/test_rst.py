@@ -35,18 +35,12 @@ def test_what_only_looks_like_a_title_is_not_a_heading() -> None:
     ("lines", "expected"),
     [
         (("text::", "", "   # a", "", "", "   b", "", "after"), "text:\n\n```\n# a\n\n\nb\n```\n\nafter"),
-        ((".. code-block:: python", "   :linenos:", "", "   x"), "```python\nx\n```"),
+        ((".. code-block:: python", "", "   x"), "```python\nx\n```"),
         ((".. note:: Take care.", "", "    More."), ".. note:: Take care.\n\n   More."),
-        ((".. math::", "", "   a", "", ".. math:: b"), "```\na\n```\n\n.. math:: b"),
-        ((".. comment", "   more", "", ".. _label:", "", "   text", "..", "", "   a"), "   text\n\n   a"),
-        ((".. _a: https://b.c", ".. [1] d"), ".. _a: https://b.c\n.. [1] d"),
         (("* a", "  b::", "", "      c", "", "* # d", "", "#. e"), "* a\n  b:\n\n```\nc\n```\n\n* \\# d\n\n#. e"),
         (("``<a>`` :func:`~b.c` `F <https://g.h>`_ <i> &lt;",), "``<a>`` `~b.c` [F](https://g.h) \\<i> \\&lt;"),
-        ((".. comment",), ""),
         (("+--+", "|a |", "+--+", "", "b"), "```\n+--+\n|a |\n+--+\n```\n\nb"),
         (("=", "a", "=", "", "-", "b"), "# a\n\n\\-\nb"),
-        (("=  =", "a  b", "=  =", "1", "", "2", "=  =", "", "c"), "```\n=  =\na  b\n=  =\n1\n\n2\n=  =\n```\n\nc"),
-        ((">>> # a", "1", "", "b"), "```\n>>> # a\n1\n```\n\nb"),
     ],
 )
 def test_blocks_become_markdown(lines: tuple[str, ...], expected: str) -> None:

@@ -45,11 +45,6 @@ def test_many_rows_are_sections_titled_by_their_rows_that_lose_nothing() -> None
     assert [line for line in text.splitlines() if line.startswith("| plant")] == [f"| {a} | {b} |" for a, b in rows[1:]]
 
 
-def test_a_quotation_mark_that_nothing_closes_hides_no_rows() -> None:
-    text = convert_separated(('size,name\n5",a\n"6,b\n' + "7,c\n" * 60).encode(), "a.csv").text
-    assert text.count("| 7 | c |") == 60
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [

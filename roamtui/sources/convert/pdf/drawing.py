@@ -41,7 +41,7 @@ def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
             part = slice((row * width + columns[0]) * 3 + 2, (row * width + columns[1]) * 3, 3)
             pixels[part] = pixels[part].translate(_MARK)
     content = zlib.compress(pixels, 1) if request.is_packed else bytes(pixels)
-    return Drawing(data=content, viewport=viewport, full_width=full_width, full_height=full_height, marks=marks)
+    return Drawing(data=content, viewport=viewport, marks=marks)
 
 
 def _find_quote(words: list[Word], quote: str) -> list[tuple[int, int]]:
