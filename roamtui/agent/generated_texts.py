@@ -64,14 +64,6 @@ class SummaryTask:
     """What the model reads: the whole text, or the outline and the start of a long one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """A summary and the tokens it took."""
-
-    text: str
-    usage: Usage
-
-
 def plan_missing_summaries(library: Library, known: Container[str]) -> tuple[SummaryTask, ...]:
     """List the documents without a summary in order, each text once.
 
@@ -99,7 +91,7 @@ def estimate_summaries(tasks: tuple[SummaryTask, ...]) -> Usage:
     return Usage(input_tokens=sent, output_tokens=_SUMMARY_TOKENS * len(tasks))
 
 
-async def write_summary(model: Model, task: SummaryTask) -> Summary:
+async def write_summary(model: Model, task: SummaryTask) -> str:
     """Ask the model for a summary of a document.
 
     Raises:
@@ -107,8 +99,8 @@ async def write_summary(model: Model, task: SummaryTask) -> Summary:
     """
     fence = secrets.token_hex(4)  # random, so that no text can imitate its own end
     question = f"Describe this document.\n\nTitle: {task.name}\n[{fence} text]\n{task.text}\n[{fence} end]"
-    reply, usage = await complete_once(model, _SUMMARY_PROMPT, question)
+    reply = await complete_once(model, _SUMMARY_PROMPT, question)
     summary = shorten(sanitise_line(reply).strip(), _SUMMARY_LENGTH_MAX)
     if not summary:
         raise ModelError(f"{model.name} wrote no summary. Choose another with --model.")
-    return Summary(text=summary, usage=usage)
+    return summary

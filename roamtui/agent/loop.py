@@ -240,12 +240,10 @@ class Agent:
         """Start the question together with the sections and hits that search finds for it."""
         state, retrieved = self.conversation.state, RetrievedContext()
         library, room = state.library, share_window(self.model.window_tokens).hits
-        if self.options.sends_hits and self.model.name != OFFLINE:
-            if whole := list_whole_document(library, room):
-                unopened = tuple(section_id for section_id in whole if state.get_open(section_id) is None)
-                retrieved = RetrievedContext(auto_opened=unopened)
-            elif self.searcher is not None:
-                retrieved = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
+        if whole := self._list_whole():
+            retrieved = RetrievedContext(auto_opened=tuple(one for one in whole if state.get_open(one) is None))
+        elif self.searcher is not None and self.options.sends_hits and self.model.name != OFFLINE:
+            retrieved = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
         context = replace(
             self._build_prompt_context(retrieved.auto_opened),
             within=within,
@@ -257,16 +255,16 @@ class Agent:
         )
         await self.conversation.apply(begin_question(state, question, context))
 
+    def _list_whole(self) -> tuple[str, ...]:
+        """List the top sections of a document that is sent whole; empty if it is not."""
+        if not self.options.sends_hits or self.model.name == OFFLINE:
+            return ()
+        return list_whole_document(self.conversation.state.library, share_window(self.model.window_tokens).hits)
+
     def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
         state, window = self.conversation.state, self.model.window_tokens
-        shares = share_window(window)
-        whole = (
-            list_whole_document(state.library, shares.hits)
-            if self.options.sends_hits and self.model.name != OFFLINE
-            else ()
-        )
-        outline = WHOLE_NOTE
+        shares, whole, outline = share_window(window), self._list_whole(), WHOLE_NOTE
         if not whole or not {*whole} <= {*state.open_ids, *opened}:
             outline = render_outline(state.library, budget_tokens=compute_outline_budget(state.library, window))
         return PromptContext(

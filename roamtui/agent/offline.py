@@ -75,8 +75,8 @@ _PASSAGE_BONUS, _SECTION_BONUS, _PATH_BONUS, _TITLE_BONUS = 0.5, 0.2, 0.6, 0.8
 """Added to the score of the best sentence if the passage, its section, the path alone, or the title has all words."""
 _RANK_LOSS = 0.15
 """Loss of score per search rank."""
-_SYNONYM_WEIGHT, _PRESENT_SYNONYM_WEIGHT = 0.5, 0.35
-"""Weight of a synonym of a word that no section contains, and of one that a section contains."""
+_SYNONYM_WEIGHT = 0.35
+"""Weight of a synonym or correction, as a share of the weight of its word."""
 _UNSEEN_PAIR_WEIGHT = 0.2
 """Factor on the weight of a pair of characters, in a script without spaces, that no section contains. About half of the
 pairs join two words, so their absence means little."""
@@ -146,17 +146,14 @@ def find_passages(
 
 def list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:
     """List what to open so that the passages can be quoted: their sections, or pages of long ones."""
-    wanted: dict[str, None] = {}
+    wanted: list[str] = []
     for passage in passages:
         own = library.get_own_content_span(passage.section_id)
         pages = split_pages(library.text_at(own))
-        if len(pages) == 1:
-            wanted[passage.section_id] = None
-            continue
         for number, (start, end) in enumerate(pages, start=1):
             if own.start + start < passage.span.end and passage.span.start < own.start + end:
-                wanted[f"{passage.section_id}:{number}"] = None
-    return tuple(wanted)
+                wanted.append(f"{passage.section_id}:{number}" if len(pages) > 1 else passage.section_id)
+    return tuple(dict.fromkeys(wanted))
 
 
 def list_unread_pages(library: Library, found: OfflineSearch) -> tuple[str, ...]:
@@ -240,27 +237,23 @@ def _take_varied(library: Library, ranked: Sequence[FoundPassage]) -> list[Found
     Each section of a chapter that is taken lowers the score of the chapter's other sections.
     """
     taken: dict[str, list[FoundPassage]] = {}
-    chapters: Counter[tuple[str, ...]] = Counter()
     room = _ANSWER_TOKENS_MAX
     left = [passage for passage in ranked if passage.score >= _SCORE_SHARE_MIN * ranked[0].score]
 
-    def get_chapter(passage: FoundPassage) -> tuple[str, ...]:
-        return library.node(passage.section_id).path[:-1]
-
     def compute_score(passage: FoundPassage) -> float:
-        is_taken = passage.section_id in taken
-        return passage.score * (1 if is_taken else _CHAPTER_FACTOR ** chapters[get_chapter(passage)])
+        if passage.section_id in taken:
+            return passage.score
+        chapter = library.node(passage.section_id).path[:-1]
+        return passage.score * _CHAPTER_FACTOR ** sum(library.node(one).path[:-1] == chapter for one in taken)
 
     while left:
         best = max(left, key=compute_score)
         left.remove(best)
         tokens = estimate_tokens(library.text_at(best.span))
-        is_new = best.section_id not in taken
-        if (taken and tokens > room) or (is_new and len(taken) == _SECTIONS_MAX):
-            continue
-        room -= tokens
-        chapters[get_chapter(best)] += is_new
-        taken.setdefault(best.section_id, []).append(best)
+        has_room = tokens <= room and (best.section_id in taken or len(taken) < _SECTIONS_MAX)
+        if has_room or not taken:
+            room -= tokens
+            taken.setdefault(best.section_id, []).append(best)
     return [passage for passages in taken.values() for passage in passages]
 
 
@@ -312,9 +305,8 @@ class _Weighing:
         self.total = sum(self.weights.values())
         self._term_by_related: dict[str, str] = {}
         for term in self.terms:
-            factor = _PRESENT_SYNONYM_WEIGHT if term in self._words.present else _SYNONYM_WEIGHT
             for word in sorted(self._words.get_others(term) - {*self.terms}):
-                self.weights[word], self._term_by_related[word] = factor * self.weights[term], term
+                self.weights[word], self._term_by_related[word] = _SYNONYM_WEIGHT * self.weights[term], term
         self._implied = {word for word in get_implied_words(question) if "_" not in word} - self.weights.keys()
         self.weights |= dict.fromkeys(sorted(self._implied), _SYNONYM_WEIGHT * self.total / max(1, len(self.terms)))
         is_english = detect_language(tokenise(question)) is Language.ENGLISH

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from roamtui.agent.answer import format_verification
-from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.models.registry import OFFLINE
+from roamtui.quotes.read import MARKED_ID
 from roamtui.quotes.verdicts import AnswerProof, make_proof
-
-_NEAREST_MAX = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +48,11 @@ def replies_with_passages(exchange: Exchange) -> bool:
 
 def read_passage_reply(exchange: Exchange, library: Library) -> PassageReply | None:
     """Return what to show instead of a finished answer, or None if the answer is not made of passages."""
-    if not replies_with_passages(exchange):
-        return None
-    if exchange.stopped is StopReason.NOT_FOUND:
-        missing = exchange.answer.partition("\n\n")[0]
-        return PassageReply(missing=missing, nearest_ids=_list_nearest(exchange, library))
-    passages = tuple(_list_passages(exchange, library))
+    if replies_with_passages(exchange) and exchange.stopped is StopReason.NOT_FOUND:
+        missing, _, nearest = exchange.answer.partition("\n\n")
+        nearest_ids = tuple(filter(library.__contains__, MARKED_ID.findall(nearest)))
+        return PassageReply(missing=missing, nearest_ids=nearest_ids)
+    passages = list_passages(exchange, library)
     return PassageReply(passages=passages) if passages else None
 
 
@@ -65,16 +61,18 @@ def list_passages(exchange: Exchange, library: Library) -> tuple[ShownPassage, .
 
     If the document has changed since then, the text of a passage is its quote.
     """
-    reply = read_passage_reply(exchange, library)
-    return reply.passages if reply is not None else ()
-
-
-def group_by_section(passages: Iterable[ShownPassage]) -> tuple[tuple[ShownPassage, ...], ...]:
-    """Group passages by their sections, in order, so that a section has one card."""
-    groups: dict[str, list[ShownPassage]] = {}
-    for passage in passages:
-        groups.setdefault(passage.citation.section_id, []).append(passage)
-    return tuple(map(tuple, groups.values()))
+    passages: list[ShownPassage] = []
+    for citation in exchange.citations if replies_with_passages(exchange) else ():
+        if citation.quote is not None and citation.is_verified:
+            span = citation.span
+            text = library.text_at(span) if span is not None and span.doc in library.documents_by_key else ""
+            is_same = text.split() == citation.quote.split()
+            passages.append(
+                ShownPassage(
+                    citation=citation, text=text if is_same else citation.quote, span=span if is_same else None
+                )
+            )
+    return tuple(passages)
 
 
 def format_proof(exchange: Exchange) -> str:
@@ -90,22 +88,3 @@ def match_proof(exchange: Exchange) -> AnswerProof:
         return make_proof(exchange.answer, exchange.citations)
     unjudged = [replace(citation, state=QuoteState.NO_QUOTE) for citation in exchange.citations]
     return make_proof(exchange.answer, unjudged)
-
-
-def _list_passages(exchange: Exchange, library: Library) -> Iterator[ShownPassage]:
-    for citation in exchange.citations:
-        if citation.quote is not None and citation.is_verified:
-            span = citation.span
-            text = library.text_at(span) if span is not None and span.doc in library.documents_by_key else ""
-            if text.split() == citation.quote.split():
-                yield ShownPassage(citation=citation, text=text, span=span)
-            else:
-                yield ShownPassage(citation=citation, text=citation.quote)
-
-
-def _list_nearest(exchange: Exchange, library: Library) -> tuple[str, ...]:
-    """List up to `_NEAREST_MAX` sections: first those that searches found, then those that were opened."""
-    found = [hit.section_id for event in exchange.events if isinstance(event, SectionsSearched) for hit in event.hits]
-    opened = [one for event in exchange.events if isinstance(event, SectionsExpanded) for one in event.opened_ids]
-    nearest = dict.fromkeys(section_id for section_id in (*found, *opened) if section_id in library)
-    return tuple(nearest)[:_NEAREST_MAX]

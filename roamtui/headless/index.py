@@ -117,8 +117,7 @@ async def _write_summaries(
 
     async def write_one(task: SummaryTask) -> None:
         nonlocal done
-        summary = await write_summary(model, task)
-        store.save_summaries({task.digest: summary.text})
+        store.save_summaries({task.digest: await write_summary(model, task)})
         done += 1
         progress(done, len(tasks))
 

@@ -118,18 +118,16 @@ def get_startup_note(model: Model) -> str:
     return str(getattr(model, "note", ""))
 
 
-async def complete_once(model: Model, system: str, question: str) -> tuple[str, Usage]:
-    """Return the reply to one question without tools, and its usage.
+async def complete_once(model: Model, system: str, question: str) -> str:
+    """Return the reply to one question without tools.
 
     Raises:
         ModelError: The model could not answer.
     """
     messages = (Message(role=Role.SYSTEM, text=system), Message(role=Role.USER, text=question))
-    text, usage = "", Usage()
+    text = ""
     async with aclosing(model.stream(ModelRequest(messages=messages, allow_calls=False))) as events:  # type: ignore[type-var]
         async for event in events:
             if isinstance(event, TextDelta):
                 text += event.text
-            elif isinstance(event, UsageReported):
-                usage += event.usage
-    return text, usage
+    return text

@@ -192,7 +192,7 @@ class ModelReranker:
         sections = "\n".join(f"[{fence} section {number}]\n{text}" for number, text in enumerate(texts, start=1))
         task = _TASK.format(count=_CHOSEN_COUNT)
         prompt = f"{sections}\n[{fence} end]\n\nQuestion: {query}\n{task}"
-        reply, _ = self._background.run(complete_once(self._model, _RERANK_PROMPT, prompt))
+        reply = self._background.run(complete_once(self._model, _RERANK_PROMPT, prompt))
         order = parse_choice(reply, len(texts))
         if not order:
             raise ModelError(f"{self._model.name} gave no usable order. The order of the search is kept.")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from roamtui.document.plain import sanitise_text, strip_blank_lines
+from roamtui.document.plain import sanitise_text
 from roamtui.markdown.blocks import (
     LINE_BREAK,
     Block,
@@ -51,15 +51,11 @@ def read_answer_markdown(
         The blocks and links of the answer. `Words.group` is the index of a quote. The labels of marks are links after
         all others, with `is_reference_mark`. Their URL is the index of the mark.
     """
-    safe = sanitise_text(answer)
-    text = strip_blank_lines(safe)
-    lead = safe.find(text)
+    text = sanitise_text(answer)
 
     def convert(start: int, end: int) -> Bounds:
         """Return offsets in the text that is parsed."""
-        if safe is not answer:
-            start, end = len(sanitise_text(answer[:start])), len(sanitise_text(answer[:end]))
-        return start - lead, end - lead
+        return len(sanitise_text(answer[:start])), len(sanitise_text(answer[:end]))
 
     markdown = read_markdown(text if close_markup is None else close_markup(text), has_footnotes=False)
     quotes = [convert(quote.start, quote.end) for quote in proof.quotes]

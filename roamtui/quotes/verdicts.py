@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -21,12 +22,7 @@ from roamtui.outline.spans import Bounds, merge_bounds
 from roamtui.outline.structure import get_canonical_id
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.numbers import divides_number
-from roamtui.quotes.read import (
-    MARK,
-    MARKED_ID,
-    Quotation,
-    read_answer,
-)
+from roamtui.quotes.read import MARK, MARKED_ID, Quotation, read_answer
 
 _UNMARKED_WORDS_MIN = 3
 """Minimum number of words in a quote without an id. Fewer words occur in many sections by chance."""
@@ -117,7 +113,12 @@ class QuoteChecker:
     """Looks up the quotes of one answer, each once, so that an answer can be checked again and again while it grows."""
 
     def __init__(self, state: ConversationState) -> None:
-        self._state = state
+        self._library = state.library
+        self._open_ids, self._excerpts = state.open_ids, state.collect_excerpts()
+        self._read = state.collect_delivered()
+        """The text that the model got, by document: deliveries and excerpts."""
+        for doc, bounds in self._excerpts.items():
+            self._read[doc] = [*self._read.get(doc, ()), *bounds]
         self._cited: dict[tuple[str, tuple[str, ...]], Citation | None] = {}
 
     def cite(self, answer: str) -> tuple[Citation, ...]:
@@ -126,98 +127,71 @@ class QuoteChecker:
         citations: list[Citation] = []
         cited: set[tuple[str, int]] = set()
         for quote in reading.quotes:
-            citation = self._cite_quote(quote)
-            if citation is None or (quote.is_code and not citation.is_verified):
-                continue
-            citations.append(replace(citation, start=quote.start, end=quote.end))
-            if (chosen := quote.get_mark(citation.section_id)) is not None:
-                cited.add((chosen.section_id, chosen.sentence))
+            key = quote.text, tuple(mark.section_id for mark in quote.marks)
+            if key not in self._cited:
+                self._cited[key] = self._cite_quote(quote)
+            if (citation := self._cited[key]) is not None:
+                citations.append(replace(citation, start=quote.start, end=quote.end))
+                if (chosen := quote.get_mark(citation.section_id)) is not None:
+                    cited.add((chosen.section_id, chosen.sentence))
         for mark in reading.marks:
             if (mark.section_id, mark.sentence) not in cited:
                 cited.add((mark.section_id, mark.sentence))
-                no_quote = make_citation(mark.section_id, None, QuoteState.NO_QUOTE, None, self._state.library)
+                no_quote = make_citation(mark.section_id, None, QuoteState.NO_QUOTE, None, self._library)
                 citations.append(replace(no_quote, start=mark.start, end=mark.start))
         return tuple(sorted(citations, key=lambda citation: citation.start))
 
     def _cite_quote(self, quote: Quotation) -> Citation | None:
-        """Return the citation of a quote, or None if it cites nothing."""
-        key = quote.text, tuple(mark.section_id for mark in quote.marks)
-        if key not in self._cited:
-            if quote.marks:
-                self._cited[key] = _cite_marked(quote, self._state)
-            elif not quote.is_code and len(quote.text.split()) >= _UNMARKED_WORDS_MIN:
-                self._cited[key] = _attribute_quote(quote.text, self._state)
-            else:
-                self._cited[key] = None
-        return self._cited[key]
+        """Return the citation of a quote, or None if it cites nothing.
 
+        It cites the first of its marks whose section contains it, or else its first mark. Without marks, it cites the
+        first section that contains it.
+        """
+        for mark in quote.marks:
+            if (span := self._find_in_section(quote.text, mark.section_id)) is not None:
+                return make_citation(mark.section_id, quote.text, QuoteState.FOUND, span, self._library)
+        if quote.is_code or (not quote.marks and len(quote.text.split()) < _UNMARKED_WORDS_MIN):
+            return None
+        in_sections = (self._find_in_section(quote.text, section_id) for section_id in self._open_ids)
+        in_excerpts = (self._find_in(quote.text, doc, bounds) for doc, bounds in self._excerpts.items())
+        span = next(filter(None, chain(in_sections, in_excerpts)), None)
+        if quote.marks:
+            state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
+            return make_citation(quote.marks[0].section_id, quote.text, state, span, self._library)
+        if span is None:
+            return None
+        section_id = self._library.section_at(span.doc, span.start) or self._library.root_id
+        section_id = get_canonical_id(self._library, section_id)
+        return make_citation(section_id, quote.text, QuoteState.FOUND, span, self._library)
 
-def _cite_marked(quote: Quotation, state: ConversationState) -> Citation:
-    """Cite the section of the first mark whose section contains the quote, or else that of the first mark."""
-    for mark in quote.marks:
-        span = _find_in_section(quote.text, mark.section_id, state)
-        if span is not None:
-            return make_citation(mark.section_id, quote.text, QuoteState.FOUND, span, state.library)
-    elsewhere = next(_look_up_everywhere(quote.text, state), None)
-    quote_state = QuoteState.ELSEWHERE if elsewhere else QuoteState.NOT_FOUND
-    return make_citation(quote.marks[0].section_id, quote.text, quote_state, elsewhere, state.library)
-
-
-def _attribute_quote(words: str, state: ConversationState) -> Citation | None:
-    """Cite the first section that contains a quote without an id, or return None."""
-    span = next(_look_up_everywhere(words, state), None)
-    if span is None:
+    def _find_in_section(self, quote: str, section_id: str) -> Span | None:
+        """Find a quote in the text of a section that the model got, and in its title."""
+        library = self._library
+        if section_id not in library:
+            return None
+        own = library.span(section_id)
+        for span in dict.fromkeys((library.get_content_span(section_id), own)):
+            read = [*self._read.get(span.doc, ())]
+            if span == own and find_quote(quote, library.title_of(section_id)):
+                end = library.document(own.doc).text.find("\n", own.start, own.end)
+                read.append((own.start, own.end if end < 0 else end))  # whoever has read the id has read the title
+            pieces = [(max(start, span.start), min(end, span.end)) for start, end in merge_bounds(read)]
+            if (found := self._find_in(quote, span.doc, pieces)) is not None:
+                return found
         return None
-    section_id = state.library.section_at(span.doc, span.start) or state.library.root_id
-    return make_citation(get_canonical_id(state.library, section_id), words, QuoteState.FOUND, span, state.library)
 
+    def _find_in(self, quote: str, doc: str, pieces: Sequence[Bounds]) -> Span | None:
+        """Find a quote in pieces of a document.
 
-def _find_in_section(quote: str, section_id: str, state: ConversationState) -> Span | None:
-    """Find a quote in the delivered text and the excerpts of a section, and in its title."""
-    library = state.library
-    if section_id not in library:
+        The model reads a version of the text with ids after headings and without page footers, and may quote from that.
+        """
+        document = self._library.document(doc)
+        for start, end in pieces:
+            found = find_quote(strip_ids(quote), document.clean_text(start, end)) if start < end else None
+            # A piece, which has the same offsets, may end inside a number.
+            if found is not None and not divides_number(document.text, start + found[0], start + found[1]):
+                return Span(doc=doc, start=start + found[0], end=start + found[1])
         return None
-    own, delivered, excerpts = library.span(section_id), state.collect_delivered(), state.collect_excerpts()
-    for span in dict.fromkeys((library.get_content_span(section_id), own)):
-        read = [*delivered.get(span.doc, ()), *excerpts.get(span.doc, ())]
-        if span == own and find_quote(quote, library.title_of(section_id)):
-            end = library.document(own.doc).text.find("\n", own.start, own.end)
-            read.append((own.start, own.end if end < 0 else end))  # a model that has read the id has read the title too
-        pieces = [
-            (max(start, span.start), min(end, span.end))
-            for start, end in merge_bounds(read)
-            if start < span.end and end > span.start
-        ]
-        found = _find_in(quote, span.doc, pieces, library)
-        if found is not None:
-            return found
-    return None
-
-
-def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[Span]:
-    """Yield each place where a quote is found, in the delivered text of open sections and in excerpts."""
-    texts = [section.deliveries for section in state.open_sections]
-    texts += [(Span(doc=doc, start=a, end=b),) for doc, bounds in state.collect_excerpts().items() for a, b in bounds]
-    for spans in texts:
-        for doc in dict.fromkeys(span.doc for span in spans):
-            bounds = merge_bounds((span.start, span.end) for span in spans if span.doc == doc)
-            found = _find_in(quote, doc, bounds, state.library)
-            if found is not None:
-                yield found
-
-
-def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -> Span | None:
-    """Find a quote in pieces of a document.
-
-    The model reads a version of the text with ids after headings and without page footers, and may quote from that.
-    """
-    document = library.document(doc)
-    for start, end in pieces:
-        found = find_quote(strip_ids(quote), document.clean_text(start, end))  # which has the same offsets
-        # A piece may end inside a number.
-        if found is not None and not divides_number(document.text, start + found[0], start + found[1]):
-            return Span(doc=doc, start=start + found[0], end=start + found[1])
-    return None
 
 
 def make_citation(

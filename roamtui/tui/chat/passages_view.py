@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from textwrap import dedent
 
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.agent.passages import PassageReply, ShownPassage, group_by_section
+from roamtui.agent.passages import PassageReply, ShownPassage
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_text
@@ -65,7 +66,8 @@ class PassagesView(ContentView):
         self._missing = reply.missing
         self._words = find_question_words(question, [passage.text for passage in reply.passages])
         if reply.passages:
-            sections = group_by_section(reply.passages)
+            by_section = groupby(reply.passages, key=lambda passage: passage.citation.section_id)
+            sections = [[*passages] for _, passages in by_section]
             self._cards = tuple(_make_card(passages, library) for passages in sections)
             citations = (passages[0].citation for passages in sections)
             self.targets = tuple(SectionTarget(citation.section_id, citation) for citation in citations)
