@@ -305,7 +305,7 @@ class _Weighing:
         self.total = sum(self.weights.values())
         self._term_by_related: dict[str, str] = {}
         for term in self.terms:
-            for word in sorted(self._words.get_others(term) - {*self.terms}):
+            for word in sorted(self._words.others[term] - {*self.terms}):
                 self.weights[word], self._term_by_related[word] = _SYNONYM_WEIGHT * self.weights[term], term
         self._implied = {word for word in get_implied_words(question) if "_" not in word} - self.weights.keys()
         self.weights |= dict.fromkeys(sorted(self._implied), _SYNONYM_WEIGHT * self.total / max(1, len(self.terms)))
@@ -330,7 +330,7 @@ class _Weighing:
 
     def compute_evidence(self, words: frozenset[str]) -> float:
         """Return the share of the question's subject that some of its terms and their synonyms are evidence of."""
-        has_term = (term in words or not words.isdisjoint(self._words.get_others(term)) for term in self._evidence)
+        has_term = (term in words or not words.isdisjoint(self._words.others[term]) for term in self._evidence)
         found = sum(compress(self._evidence.values(), has_term))
         return min(1.0, found / self._evidence_total)
 

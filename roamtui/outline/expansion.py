@@ -182,16 +182,12 @@ def _render_text(
 def _list_below(library: Library, section_id: str, delivered: Delivered) -> list[str]:
     """Render lines for the sections below a section. Those that the model already has are only named."""
     children = list_outline_children(library, section_id)
-    open_ids = (
-        [child for child in children[:LISTED_MAX] if _is_delivered(library, child, delivered)] if delivered else []
-    )
-    closed = [child for child in children if child not in open_ids] if open_ids else children
-    lines = fill_lines(library, closed, _compute_list_tokens(library), parent_id=section_id) if closed else []
-    if open_ids:
-        named = "; ".join(
-            f"[{child}] {format_node_title(library.get_label(child), length_max=60)}" for child in open_ids
-        )
-        lines.append(f"(Given above: {named})")
+    given = [child for child in children[:LISTED_MAX] if delivered and _is_delivered(library, child, delivered)]
+    closed = [child for child in children if child not in given]
+    lines = fill_lines(library, closed, _compute_list_tokens(library), parent_id=section_id)
+    if given:
+        names = (f"[{child}] {format_node_title(library.get_label(child), length_max=60)}" for child in given)
+        lines.append(f"(Given above: {'; '.join(names)})")
     return ["Below it:", *lines] if lines else []
 
 
@@ -219,25 +215,18 @@ def _render_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
         if library.text_at(part).strip():
             is_given = (start, end) not in missing
             first, last = library.lines_of(part)
-            names = "; ".join(_format_section_names(library, part, is_given=is_given))
+            names = "; ".join(_format_section_names(library, part))
             state = "given above" if is_given else "not given here, open it by its id"
             lines.append(f"(lines {first}-{last}, {names}: {state})")
     return lines
 
 
-def _format_section_names(library: Library, part: Span, *, is_given: bool) -> list[str]:
-    """Return ids and titles of the sections in a range of text, or the ids of the pages of one long section."""
+def _format_section_names(library: Library, part: Span) -> list[str]:
+    """Return ids and titles of the sections in a range of text."""
     document = library.document(part.doc)
     starts = document.columns.starts
     first = bisect_right(starts, part.start) - 1
     rows = list(takewhile(lambda row: starts[row] < part.end, range(first, len(document.columns))))
-    if len(rows) == 1 and not is_given:
-        section_id = document.ids[rows[0]]
-        offset = starts[rows[0]]
-        pages = enumerate(split_pages(library.own_text(section_id)), start=1)
-        touched = [n for n, (low, high) in pages if offset + low < part.end and offset + high > part.start]
-        if max(touched) > 1:
-            return [f"[{section_id}:{number}]" for number in touched]
     names = [
         f"[{document.ids[row]}] {format_node_title(library.get_label(document.ids[row]))}" for row in rows[:_NAMES_MAX]
     ]

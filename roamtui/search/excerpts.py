@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.tokens import estimate_tokens
@@ -23,8 +22,6 @@ _SECTION_LENGTH_MAX = 60_000
 _SENTENCES_MAX = 4
 _TOTAL_ROW = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
 """The start of a row with totals."""
-_CELL_END = re.compile(r"(?<!\\)\|")
-_CLAUSE_OR_WORD_END = re.compile(r"[,;:]?(?=\s)")
 
 
 def select_excerpt(
@@ -71,7 +68,8 @@ def select_excerpt(
     if not chosen:
         start, end = next(_iter_best_spans(text, terms, language), whole)
         length_max = max(1, (end - start) * tokens_max // estimate_tokens(text[start:end]))
-        return ((start, start + _cut_sentence(text[start:end], length_max)),)
+        cut = text.rfind(" ", start, start + length_max)
+        return ((start, cut if cut > start else start + length_max),)
     spans = []
     for start, end in merge_bounds(chosen):
         if spans and not any(map(str.isalnum, text[spans[-1][1] : start])):  # only marks and white space between them
@@ -107,13 +105,6 @@ def _get_line(text: str, start: int, end: int) -> Bounds:
     return text.rfind("\n", 0, start) + 1, line_end if line_end >= 0 else len(text)
 
 
-def _cut_sentence(sentence: str, length_max: int) -> int:
-    """Return the length to which a sentence is cut: to the end of a clause or word, if possible."""
-    ends = [match.end() for match in _CLAUSE_OR_WORD_END.finditer(sentence, length_max // 2, length_max)]
-    clauses = [end for end in ends if sentence[end - 1] in ",;:"]
-    return (clauses or ends or [length_max])[-1]
-
-
 def _iter_best_spans(text: str, terms: Sequence[str], language: Language) -> Iterator[Bounds]:
     """Yield the spans of the best sentences, or of the first sentence if none matches."""
     forms = list_inflected_forms(text, terms, language, with_synonyms=True)
@@ -125,21 +116,7 @@ def _iter_best_spans(text: str, terms: Sequence[str], language: Language) -> Ite
 
 
 def make_snippet(text: str, terms: Sequence[str], language: Language = Language.ENGLISH) -> str:
-    """Return the best sentence of a section's own text, or the first one, on one line that is safe to display.
-
-    In a table row, the name of its column comes before each cell.
-    """
+    """Return the best sentence of a section's own text, or the first one, on one line that is safe to display."""
     text = select_relevant_part(text, terms)
     start, end = next(_iter_best_spans(text, terms, language), (0, 0))
-    sentence = text[start:end].replace("\n>", "\n")
-    units = find_units(text)
-    row = next((unit for unit in units if unit.kind is UnitKind.ROW and unit.start == start), None)
-    head = next((unit for unit in units if row and unit.kind is UnitKind.TABLE_HEAD and unit.block == row.block), None)
-    if head is not None:
-        pairs = zip_longest(_split_row(text[head.start : head.end]), _split_row(sentence), fillvalue="")
-        sentence = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
-    return shorten(sanitise_line(sentence), SNIPPET_LENGTH)
-
-
-def _split_row(row: str) -> list[str]:
-    return [cell.strip() for cell in _CELL_END.split(row.strip().removeprefix("|").removesuffix("|"))]
+    return shorten(sanitise_line(text[start:end].replace("\n>", "\n")), SNIPPET_LENGTH)

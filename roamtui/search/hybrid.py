@@ -117,9 +117,12 @@ class HybridSearcher:
             if ranking.library is library:  # otherwise `refresh` was called meanwhile
                 break
         lists = self._list_rankings(query, ranking, vectors, within)
-        hits = self._fuse(ranking, lists, within, max(limit, _RERANKED_COUNT) if is_reranked else limit)
         if is_reranked:
-            hits = self._rerank(library, query, hits)
+            hits = self._rerank(library, query, self._fuse(ranking, lists, within, max(limit, _RERANKED_COUNT)))
+        elif self._options.mode is SearchMode.KEYWORD and not self._options.neighbour_count:
+            hits = ranking.hits
+        else:
+            hits = self._fuse(ranking, lists, within, limit)
         return add_snippets(library, hits[:limit], query, ranking.terms)
 
     def _list_rankings(
@@ -150,8 +153,6 @@ class HybridSearcher:
     def _fuse(self, ranking: Ranking, lists: Sequence[RankedList], within: str | None, limit: int) -> tuple[Hit, ...]:
         """Return the hits of several rankings and their neighbours. Named statements come first."""
         library = ranking.library
-        if self._options.mode is SearchMode.KEYWORD and not self._options.neighbour_count:
-            return ranking.hits[:limit]
         fused = fuse_by_reciprocal_rank(lists)
         inside = frozenset(library.walk(within)) if within is not None else None
         neighbours = collect_neighbours(library, fused, self._options.neighbour_count, inside)
@@ -189,10 +190,7 @@ class HybridSearcher:
         reranked = []
         for rank, index in enumerate(dict.fromkeys((*chosen, *range(len(hits))))):
             why = f"{hits[index].why} · model rank {rank + 1}" if rank < len(chosen) else hits[index].why
-            runner_up = hits[index].runner_up
-            if runner_up is None:
-                runner_up = _share_of_other(hits, hits[index].section_id)
-            reranked.append(replace(hits[index], score=hits[rank].score, why=why, runner_up=runner_up))
+            reranked.append(replace(hits[index], score=hits[rank].score, why=why))
         return tuple(reranked)
 
     def _embed_library(self, on_progress: Progress | None = None) -> tuple[Library, VectorIndex | LanceTable | None]:

@@ -44,9 +44,8 @@ _PART_BITS = 32
 _RANKED = """
 SELECT rowid, rank FROM sections WHERE sections MATCH ? AND rank MATCH ? AND rowid BETWEEN ? AND ?
 ORDER BY rank, rowid"""
-_ON_DISK_SECTIONS_MIN = 5_000
 _ON_DISK_CHARACTERS_MIN = 2_000_000
-"""An index is stored on disk if the library reaches one of these sizes. Building it then takes 0.25 s."""
+"""Minimum length of a library whose index is stored on disk. Building it then takes 0.25 s."""
 
 
 class SectionIndex:
@@ -355,8 +354,7 @@ class IndexLocation:
     def choose_path(self, library: Library) -> Path | None:
         """Return the path of a library's index, or None to keep it in memory, as that of a small library."""
         path = self.get_path(library)
-        characters = sum(len(document.text) for document in library.documents)
-        is_large = len(library) >= _ON_DISK_SECTIONS_MIN or characters >= _ON_DISK_CHARACTERS_MIN
+        is_large = sum(len(document.text) for document in library.documents) >= _ON_DISK_CHARACTERS_MIN
         return path if path is not None and (is_large or self.force or path.exists()) else None
 
 

@@ -160,14 +160,8 @@ class QuestionWords:
     """Terms that the texts contain."""
     forms: Mapping[str, str]
     """The term that each inflected form counts as."""
-    synonyms: Mapping[str, frozenset[str]]
-    """Synonyms of each term."""
-    corrections: Mapping[str, frozenset[str]]
-    """The words that a term may mean if it is mistyped, for each term that no text contains."""
-
-    def get_others(self, term: str) -> frozenset[str]:
-        """Return the synonyms and corrections of a term, which count less than the term itself."""
-        return self.synonyms[term] | self.corrections.get(term, frozenset())
+    others: Mapping[str, frozenset[str]]
+    """For each term, its synonyms and, if no text contains it, the words it may be a slip of. They count less."""
 
     def locate(self, text: str) -> list[tuple[int, int]]:
         """Return the start and end of each word in a text that matches a term, in order, without single letters."""
@@ -180,18 +174,15 @@ def find_question_words(question: str, texts: Sequence[str]) -> QuestionWords:
     terms, language = extract_query_terms(question), detect_language(tokenise(question))
     forms = list_inflected_forms("\n".join(texts), terms, language)
     present = frozenset(term for text in texts for _, term in locate_terms(text, terms, forms))
-    missing = [term for term in terms if term not in present]
-    corrections: dict[str, frozenset[str]] = {}
-    words = sorted({word for text in texts for word in tokenise(text)}) if missing else []
-    for term in missing:
-        if len(term) >= _MISTYPED_LENGTH_MIN and term.isalpha():
-            corrections[term] = frozenset(list_similar_words(term, words))
-    synonyms = {term: frozenset(get_synonyms((term,))) for term in terms}
-    others = sorted(frozenset().union(*synonyms.values(), *corrections.values()))
+    words = sorted({word for text in texts for word in tokenise(text)}) if len(present) < len(terms) else []
+    others: dict[str, frozenset[str]] = {}
+    for term in terms:
+        is_slip = term not in present and len(term) >= _MISTYPED_LENGTH_MIN and term.isalpha()
+        others[term] = frozenset((*get_synonyms((term,)), *(list_similar_words(term, words) if is_slip else ())))
+    known = dict.fromkeys((*terms, *sorted(frozenset().union(*others.values()))))
     return QuestionWords(
-        words=tuple(word for word in dict.fromkeys((*terms, *others)) if len(word) > 1 or word.isdigit()),
+        words=tuple(word for word in known if len(word) > 1 or word.isdigit()),
         present=present,
         forms=forms,
-        synonyms=synonyms,
-        corrections=corrections,
+        others=others,
     )

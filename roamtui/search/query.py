@@ -89,7 +89,8 @@ def parse_query(text: str) -> Query:
         terms=terms,
         words=tuple(words),
         stems=frozenset(by_stem),
-        is_follow_up=is_continuation(text) or has_pronoun(text),
+        is_follow_up=_CONTINUATION_START.match(text.strip()) is not None
+        or not _POINTING_WORDS.isdisjoint(_ALNUM_RUN.findall(text.lower())),
         last_prefix=next(iter(tokenise(last_word[0])), "") if last_word is not None else "",
         fts_terms=tuple(dict.fromkeys((*by_stem.values(), *identifiers)))[: 2 * TERMS_MAX],
         language=language,
@@ -113,16 +114,6 @@ def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Que
         stems=frozenset(map(stem, (*known, *added))),
         fts_terms=(*query.fts_terms, *(quote(word) for word in added if stem(word) not in query.stems)),
     )
-
-
-def is_continuation(text: str) -> bool:
-    """Check whether the start of a question shows that it continues another one."""
-    return _CONTINUATION_START.match(text.strip()) is not None
-
-
-def has_pronoun(text: str) -> bool:
-    """Check whether a question contains a pronoun or another word that refers back."""
-    return not _POINTING_WORDS.isdisjoint(_ALNUM_RUN.findall(text.lower()))
 
 
 def build_synonym_expressions(words: Iterable[str], language: Language) -> list[str]:

@@ -87,16 +87,6 @@ def _short(tokens: int) -> str:
     return f"{tokens / 1000:.1f}k"
 
 
-def test_line_ranges_match_the_delivered_text(chapters: Library) -> None:
-    lines = str(chapters.root.text).splitlines(keepends=True)
-    for section_id in chapters.walk():
-        block = open_section(chapters, section_id)
-        match = re.search(r"\(lines (\d+)-(\d+)\)$", block.text.splitlines()[0])
-        assert match is not None
-        first, last = int(match[1]), int(match[2])
-        assert "".join(lines[first - 1 : last]) == "".join(chapters.text_at(span) for span in block.spans)
-
-
 def test_text_delivered_before_is_named_and_not_repeated(chapters: Library) -> None:
     fees = open_section(chapters, find_id(chapters, "Fees"))
     delivered = _delivered(fees)
@@ -119,19 +109,6 @@ def test_a_small_parent_leaves_out_a_child_that_was_delivered(manual: Library) -
     assert lending.text.index("## Lending") < lending.text.index("(lines 9-12") < lending.text.index("### Lost books")
 
 
-def test_a_section_within_the_limit_is_given_whole_and_one_above_it_is_not() -> None:
-    def subtree(words: int) -> Library:
-        return make_library(f"# A\n\n## B\n\n### C\n\n{write_words(words)}\n# D\n")
-
-    sizes = {words: subtree(words).node(find_id(subtree(words), "B")).tokens for words in range(350, 700, 10)}
-    below = max(words for words, tokens in sizes.items() if tokens <= WHOLE_TOKENS_MAX)
-    above = min(words for words, tokens in sizes.items() if tokens > WHOLE_TOKENS_MAX)
-    assert "word0 " in open_section(subtree(below), find_id(subtree(below), "B")).text
-    collapsed = open_section(subtree(above), find_id(subtree(above), "B"))
-    assert collapsed.tokens < 100
-    assert "Below it:" in collapsed.text
-
-
 def test_a_path_opens_a_file_and_an_ambiguous_title_opens_nothing(tmp_path: Path) -> None:
     for name in ("en/first", "de/second"):
         (tmp_path / name).parent.mkdir()
@@ -143,12 +120,6 @@ def test_a_path_opens_a_file_and_an_ambiguous_title_opens_nothing(tmp_path: Path
     uses = [one for one in library.walk() if library.title_of(one) == "Use"]
     assert open_section(library, "first.md > Use").section_id in uses
     assert open_section(library, "Use").section_id is None
-
-
-def test_a_paragraph_that_repeats_is_given_as_it_stands() -> None:
-    paragraph = "Words that stand here twice, as in two examples of code that begin in the same way. " * 4
-    library = make_library(f"# A\n\n{paragraph}\n\nBetween.\n\n{paragraph}\n")
-    assert open_section(library, find_id(library, "A")).text.count(paragraph.strip()) == 2
 
 
 def test_a_long_text_opens_with_its_first_page_and_the_number_of_pages() -> None:
@@ -170,20 +141,6 @@ def test_a_missing_page_is_answered_with_the_pages_that_exist(manual: Library, p
     assert block.section_id is None
     assert block.spans == ()
     assert block.text == f"[{fees}] has no such page. It has 1 page, [{fees}:1] to [{fees}:1]."
-
-
-def test_a_missing_range_is_answered_with_the_ranges_that_exist() -> None:
-    library = make_library("# A\n\n" + "".join(f"## B{i}\n\n" for i in range(100)) + "# C\n")
-    section_id = find_id(library, "A")
-    for steps in ("c0", "c3", "c1.9", "c999"):
-        block = open_section(library, f"{section_id}:{steps}")
-        assert block.section_id is None
-        assert not block.is_listing
-        assert block.text == (
-            f"[{section_id}] has no such range of subsections. It has 2: [{section_id}:c1] to [{section_id}:c2]."
-        )
-    leaf = find_id(library, "C")
-    assert open_section(library, f"{leaf}:c1").section_id is None
 
 
 def test_many_children_are_listed_by_ranges_that_can_be_opened() -> None:
@@ -229,11 +186,3 @@ def test_an_open_section_is_rendered_with_the_text_it_holds(chapters: Library) -
     block = open_section(chapters, lending)
     again = render_open_section(chapters, lending, block.spans, delivered={}, nonce=NONCE)
     assert again == block.text
-
-
-def test_an_open_section_without_text_is_rendered_by_name(chapters: Library) -> None:
-    lending = find_id(chapters, "Lending")
-    text = render_open_section(chapters, lending, (), delivered={}, nonce=NONCE)
-    assert text.startswith(f"[{lending}] Manual > Lending (lines 5-")
-    assert "not given here, open it by its id" in text
-    assert NONCE not in text

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
-from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.expansion import ExpandedBlock, render_section
 from roamtui.outline.render import render_outline
-from tests.outline.documents import NONCE, write_words
+from tests.outline.documents import NONCE
 from tests.search.libraries import make_folder
 
 LONG = "Many words stand here. " * 400
@@ -32,13 +28,6 @@ def find(title: str) -> str:
 
 def open_file(title: str, suffix: str = "", library: Library = LIBRARY) -> ExpandedBlock:
     return render_section(library, find(title) + suffix, delivered={}, nonce=NONCE)
-
-
-def test_a_small_file_is_given_whole() -> None:
-    block = open_file("short.md")
-    assert block.section_id == find("short.md")
-    assert block.spans == (Span(doc="short.md", start=0, end=26),)
-    assert f"# Short guide [{find('Short guide')}]" in block.text
 
 
 def test_a_long_file_gives_its_opening_and_lists_its_sections() -> None:
@@ -68,15 +57,3 @@ def test_many_files_with_long_names_have_a_line_each_with_shortened_names() -> N
     outline = render_outline(library)
     assert [f"] {name[:15]}" in outline for name in names] == [True] * 55
     assert estimate_tokens(outline) <= 1_450
-
-
-def test_a_large_folder_below_another_has_lines_before_a_small_one_has_any(tmp_path: Path) -> None:
-    for folder, count, words in (("docs/build", 8, 1_500), ("api", 12, 120), ("docs", 5, 40)):
-        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
-        for number in range(count):
-            text = f"# Part {number}\n\n{write_words(words, seed=number)}\n"
-            (tmp_path / folder / f"{folder[-2:]}{number}.md").write_text(text, encoding="utf-8")
-    outline = render_outline(open_library((str(tmp_path),)), budget_tokens=600)
-    assert outline.count("] ld") == 8
-    assert "] pi" not in outline
-    assert re.search(r"\] api \(list of [^)]+\): pi0; pi1; ", outline)

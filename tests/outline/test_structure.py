@@ -15,7 +15,7 @@ from roamtui.outline.structure import (
     parse_reference,
     suggest_ids,
 )
-from tests.outline.documents import make_library, open_section
+from tests.outline.documents import make_library
 
 
 def _make_ranges(sizes: list[int]) -> ChildRanges:
@@ -66,38 +66,8 @@ def test_the_form_of_ids() -> None:
         assert parse_reference(wrong) is None
 
 
-def test_a_line_names_the_ends_the_number_and_the_size_of_a_range() -> None:
-    library = make_library("# Cities\n\n" + "".join(f"## City {i:03}\n\nText {i}.\n\n" for i in range(130)))
-    cities = next(library.walk())
-    ranges = ChildRanges.for_section(library, cities)
-    lines = ranges.describe(cities)
-    assert lines[1].startswith(f"- [{cities}:c2] City 060 … City 119 (60 sections, ")
-    tokens = sum(library.node(child).tokens for child in library.children(cities)[60:120])
-    assert lines[1].endswith(f", {tokens})")
-    assert ranges.describe(cities, (9,)) == []
-    assert ranges.describe(cities, title_length_max=0)[0].startswith(f"- [{cities}:c1] (60 sections, ")
-
-
 def test_an_id_with_a_wrong_digit_is_found_first(manual: Library) -> None:
     for section_id in manual.walk():
         wrong = section_id[:3] + ("0" if section_id[3] != "0" else "1") + section_id[4:]
         assert suggest_ids(manual, wrong)[0] == section_id
         assert suggest_ids(manual, section_id[:7])[0] == section_id
-
-
-def test_three_ids_are_suggested_if_there_are_as_many_sections(manual: Library) -> None:
-    for requested in ("", "zzz", "\x00\ud800", "x" * 10_000, "[]"):
-        found = suggest_ids(manual, requested)
-        assert len(found) == len(set(found)) == 3
-    assert suggest_ids(make_library(""), "zzz") == ()
-    assert len(suggest_ids(make_library("# A\n"), "zzz")) == 1
-
-
-def test_marks_around_an_id_are_ignored() -> None:
-    library = make_library("# A\n\nText\n")
-    section_id = next(library.walk())
-    for written in (section_id, f"[{section_id}]", f' "{section_id}" ', f"`{section_id.upper()}`", f"[ {section_id} ]"):
-        reference = parse_reference(written)
-        assert reference is not None
-        assert reference.section_id == section_id
-        assert open_section(library, written).section_id == section_id

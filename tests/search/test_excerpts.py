@@ -47,15 +47,6 @@ def test_the_best_sentence_of_a_long_text_comes_with_its_context() -> None:
     assert estimate_tokens(found) <= 60
 
 
-def test_a_row_comes_with_the_head_of_its_table() -> None:
-    text = (
-        f"## Prices\n\n{_FILLER * 20}\n\n| Animal | Price |\n|---|---|\n{_ROWS.replace('Vole | 31', 'Beaver | 31')}\n"
-    )
-    found = "\n".join(_excerpts(text, "price of a beaver"))
-    assert "| Animal | Price |" in found
-    assert "Beaver | 31" in found
-
-
 def test_a_row_comes_with_the_totals_of_its_table() -> None:
     table = f"| Animal | Price |\n|---|---|\n{_ROWS}| Beaver | 99 crowns |\n{_ROWS}| **Total** | 7 crowns |\n"
     found = "\n".join(_excerpts(f"## Prices\n\n{_FILLER * 20}\n\n{table}", "price of a beaver"))
@@ -72,18 +63,6 @@ def test_code_is_whole_or_comes_with_its_fences() -> None:
     opening, middle, closing = _excerpts(text, "add_heron")
     assert (opening, closing) == ("```python", "```")
     assert "add_heron(1)\nbird_0 = 0" in middle
-
-
-def test_the_snippet_of_a_row_names_its_columns() -> None:
-    text = "## Prices\n\n| Animal | | Price |\n|---|---|---|\n| Vole | small | 1 crown |\n| Otter | | 2 crowns |\n"
-    assert make_snippet(text, ("vole",)) == "Animal: Vole; small; Price: 1 crown"
-    assert make_snippet(text, ("otter",)) == "Animal: Otter; Price: 2 crowns"
-
-
-def test_a_sentence_over_the_token_limit_is_cut() -> None:
-    found = "".join(_excerpts(f"## A\n\nA heron {'and another ' * 400}waits.\n", "heron"))
-    assert found.startswith("A heron and")
-    assert estimate_tokens(found) <= 100
 
 
 @example("# Fees\n\nOne.\n\n# Fees\n\nword7919 word7950 word7981 word8012 word8043\n\n", "word7", 20)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from roamtui.errors import ModelError
 from roamtui.search import hybrid
 from roamtui.search.base import Searcher, SearchServices
 from roamtui.search.hybrid import RankedList, collect_neighbours, fuse_by_reciprocal_rank, make_searcher
-from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_library
@@ -67,14 +65,6 @@ def _find(searcher: Searcher, query: str, **limits: Any) -> list[str]:  # noqa: 
     return [HANDBOOK.title_of(hit.section_id) for hit in searcher.search(query, **limits)]
 
 
-def test_hybrid_search_finds_sections_that_keywords_miss() -> None:
-    assert KeywordSearcher(HANDBOOK).search("rosewater") == ()
-    hits = _make({}).search("rosewater")
-    assert HANDBOOK.title_of(hits[0].section_id) == "Watering"
-    assert hits[0].why == "vector rank 1"
-    assert hits[0].snippet == "The gardeners water the roses."
-
-
 def test_a_neighbour_names_its_origin() -> None:
     searcher = _make({"mode": SearchMode.KEYWORD, "neighbour_count": 2})
     hits = {HANDBOOK.title_of(hit.section_id): hit.why for hit in searcher.search("2 % a month after ten days")}
@@ -98,12 +88,6 @@ def test_the_model_reranks_the_first_hits(monkeypatch: pytest.MonkeyPatch) -> No
     assert query == "late fees"
     assert len(texts) == 2
     assert "Handbook > Paying > Late fees\n### Late fees\n\nA late fee" in texts[0]
-
-
-def test_the_limit_of_the_options_holds() -> None:
-    every = _find(_make({"mode": SearchMode.KEYWORD}), "late fees")
-    assert len(every) > 1
-    assert _find(_make({"mode": SearchMode.KEYWORD, "limit": 1}), "late fees") == every[:1]
 
 
 def test_without_a_usable_answer_the_order_stays_with_one_warning() -> None:
@@ -141,20 +125,6 @@ def test_a_failing_embedder_is_an_error_if_vectors_are_needed() -> None:
             searcher.search("late fees")
 
 
-def test_only_new_text_of_a_refreshed_library_is_embedded(tmp_path: Path) -> None:
-    embedder = HashedEmbedder()
-    searcher = _make({}, embedder=embedder, vector_folder=tmp_path)
-    searcher.search("fees")
-    before = len(embedder.documents)
-    searcher.refresh(HANDBOOK)
-    searcher.search("fees")
-    assert len(embedder.documents) == before
-    grown = make_library(HANDBOOK.root.text + "\n## Kangaroos\n\nThey hop.\n")
-    searcher.refresh(grown)
-    assert grown.title_of(searcher.search("kangaroos hop")[0].section_id) == "Kangaroos"
-    assert len(embedder.documents) == before + 1
-
-
 def test_refreshing_does_not_wait_for_the_embedder() -> None:
     has_begun, may_go_on = threading.Event(), threading.Event()
 
@@ -173,14 +143,6 @@ def test_refreshing_does_not_wait_for_the_embedder() -> None:
     assert grown.title_of(searcher.search("kangaroos hop")[0].section_id) == "Kangaroos"
 
 
-def test_a_blank_query_embeds_the_library_but_asks_no_model() -> None:
-    embedder, reranker = HashedEmbedder(), ScriptedReranker((0, 1))
-    searcher = _make({"rerank": "on"}, embedder=embedder, reranker=reranker)
-    assert searcher.search(" ") == ()
-    assert len(embedder.documents) == len(embedder.asked) > 0
-    assert reranker.asked == []
-
-
 _IDS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8).map(tuple)
 _LISTS = st.lists(
     st.builds(RankedList, name=st.just("x"), weight=st.sampled_from([0.0, 0.5, 1.0, 2.0]), section_ids=_IDS),
@@ -194,17 +156,6 @@ def test_fusion_returns_all_sections_of_weighted_lists_best_first(lists: list[Ra
     assert set(scores) == {section_id for ranked in lists if ranked.weight for section_id in ranked.section_ids}
     assert list(scores.values()) == sorted(scores.values(), reverse=True)
     assert all(score > 0 for score in scores.values())
-
-
-@given(_IDS.filter(lambda ids: len(ids) > 1), _LISTS, st.data())
-def test_a_better_rank_never_lowers_the_score(
-    ids: tuple[str, ...], others: list[RankedList], data: st.DataObject
-) -> None:
-    place = data.draw(st.integers(1, len(ids) - 1))
-    raised = (*ids[: place - 1], ids[place], ids[place - 1], *ids[place + 1 :])
-    before = fuse_by_reciprocal_rank([RankedList(name="x", weight=1.0, section_ids=ids), *others])
-    after = fuse_by_reciprocal_rank([RankedList(name="x", weight=1.0, section_ids=raised), *others])
-    assert after[ids[place]] > before[ids[place]]
 
 
 BOOK = make_library("""# Book

@@ -65,23 +65,6 @@ def test_the_statements_that_a_question_names_come_first(question: str, titles: 
     assert find_titles(_REPORT, question)[: len(titles)] == titles
 
 
-@pytest.mark.parametrize(
-    ("question", "title"),
-    [
-        ("What does the installation page say?", "3. Installation"),
-        ("What does § 12 say?", "§ 12 Liability"),
-        ("How much is it under section 12.3?", "12.3 Limits"),
-        ("Which forms does Appendix B have?", "Appendix B: Forms"),
-    ],
-)
-def test_a_title_or_number_in_a_question_is_found(question: str, title: str) -> None:
-    library = make_library(
-        "# Guide\n\n## 3. Installation\n\nRun it.\n\n## § 12 Liability\n\nNone.\n\n## 12.3 Limits\n\nTen.\n\n"
-        "## Appendix B: Forms\n\nForms.\n"
-    )
-    assert find_titles(library, question)[0] == title
-
-
 def test_a_report_that_a_question_is_not_about_is_not_named() -> None:
     def make_report(company: str) -> str:
         return f"# {company} annual report\n\n{company} makes things.\n\n## Balance Sheets\n\n{company}\n\n{_TABLE}"

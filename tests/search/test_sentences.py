@@ -16,7 +16,7 @@ from roamtui.search.sentences import (
     split_sentences,
 )
 from roamtui.search.terms import extract_query_terms
-from roamtui.search.units import UnitKind, find_units
+from roamtui.search.units import find_units
 
 _MARKUP = "text|# Head|---|===|- item|1. one|  more|    deep|> quote|> - x|```|~~~|<!-- c|-->|<div>|[r]: u"
 _PIECES = st.sampled_from(
@@ -34,19 +34,12 @@ def _list_units(text: str) -> list[tuple[str, str]]:
         ("One\ntwo\n\nthree\n", [("prose", "One\ntwo"), ("prose", "three")]),
         ("# Head ##\ntext", [("heading", "Head"), ("prose", "text")]),
         ("Head\nof two\n---\ntext", [("heading", "Head\nof two"), ("prose", "text")]),
-        ("#no head", [("prose", "#no head")]),
         (
             "- one\n- [x] two\n  more\n\n  a paragraph\n1) three",
             [("item", "one"), ("item", "two\n  more"), ("prose", "a paragraph"), ("item", "three")],
         ),
-        ("- item\n\ntext\n\n    code", [("item", "item"), ("prose", "text"), ("code", "code")]),
         ("> quoted\n> on\n", [("prose", "quoted\n> on")]),
         ("```py\n# x\ny = 1\n```\nafter", [("code", "# x"), ("code", "y = 1"), ("prose", "after")]),
-        ("text\n\n    code\n", [("prose", "text"), ("code", "code")]),
-        (
-            "- item\n\n  still the item\n\n      code\n",
-            [("item", "item"), ("prose", "still the item"), ("code", "code")],
-        ),
         (
             "intro\n| a | b |\n|---|:-:|\n| c | d |\n\nend",
             [("prose", "intro"), ("table_head", "| a | b |"), ("row", "| c | d |"), ("prose", "end")],
@@ -55,7 +48,6 @@ def _list_units(text: str) -> list[tuple[str, str]]:
         ("<div>\n\n<!-- a\nb -->\n<!-- c -->\n[r]: http://x\n![i](u)\n***\n:::note\n{% tabs %}\n", []),
         ("a\r\nb\rc\n\r\nd", [("prose", "a\r\nb\rc"), ("prose", "d")]),
         ("---\ntitle: x\n---\ntext", [("prose", "text")]),
-        ("```\nnever closed\n# x", [("code", "never closed"), ("code", "# x")]),
     ],
 )
 def test_units(text: str, expected: list[tuple[str, str]]) -> None:
@@ -67,16 +59,6 @@ def test_units_follow_each_other_and_hold_words(text: str) -> None:
     units = find_units(text)
     assert all(before.end <= after.start for before, after in itertools.pairwise(units))
     assert all(any(map(str.isalnum, text[unit.start : unit.end])) for unit in units)
-
-
-@given(st.lists(st.sampled_from(["alpha", "beta", "- gamma", "1. delta", "> epsilon", ""]), max_size=12))
-def test_no_word_of_plain_paragraphs_and_lists_is_lost(lines: list[str]) -> None:
-    text = "\n".join(lines)
-    units = find_units(text)
-    words = [word for line in lines for word in line.split() if word.isalpha()]
-    kept = " ".join(text[unit.start : unit.end] for unit in units)
-    assert [word for word in kept.split() if word.isalpha()] == words
-    assert {unit.kind for unit in units} <= {UnitKind.PROSE, UnitKind.ITEM}
 
 
 _TEXT = st.text(alphabet="ab AB.!?;()`\n*_|#>-'\"。1 ", max_size=80)
@@ -96,7 +78,6 @@ def _choose(text: str, question: str, *, limit: int = 1) -> list[str]:
     [
         ("One is here. Two is not.", ["One is here.", "Two is not."]),
         ("See e.g. Foo, i.e. Bar. Then go.", ["See e.g. Foo, i.e. Bar.", "Then go."]),
-        ("Dr. Lee and Acme Inc. Ltd agree.", ["Dr. Lee and Acme Inc. Ltd agree."]),
         ("It costs 3.5 MB. More follows.", ["It costs 3.5 MB.", "More follows."]),
         ("As in Fig. 3 and No. 4. No. Never.", ["As in Fig. 3 and No. 4.", "No.", "Never."]),
         ("I, Jeffrey P. Bezos, and Roe v. Wade. Done.", ["I, Jeffrey P. Bezos, and Roe v. Wade.", "Done."]),
@@ -108,15 +89,12 @@ def _choose(text: str, question: str, *, limit: int = 1) -> list[str]:
         ("Open until 5 p.m. Members may stay.", ["Open until 5 p.m.", "Members may stay."]),
         ('He said "Stop!" Then he left.', ['He said "Stop!"', "Then he left."]),
         ("It works (see below. Or not). Next.", ["It works (see below. Or not).", "Next."]),
-        ("An open ( stays. Next one.", ["An open ( stays.", "Next one."]),
         ("Call `stop. Now` twice. Done.", ["Call `stop. Now` twice.", "Done."]),
         ("**Bold ends.** *Then this.*", ["**Bold ends.**", "*Then this.*"]),
-        ("Wrapped over\ntwo lines. And\nagain.", ["Wrapped over\ntwo lines.", "And\nagain."]),
         ("> Quoted over\n> lines. More.", ["Quoted over\n> lines.", "More."]),
         ("1. First thing. Second.\n2. Other", ["First thing.", "Second.", "Other"]),
         ("Sie wird am 1. April fällig. Danach 2. Mai.", ["Sie wird am 1. April fällig.", "Danach 2. Mai."]),
         ("Es gilt Abs. 2, vgl. Anhang. Im 19. Jahrhundert.", ["Es gilt Abs. 2, vgl. Anhang.", "Im 19. Jahrhundert."]),
-        ("See part 2. Then go.", ["See part 2.", "Then go."]),
         ("数据库很快。它很好！真的", ["数据库很快。", "它很好！", "真的"]),
         ("# Head. Not split\n\nText.", ["Head. Not split", "Text."]),
         ("| a. B | c |\n|---|---|\n| d. E | f |\n", ["| a. B | c |", "| d. E | f |"]),
@@ -132,9 +110,7 @@ def test_a_text_is_divided_into_sentences(text: str, expected: list[str]) -> Non
     ("text", "words", "end"),
     [
         ("One is here. Two is not.", "One", "here."),
-        ("One is here. Two is not.", "here", "here."),
         ("One is here. Two is not.", "Two", "not."),
-        ("- one\n- two\n", "one", "one"),
         ("| a | b |\n|---|---|\n| c. D | e |\n| f | g |\n", "c", "e |"),
         ("A late book costs\n\ntwo euros a day. More.", "late", "day."),
         ("The borrower must\n\na) pay.", "borrower", "must"),
@@ -146,11 +122,6 @@ def test_the_end_of_the_sentence_around_a_character(text: str, words: str, end: 
     found = find_sentence_end(text, text.index(words))
     assert found is not None
     assert text[:found].endswith(end)
-
-
-def test_there_is_no_end_between_sentences() -> None:
-    assert find_sentence_end("# A\n\n\n***\n\nb", 6) is None
-    assert find_sentence_end("", 0) is None
 
 
 def test_a_very_long_sentence_is_divided_at_semicolons() -> None:
@@ -225,9 +196,3 @@ def test_the_first_sentence_is_a_meaningful_one() -> None:
     assert opening is not None
     assert text[opening.start : opening.end] == "This page says a great deal."
     assert get_first_sentence("# Only a head\n") is None
-
-
-def test_inflected_forms_count_as_their_term() -> None:
-    text = "Der Rat tagt im Hafen. Der Hafenmeister wird vom Rat gewählt."
-    best = rank_sentences(text, ("wahlt", "rat"), limit=1, forms={"gewahlt": "wahlt"})
-    assert text[best[0].start : best[0].end] == "Der Hafenmeister wird vom Rat gewählt."

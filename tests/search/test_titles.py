@@ -8,7 +8,6 @@ import pytest
 
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.query import parse_query
 from roamtui.search.titles import TopicTitles, suggest_corrections
 from tests.search.libraries import make_library
 
@@ -93,15 +92,3 @@ def test_a_question_about_something_new_ignores_earlier_topics() -> None:
     assert (
         _find_paths("What is a ticket to the Harbour Museum?", "Has the Golden Lion rooms?")[0][0] == "Harbour Museum"
     )
-
-
-def test_half_a_title_is_a_weak_mention_and_less_is_none() -> None:
-    assert _find_topics("When is breakfast?", "We like the harbour.") == {
-        "Harbour Museum": pytest.approx(0.0644, abs=1e-3)
-    }
-    assert _find_topics("When is breakfast?", "We came by the coast, and are tired.") == {}
-
-
-@pytest.mark.parametrize("query", ["When is the museum open?", "android dogs", "", "C++"])
-def test_other_questions_are_no_follow_ups(query: str) -> None:
-    assert not parse_query(query).is_follow_up

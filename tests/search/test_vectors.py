@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from roamtui.errors import ModelError
 from roamtui.search.vectors import VectorIndex, VectorStore, make_chunks, split_text
 from tests.fakes.hashed_embedder import HashedEmbedder
-from tests.search.libraries import id_of, make_folder, make_library
+from tests.search.libraries import make_folder, make_library
 
 _TEXTS = st.text(alphabet=st.sampled_from("ab. \n\t!é"), max_size=400)
 
@@ -25,16 +25,6 @@ def test_pieces_cover_everything_but_white_space(text: str, size: int) -> None:
     assert all(0 < end - start <= size for start, end in spans)
     assert all(end <= start for (_, end), (start, _) in pairwise(spans))
     assert [start for start, _ in spans] == sorted({start for start, _ in spans})
-
-
-def test_pieces_end_after_paragraphs_sentences_or_words() -> None:
-    text = "One two three.\n\nFour five six. Seven eight nine ten eleven twelve"
-    assert [text[start:end] for start, end in split_text(text, 24)] == [
-        "One two three.",
-        "Four five six.",
-        "Seven eight nine ten",
-        "eleven twelve",
-    ]
 
 
 def test_a_chunk_starts_with_its_titles_instead_of_its_heading() -> None:
@@ -77,22 +67,6 @@ def store(tmp_path: Path, warnings: list[str]) -> VectorStore:
 def _rank(index: VectorIndex, query: str, **limits: object) -> list[str]:
     ranked = index.rank(query, **{"limit": 10, **limits})  # type: ignore[arg-type]
     return [HANDBOOK.title_of(section_id) for section_id, _ in ranked]
-
-
-def test_the_section_with_the_most_similar_chunk_comes_first(store: VectorStore) -> None:
-    index = VectorIndex(HANDBOOK, CHUNK_SIZE, HashedEmbedder(), store)
-    ranked = index.rank("watering tulips in the morning", limit=10)
-    assert HANDBOOK.title_of(ranked[0][0]) == "Watering"
-    assert len(ranked) == len(index) == 4
-    assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)
-
-
-def test_a_section_of_many_chunks_is_found_once(store: VectorStore) -> None:
-    library = make_library("# A\n\n" + "Nothing of note here. " * 40 + "Kangaroos hop. " + "More of nothing. " * 40)
-    index = VectorIndex(library, 80, HashedEmbedder(), store)
-    assert len(index) > 10
-    ranked = index.rank("kangaroos hop", limit=10)
-    assert [section_id for section_id, _ in ranked] == [id_of(library, "A")]
 
 
 def test_an_interrupted_run_is_resumed(store: VectorStore) -> None:
