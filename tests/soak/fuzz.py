@@ -228,7 +228,6 @@ def run(folder: Path, steps: int, seed: int) -> Counter[str]:
             patch.setenv(name, str(folder / "home"))
         patch.delenv("EDITOR", raising=False)
         patch.delenv("VISUAL", raising=False)
-        patch.setattr("roamtui.tui.app.has_job_control", lambda: False)
         patch.setattr("roamtui.tui.app.RoamApp.open_url", lambda *_given, **_named: None)
         disk = FaultyDisk(patch, folder, names=("write", "fsync", "replace", "lock"))
         try:
