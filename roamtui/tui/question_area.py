@@ -13,13 +13,15 @@ from textual.widgets import Static
 from textual.worker import Worker
 from typing_extensions import override
 
-from roamtui.conversation.events import ConversationEvent, ConversationStarted, QuestionAsked, QuestionsRewound
+from roamtui.conversation.events import ConversationEvent, ConversationStarted, QuestionAsked
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.tui.labels import format_full_path
 from roamtui.tui.question_box import QuestionBox
 
+_WAITING_SECONDS = 0.3
+"""A question that waits longer than this is shown above the box."""
 _SELECTION_LENGTH_MAX = 500
 """Maximum number of selected characters in a question. The model receives the whole section with the question."""
 
@@ -31,7 +33,7 @@ def make_retry_options(exchange: Exchange, library: Library) -> AskOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _QueuedQuestion:
+class _SentQuestion:
     question: str
     options: AskOptions
     worker: Worker[None]
@@ -41,44 +43,33 @@ class QuestionArea(Container):
     """Asks one question at a time; one more can wait. A label on the box says how the next one will be asked."""
 
     def __init__(
-        self,
-        box: QuestionBox,
-        state: ConversationState,
-        back_key: str,
-        ask: Callable[[str, AskOptions], Worker[None]],
-        show_pending: Callable[[str, str | None], None],
+        self, box: QuestionBox, state: ConversationState, back_key: str, ask: Callable[[str, AskOptions], Worker[None]]
     ) -> None:
-        """Ask the questions that are typed into `box`.
-
-        `back_key` takes a waiting question back. `show_pending` shows a question, and its section, until the
-        conversation contains it.
-        """
+        """Ask the questions that are typed into `box`. `back_key` takes a waiting question back."""
         super().__init__(id="ask")
         self.box = box
         self.state = state
         """The state of the conversation. The screen replaces it."""
         self._back_key = back_key
         self._ask = ask
-        self._show_pending = show_pending
-        self._queued_line = Static(id="queued")
-        self._queued_line.display = False
+        self._sent_line = Static(id="queued")
+        self._sent_line.display = False
         self._frame = Horizontal(Static(Content("❯"), id="prompt"), box, id="ask-frame")
         self._options = AskOptions()
         self._worker: Worker[None] | None = None
-        self._pending: tuple[str, AskOptions] | None = None
-        """The question that was sent and is not part of the conversation yet."""
-        self._queued: _QueuedQuestion | None = None
-        """The question that waits for the answer to the previous question."""
+        """Answers the question that became part of the conversation last."""
+        self._sent: _SentQuestion | None = None
+        """The question that was sent and is not part of the conversation yet, for example while another is answered."""
 
     @override
     def compose(self) -> ComposeResult:
-        yield self._queued_line
+        yield self._sent_line
         yield self._frame
 
     @property
     def is_asking(self) -> bool:
         """Whether a question waits for its answer."""
-        return self._queued is not None or (self._worker is not None and not self._worker.is_finished)
+        return self._sent is not None or (self._worker is not None and not self._worker.is_finished)
 
     def _show_label(self, words: str) -> None:
         """Say on the border of the box how the next question will be asked."""
@@ -120,16 +111,12 @@ class QuestionArea(Container):
         """Follow the questions of the conversation."""
         match event:
             case QuestionAsked():
-                if self._pending is None and (queued := self._pop_queued()) is not None:
-                    self._worker = queued.worker
-                self._pending = None
-            case QuestionsRewound():
-                self._show_asked()
+                if (sent := self._pop_sent()) is not None:
+                    self._worker = sent.worker
             case ConversationStarted():
                 self.reset_options()
                 for exchange in self.state.transcript.exchanges:
                     self.box.remember(exchange.question)
-                self._show_asked()
             case _:
                 pass
 
@@ -141,39 +128,39 @@ class QuestionArea(Container):
     @on(QuestionBox.Submitted)
     def _submit(self, event: QuestionBox.Submitted) -> None:
         """Ask a question from the box, or queue it while another question is being answered."""
-        if self._queued is not None:
+        if self._sent is not None:
             problem = "A question is already queued. Wait for its turn, or take it back."
             self.notify(problem, severity="warning", markup=False)
             return
-        question = event.question
-        is_asking = self.is_asking
         self.box.clear()
-        self.box.remember(question)
+        self.box.remember(event.question)
         options = self._pop_options()
-        if is_asking:
-            options = replace(options, needs_previous_answer=True)
-            self._queued = _QueuedQuestion(question=question, options=options, worker=self._ask(question, options))
-            self._queued_line.update(Content(f"Next, {self._back_key} takes it back: {sanitise_line(question)}"))
-            self._queued_line.display = True
-        else:
-            self._start(question, options)
+        self._send(event.question, replace(options, needs_previous_answer=self.is_asking))
+
+    def _send(self, question: str, options: AskOptions) -> None:
+        self._sent = _SentQuestion(question=question, options=options, worker=self._ask(question, options))
+        self._sent_line.update(Content(f"Next, {self._back_key} takes it back: {sanitise_line(question)}"))
+        self.set_timer(_WAITING_SECONDS, self._show_sent)
+
+    def _show_sent(self) -> None:
+        self._sent_line.display = self._sent is not None
 
     def take_back(self) -> bool:
         """Put the waiting question back into the box, before any text typed meanwhile. Return whether there was one."""
-        queued = self._pop_queued()
-        if queued is None:
+        sent = self._pop_sent()
+        if sent is None:
             return False
-        queued.worker.cancel()
+        sent.worker.cancel()
         typed = self.box.text
-        self.box.fill(f"{queued.question}\n{typed}" if typed else queued.question)
+        self.box.fill(f"{sent.question}\n{typed}" if typed else sent.question)
         if not typed:
-            self.ask_about_section(queued.options.within)
+            self.ask_about_section(sent.options.within)
         return True
 
-    def _pop_queued(self) -> _QueuedQuestion | None:
-        queued, self._queued = self._queued, None
-        self._queued_line.display = False
-        return queued
+    def _pop_sent(self) -> _SentQuestion | None:
+        sent, self._sent = self._sent, None
+        self._show_sent()
+        return sent
 
     def ask_again(self, number: int, open_first: tuple[str, ...] = ()) -> None:
         """Ask question `number` again, after opening the sections `open_first`.
@@ -185,13 +172,7 @@ class QuestionArea(Container):
         options = replace(make_retry_options(exchange, self.state.library), open_first=open_first)
         if number < len(exchanges):
             options = replace(options, replaces=None)
-        self._start(exchange.question, options)
-
-    def _start(self, question: str, options: AskOptions) -> None:
-        self._pending = question, options
-        if options.replaces is None:  # a replaced question stays on the screen until it is rewound
-            self._show_asked()
-        self._worker = self._ask(question, options)
+        self._send(exchange.question, options)
 
     def stop(self) -> None:
         """Stop the current answer. A waiting question returns to the box."""
@@ -199,25 +180,7 @@ class QuestionArea(Container):
             self._worker.cancel()
         self.take_back()
 
-    def _show_asked(self) -> None:
-        """Show the question that is not part of the conversation yet, if there is one."""
-        if self._pending is not None:
-            question, options = self._pending
-            self._show_pending(question, options.within)
-
-    def restore_unasked(self, worker: Worker[object]) -> bool:
-        """Put a question back into the box if its worker ended before the question became part of the conversation.
-
-        Returns:
-            Whether the chat still shows the question. If so, the caller must remove it.
-        """
-        if self._queued is not None and worker is self._queued.worker and worker.is_finished:
+    def restore_unasked(self, worker: Worker[object]) -> None:
+        """Put a question back into the box if its worker ended before the question became part of the conversation."""
+        if self._sent is not None and worker is self._sent.worker and worker.is_finished:
             self.take_back()
-            return False
-        if worker is not self._worker or not worker.is_finished or self._pending is None:
-            return False
-        (question, options), self._pending = self._pending, None
-        if not self.box.text:
-            self.box.fill(question)
-            self.ask_about_section(options.within)
-        return True

@@ -16,7 +16,6 @@ from roamtui.bootstrap import open_library
 from roamtui.conversation.commands import ApprovalRequest
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.models.base import Model
 from roamtui.search.keyword import KeywordSearcher
@@ -100,31 +99,6 @@ async def show_answer(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-def _open_text(name: str) -> tuple[Library, None]:
-    title = name.removesuffix(".md")
-    text = f"# The {title}\n\n## Rest\n\nThe {title} rests on Sundays.\n\n## Staff\n\nTwo people.\n"
-    return build_library(RawText(text=text, source=name, name=name)), None
-
-
-async def show_sources(pilot: Pilot[None]) -> None:
-    """Show answers about two of three sources."""
-    app = app_of(pilot)
-    screen = app.main_screen
-    screen.conversation.open_source = _open_text
-    for name in ("mill.md", "store.md"):
-        await screen.conversation.add_source(name)
-    stone, mill = (find_id(app, title) for title in ("Stone oven", "Rest"))
-    model_of(app).add_replies(
-        expand(stone),
-        ScriptedReply(text=f'"It must rest for one hour after each batch" [{stone}].'),
-        expand(mill),
-        ScriptedReply(text=f'"The mill rests on Sundays" [{mill}].'),
-    )
-    await ask(pilot, "How long must the dough rest?")
-    await ask(pilot, "When does the mill rest?")
-    assert screen.conversation.state.transcript.exchanges[-1].citations
-
-
 async def show_source(pilot: Pilot[None]) -> None:
     """Show a source of the answer in the reader."""
     await show_answer(pilot)
@@ -172,14 +146,6 @@ async def show_focus_mode(pilot: Pilot[None]) -> None:
     """Show only the reader, as one column."""
     await show_dialects(pilot)
     await pilot.press("Z")
-    await pilot.pause()
-
-
-async def show_second_citation(pilot: Pilot[None]) -> None:
-    """Show the second source selected, whose quote is not in the text."""
-    await show_answer(pilot)
-    app_of(pilot).main_screen.chat_log.action_move_sideways(1)
-    app_of(pilot).main_screen.chat_log.action_move_sideways(1)
     await pilot.pause()
 
 

@@ -11,16 +11,6 @@ from roamtui.document.parse import parse_document
 from roamtui.tui import finder
 from roamtui.tui.finder import TextMatches, TextPosition, find_text
 
-_TITLES = (
-    "Vacation policy",
-    "Sick leave",
-    "Parental leave",
-    "Straße und Platz",
-    "C++",
-    "Policies of vacations",
-    "Leave",
-)
-
 
 def make_library(text: str) -> Library:
     return Library(source="a.md", root=parse_document(text))

@@ -103,7 +103,3 @@ async def test_a_click_on_a_tab_shows_its_pane() -> None:
         title = app.main_screen.panes.query_one("#chat-pane PaneTitle", PaneTitle)
         await pilot.click(title, offset=(title.render().plain.index("3 Reader"), 0))
         await wait_until(pilot, lambda: place(app) == "reader")
-
-
-def _note(title: PaneTitle) -> str:
-    return title.render().plain.removesuffix("tok").rstrip().rpartition("  ")[2]

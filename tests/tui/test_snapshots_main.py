@@ -28,9 +28,7 @@ from tests.tui.picturing import (
     show_look,
     show_passages,
     show_picture,
-    show_second_citation,
     show_source,
-    show_sources,
     show_start,
 )
 
@@ -94,27 +92,11 @@ class TestPicture:
         assert snap_compare(app, terminal_size=size, run_before=show_look)
 
 
-@_AT_EACH_LAYOUT
-class TestSources:
-    """Several sources have signs in the outline, and citations name theirs."""
-
-    def test_sources(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_sources)
-
-
 def _write_guide(folder: Path) -> Path:
     stripes = [(200, 60, 50), (240, 200, 80), (60, 160, 90), (50, 110, 190)]
     (folder / "stripes.png").write_bytes(make_png(160, 128, *stripes))
     (folder / "guide.md").write_text("# Guide\n\nFour colours:\n\n![Four stripes](stripes.png)\n\nAnd more words.\n")
     return folder / "guide.md"
-
-
-@pytest.mark.parametrize("size", [WIDE], ids=["160x40"])
-class TestCitation:
-    """The reader shows the passage of a selected citation where there is room for three panes."""
-
-    def test_citation(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_second_citation)
 
 
 @_AT_EACH_LAYOUT

@@ -48,7 +48,3 @@ class TestOverlays:
     def test_palette(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         keys = press("ctrl+p", *"conv", until="New conversation")
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=keys)
-
-    def test_confirmation(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        keys = press("escape", "tree.unfold_all", "G", "k", "3", "o", "2", until="Open this page")
-        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=keys)

@@ -123,10 +123,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._earlier = EarlierQuestionsView()
         self._messages = Messages(self._earlier, welcome)
         self._shown: list[ExchangeView] = []
-        self._pending: ExchangeView | None = None
-        """A question that was sent but has no number yet."""
-        self._pending_within: str | None = None
-        """The section of the pending question."""
         self._selected: ContentView | None = None
         """The view with the selected target."""
         self._typed_digit = ""
@@ -147,44 +143,22 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """The running exchange, or the last one."""
         return self._shown[-1] if self._shown else None
 
-    def show_pending(self, question: str, within: str | None) -> None:
-        """Show a question as soon as it is sent, with its section, and scroll to it."""
-        self._welcome.display = False
-        self._pending, self._pending_within = self._make_view(0, question, within), within
-        self._pending.activity.show_waiting()
-        self._messages.mount(self._pending)
-        self._follow_newest()
-
-    def discard_pending(self) -> None:
-        """Remove a sent question that never started."""
-        if self._pending is not None:
-            self._pending.remove()
-            self._pending = None
-            self._welcome.display = not self._shown
-
     def _start_exchange(self, number: int, question: str) -> None:
-        """Show a question that has started: the pending one, or else a new one at the end."""
+        """Show a question that has started at the end."""
         self.clear_selection()
-        view, self._pending = self._pending, None
         exchanges = self._conversation.state.transcript.exchanges
-        within = exchanges[number - 1].within
         if len(self._shown) >= EXCHANGES_MAX:
             self._show_saved(exchanges[: number - 1])
-            view = None
-        if view is None or within != self._pending_within:  # in the latter case, each source is asked by itself
-            if view is not None:
-                view.remove()
-            view = self._make_view(number, question, within)
-            self._messages.mount(view)
+        view = self._make_view(number, question, exchanges[number - 1].within)
+        view.activity.show_waiting()
+        self._messages.mount(view)
         self._welcome.display = False
-        view.number = number
         self._shown.append(view)
         self._follow_newest()
 
     def reload(self) -> None:
         """Show the last exchanges of the conversation in place of everything."""
         self.clear_selection()
-        self._pending = None
         self._keeps_newest_in_view = False
         self.scroll_home(animate=False, immediate=True)
         self._show_saved(self._conversation.state.transcript.exchanges)
@@ -201,8 +175,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self._follow_newest()
 
     def add_notice(self, text: str, severity: Severity = Severity.INFO) -> None:
-        """Add a notice at the end, or before a pending question."""
-        self._messages.mount(NoticeView(text, severity), before=self._pending)
+        """Add a notice at the end."""
+        self._messages.mount(NoticeView(text, severity))
         is_still_following = severity is Severity.INFO and self._keeps_newest_in_view
         if severity is Severity.ERROR or (self.current is not None and not is_still_following):
             self.anchor()
@@ -433,7 +407,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
         The question is in view too if it is near that start.
         """
-        newest = self._pending or self.current
+        newest = self.current
         line, has_ended = self.max_scroll_y, newest is not None and newest.unopened is not None
         if newest is not None and newest.answer_line is not None:
             first = self._messages.gutter.top + newest.virtual_region.y

@@ -18,6 +18,7 @@ from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
     DocumentReloaded,
+    QuestionAsked,
 )
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
@@ -103,8 +104,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.header = HeaderLine(state.library)
         self._hints = HintLine(keys)
         back_key = keys.format_first_key("global.back")
-        show_pending = self._show_pending_question
-        self.questions = QuestionArea(self.question_box, state, back_key, self._run_question, show_pending)
+        self.questions = QuestionArea(self.question_box, state, back_key, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions)
 
     @property
@@ -200,9 +200,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             # A widget keeps the worker that made it, the worker keeps its error, and the frames of the error keep all
             # their values, such as a request with the whole conversation.
             error.__traceback__ = error.__context__ = error.__cause__ = None
-        if self.questions.restore_unasked(event.worker):
-            self.chat_log.discard_pending()
-            self.status_line.step = None
+        self.questions.restore_unasked(event.worker)
 
     def _warn(self, reason: str) -> None:
         self.notify(reason, severity="warning", markup=False)
@@ -234,7 +232,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         parts = (self.status_line, self.chat_log, self.tree_pane.outline, self.reader_pane, self.questions)
         for part in parts:
             part.show_event(event)
-        if isinstance(event, ConversationStarted):
+        if isinstance(event, QuestionAsked):
+            self.panes.show_chat()
+        elif isinstance(event, ConversationStarted):
             self._show_saved_conversations()
             self.panes.show_chat()
             self.panes.focus_question_box()
@@ -289,11 +289,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             if self.agent.model.name == RECORDED and make_model is not None:  # it has only one answer
                 self.agent.model = make_model(name)
                 self._show_model()
-
-    def _show_pending_question(self, question: str, within: str | None) -> None:
-        self.panes.show_chat()
-        self.chat_log.show_pending(question, within)
-        self.status_line.step, self.status_line.message = 0, ""
 
     @on(ChatLog.RetryRequested)
     @work(group="choosing", exit_on_error=False)

@@ -6,8 +6,7 @@ import re
 
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.markdown.blocks import Emphasis
-from roamtui.markdown.lines import Line, RunStyle, TextRole
+from roamtui.markdown.lines import Line
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 from roamtui.tui.reader.lazy_lines import ChunkLines, LazyLines
 
@@ -41,18 +40,3 @@ def read_lines(text: str, *, width: int = 40) -> list[Line]:
 def show(text: str, *, width: int = 40) -> list[str]:
     """Return what stands on the lines of Markdown, without the gap after it."""
     return [line.text.rstrip() for line in read_lines(text, width=width)][:-1]
-
-
-def find_runs(
-    lines: list[Line], *, role: TextRole | None = None, emphasis: Emphasis | None = None, is_link: bool = False
-) -> list[str]:
-    """Return the texts of the runs that have a style."""
-
-    def is_wanted(style: RunStyle) -> bool:
-        return (
-            (role is None or style.role is role)
-            and (emphasis is None or emphasis in style.emphasis)
-            and (not is_link or style.link_number is not None)
-        )
-
-    return [run.text for line in lines for run in line.runs if is_wanted(run.style)]
