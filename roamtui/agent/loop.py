@@ -154,7 +154,7 @@ class Agent:
             if options.replaces is not None:
                 if not conversation.has_exchange(options.replaces):
                     return None
-                await conversation.rewind_now(options.replaces)
+                await conversation.rewind(options.replaces)
             if options.open_first:
                 await conversation.execute(ExpandSections(section_ids=options.open_first, origin=Origin.PERSON))
             await self._answer(question, options.within)

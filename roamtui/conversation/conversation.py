@@ -23,8 +23,6 @@ from roamtui.conversation.events import (
     ConversationStarted,
     InternalEvent,
     LoadingStarted,
-    QuestionAsked,
-    QuestionsRewound,
     WarningRaised,
     strip_texts,
 )
@@ -267,12 +265,7 @@ class Conversation:
         return [(one.question, one.answer) for one in found] == [(exchange.question, exchange.answer)]
 
     async def rewind(self, exchange: Exchange) -> None:
-        """Remove an exchange and all later ones, if the conversation still has it."""
-        async with self.lock:
-            await self.rewind_now(exchange)
-
-    async def rewind_now(self, exchange: Exchange) -> None:
-        """Do the same as `rewind` for a caller that holds `lock`."""
+        """Remove an exchange and all later ones, if the conversation still has it. The caller holds `lock`."""
         if self.has_exchange(exchange):
             await self.apply(rewind(self.state, exchange.number))
 
@@ -359,13 +352,10 @@ class Conversation:
         def copy() -> _Opened | None:
             if not self.has_exchange(exchange):
                 return None
-            starts: list[int] = []
-            for index, event in enumerate(self._log.events):
-                if isinstance(event, QuestionAsked):
-                    starts.append(index)
-                elif isinstance(event, QuestionsRewound):
-                    del starts[event.first - 1 :]
-            return self._match(self._log.copy(starts[exchange.number - 1]))
+            log, state, loader, warning = self._match(self._log.copy())
+            rewound = rewind(state, exchange.number)
+            log.events += rewound
+            return log, apply_all(state, rewound), loader, warning
 
         await self._switch(copy)
 

@@ -188,13 +188,15 @@ class QuestionAsked:
 class TranscriptRebuilt:
     """The transcript was rebuilt: the system prompt, then the outline and all open sections."""
 
-    system: str
-    prologue: str
-    model: str
-    rebuilt_at: int
+    system: str = ""
+    """The fixed system prompt. No other message has the system role."""
+    prologue: str = ""
+    """The outline and the open sections."""
+    model: str = ""
+    first_with_steps: int = 0
     """Exchanges before this index are sent as question and answer only."""
-    history_from: int = 0
-    """Exchanges before this index are not sent at all."""
+    first_sent: int = 0
+    """Exchanges before this index are not sent at all. The prologue says how many are missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,12 +23,11 @@ from roamtui.conversation.events import (
     DocumentReloaded,
     NodesFolded,
     NodesLoaded,
-    QuestionAnswered,
     SectionsClosed,
 )
 from roamtui.conversation.question_flow import finish_question
 from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply_all, fold_events
-from roamtui.conversation.transcript import OpenSection, StopReason
+from roamtui.conversation.transcript import OpenSection
 from roamtui.conversation.update import Events, estimate_delivery_tokens, hash_own_text
 from roamtui.document.document import Document, hash_text
 from roamtui.document.library import Library
@@ -127,10 +126,7 @@ def resume_state(
     state = fold_events(library, events, options)
     ended: Events = ()
     if state.is_asking:
-        exchange = state.transcript.exchanges[-1]
-        steps = exchange.outcome.steps
-        outcome = QuestionAnswered(answer=exchange.answer, stopped=StopReason.CANCELLED, steps=steps, is_cut=True)
-        ended = finish_question(state, outcome)
+        ended = finish_question(state, replace(state.transcript.exchanges[-1].outcome, is_cut=True))
         state = apply_all(state, ended)
     named = (*state.open_ids, *filter(None, (state.reading_id,)))
     if state.content_hash == hash_library(library) and all(node_id in library for node_id in named):

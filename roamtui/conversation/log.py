@@ -150,14 +150,14 @@ class ConversationLog:
             self._file.append(lines if self._saved_count else _HEAD + lines)
             self._saved_count = count
 
-    def copy(self, count: int) -> ConversationLog:
-        """Make the log of a new conversation that begins with the first `count` events. Nothing is written yet."""
+    def copy(self) -> ConversationLog:
+        """Make the log of a new conversation that begins with all events of this one. Nothing is written yet."""
         conversation_id = make_conversation_id()
         events = [
             replace(event, conversation_id=conversation_id, copied_from=event.copied_from or event.conversation_id)
             if isinstance(event, ConversationStarted)
             else event
-            for event in self.events[:count]
+            for event in self.events
         ]
         path = None if self._path is None else self._path.with_name(f"{conversation_id}{LOG_SUFFIX}")
         return ConversationLog(path, events)
@@ -231,7 +231,7 @@ class ConversationStore:
             return ConversationLog(path, events, file), _TORN if rest else ""
         if file is not None:
             file.close()
-        copy = ConversationLog(path, events).copy(len(events))
+        copy = ConversationLog(path, events).copy()
         title = fold_events(_NO_LIBRARY, events).title.removesuffix(_COPY).rstrip()
         copy.events.append(ConversationRenamed(title=f"{title} {_COPY}".lstrip()))
         return copy, warning

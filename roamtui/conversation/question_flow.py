@@ -19,7 +19,7 @@ from roamtui.conversation.events import (
     TranscriptRebuilt,
 )
 from roamtui.conversation.state import ConversationState, KeepOpenMode, apply, apply_all
-from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, StopReason
+from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD
 from roamtui.conversation.update import (
     Events,
     deliver_pending,
@@ -81,15 +81,12 @@ class PromptContext:
 def begin_question(state: ConversationState, question: str, context: PromptContext) -> Events:
     """Start a question, and build its preface, which is everything in its message before the question itself.
 
-    First, end an abandoned question, and in mode `FRESH` close the sections of earlier questions. If a section was
+    First, in mode `FRESH`, close the sections of earlier questions. If a section was
     closed, or if the document or the model changed, rebuild the transcript. Then deliver the text of sections that the
     person opened, and open those in `context.auto_opened`. The preface consists of these texts, the search results, and
     the sections that the person asks about and reads.
     """
     events: Events = ()
-    if state.is_asking:  # the previous question was abandoned before it could end
-        events = finish_question(state, QuestionAnswered(answer="", stopped=StopReason.CANCELLED, is_cut=True))
-        state = apply_all(state, events)
     if state.options.mode is KeepOpenMode.FRESH:
         # Sections that the person opened since the last question, and whose text the model has not got yet, stay open.
         old_ids = [
@@ -98,7 +95,7 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
             if not section.is_pinned and (section.deliveries or section.opened_by is Origin.AGENT)
         ]
         closed = make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH)
-        state, events = apply_all(state, closed), (*events, *closed)
+        state, events = apply_all(state, closed), closed
     if state.needs_rebuild or (state.model and state.model != context.model):
         rebuilt = make_rebuild_event(state, context)
         state, events = apply(state, rebuilt), (*events, rebuilt)
@@ -242,8 +239,8 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
         system=context.system,
         prologue="\n\n".join(parts),
         model=context.model,
-        rebuilt_at=first_with_steps,
-        history_from=first_sent,
+        first_with_steps=first_with_steps,
+        first_sent=first_sent,
     )
 
 
@@ -256,9 +253,10 @@ def shrink_transcript(state: ConversationState, context: PromptContext) -> Event
     closing = tuple(
         section.section_id for section in state.open_sections if section.last_used < number and not section.is_pinned
     )
-    sent_with_steps = transcript.exchanges[transcript.first_with_steps : -1]
+    first_with_steps = transcript.rebuilt.first_with_steps
+    sent_with_steps = transcript.exchanges[first_with_steps:-1]
     has_earlier_steps = any(exchange.steps or exchange.preface for exchange in sent_with_steps)
-    if not closing and not has_earlier_steps and transcript.first_with_steps >= number - 1:
+    if not closing and not has_earlier_steps and first_with_steps >= number - 1:
         return ()
     closed: Events = ()
     if closing:

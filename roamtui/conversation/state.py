@@ -107,8 +107,6 @@ class Exchange:
     error: str = ""
     events: tuple[ConversationEvent, ...] = ()
     """What happened during the question, as it is shown to a person later."""
-    steps_taken: int = 0
-    """Number of requests to the model; 0 until the question ends."""
 
     @property
     def outcome(self) -> QuestionAnswered:
@@ -119,7 +117,7 @@ class Exchange:
             stopped=self.stopped or StopReason.CANCELLED,
             citations=self.citations,
             usage=self.usage,
-            steps=self.steps_taken or len(self.steps),
+            steps=len(self.steps),
             error=self.error,
         )
 
@@ -158,27 +156,22 @@ class AskOptions:
 class Transcript:
     """The conversation as the model reads it."""
 
-    system: str = ""
-    """The fixed system prompt. No other message has the system role."""
-    prologue: str = ""
-    """The outline and the open sections at the last rebuild."""
+    rebuilt: TranscriptRebuilt = field(default_factory=TranscriptRebuilt)
+    """The last rebuild."""
     exchanges: tuple[Exchange, ...] = ()
-    first_with_steps: int = 0
-    """Index of the first exchange that is sent with its steps. Those before it are sent as question and answer only."""
-    first_sent: int = 0
-    """Index of the first exchange that is sent. The prologue says how many are missing before it."""
 
     def iter_messages(self) -> Iterator[Message]:
         """Yield the messages of the next request.
 
         Until the transcript is rebuilt, each request begins with all messages of the previous one.
         """
-        yield Message(role=Role.SYSTEM, text=self.system)
-        lead = self.prologue  # before the first exchange that is sent
+        rebuilt = self.rebuilt
+        yield Message(role=Role.SYSTEM, text=rebuilt.system)
+        lead = rebuilt.prologue  # before the first exchange that is sent
         for index, exchange in enumerate(self.exchanges):
-            if index < self.first_sent:
+            if index < rebuilt.first_sent:
                 continue
-            with_steps = index >= self.first_with_steps
+            with_steps = index >= rebuilt.first_with_steps
             parts = [part for part in (lead, exchange.preface if with_steps else "") if part]
             question = f"{QUESTION_START}{exchange.question}" if parts else exchange.question
             yield Message(role=Role.USER, text="\n\n".join([*parts, question]))
@@ -302,15 +295,10 @@ def make_conversation_id() -> str:
 
 
 def start_conversation(library: Library, options: OpenSectionOptions, conversation_id: str = "") -> ConversationState:
-    """Start a conversation. If the document has a single top heading, unfold it.
-
-    Otherwise, unfold each folder, from the top down, as long as it is the only node on its level.
-    """
+    """Start a conversation. Unfold each heading or folder, from the top down, that is the only node on its level."""
     unfolded: list[str] = []
     level = library.children(library.root_id)
-    if (title_id := library.title_id()) is not None:
-        unfolded, level = [title_id], ()
-    while len(level) == 1 and library.node(level[0]).kind is NodeKind.FOLDER:
+    while len(level) == 1 and library.node(level[0]).kind is not NodeKind.FILE:
         unfolded.append(level[0])
         level = library.children(level[0])
     return ConversationState(
@@ -408,21 +396,12 @@ def _apply_to_transcript(state: ConversationState, event: _TranscriptEvent) -> C
                 deliveries=event.delivered,
                 model=event.model,
             )
-            if state.is_asking:  # the log has lost the end of the previous question
-                state = _change_last(state, stopped=StopReason.CANCELLED)
-            # not the locals above, because the line before may have changed the last exchange
-            transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
+            transcript = replace(transcript, exchanges=(*exchanges, exchange))
             state = replace(state, transcript=transcript, is_asking=True, model=event.model)
             return _put_open(state, event.sections)
         case TranscriptRebuilt():
-            rebuilt = Transcript(
-                system=event.system,
-                prologue=event.prologue,
-                exchanges=exchanges,
-                first_with_steps=event.rebuilt_at,
-                first_sent=event.history_from,
-            )
-            return replace(state, transcript=rebuilt, needs_rebuild=False, model=event.model)
+            transcript = replace(transcript, rebuilt=event)
+            return replace(state, transcript=transcript, needs_rebuild=False, model=event.model)
         case StepRecorded(step=step):
             return _change_last(state, steps=(*exchanges[-1].steps, step), answer="")
         case DraftRecorded(start=start, text=text):
@@ -435,17 +414,13 @@ def _apply_to_transcript(state: ConversationState, event: _TranscriptEvent) -> C
                 citations=event.citations,
                 usage=event.usage,
                 error=event.error,
-                steps_taken=event.steps,
             )
             state = replace(answered, is_asking=False, needs_rebuild=state.needs_rebuild or event.is_cut)
             return _change_open(state, event.cited_ids, lambda section: replace(section, last_cited=number))
         case QuestionsRewound(first=first):
             kept_count = first - 1
             # If there was no rebuild since the question, the transcript before it is still exactly what the model got.
-            was_rebuilt = transcript.first_with_steps >= kept_count
-            if was_rebuilt:
-                first_sent = min(transcript.first_sent, kept_count)
-                transcript = replace(transcript, first_with_steps=kept_count, first_sent=first_sent)
+            was_rebuilt = transcript.rebuilt.first_with_steps >= kept_count
             sections = exchanges[kept_count].open_before
             if kept_count < state.reloaded_at:
                 sections = tuple(replace(section, deliveries=()) for section in sections)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -112,19 +111,13 @@ class Usage:
     """Where the numbers come from: `provider` or `estimate`."""
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage.total((self, other))
-
-    @classmethod
-    def total(cls, usages: Iterable[Usage]) -> Usage:
-        """Add up usages."""
-        usages = [*usages]
-        costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
-        return cls(
-            input_tokens=sum([usage.input_tokens for usage in usages]),
-            output_tokens=sum([usage.output_tokens for usage in usages]),
-            cached_tokens=sum([usage.cached_tokens for usage in usages]),
+        costs = [usage.cost_usd for usage in (self, other) if usage.cost_usd is not None]
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
             cost_usd=sum(costs) if costs else None,
-            source="provider" if any(usage.source == "provider" for usage in usages) else "estimate",
+            source="provider" if "provider" in (self.source, other.source) else "estimate",
         )
 
 

@@ -70,7 +70,7 @@ class StatusLine(Widget):
 
     def show_state(self, state: ConversationState) -> None:
         """Show the open sections, and the tokens and cost of the conversation."""
-        usage = Usage.total(exchange.usage for exchange in state.transcript.exchanges)
+        usage = sum((exchange.usage for exchange in state.transcript.exchanges), Usage())
         tokens = f"~{format_tokens(state.open_tokens)} tokens"
         self._opened = f"◆ {len(state.open_sections)} open · {tokens}" if state.open_sections else "No open sections"
         self._usage = describe_usage(usage, state.library.tokens) if usage.input_tokens or usage.output_tokens else ""

@@ -32,7 +32,7 @@ from roamtui.document.loader import open_sources
 from roamtui.errors import ModelError
 from roamtui.quotes.verdicts import make_proof
 from tests.agent.asking import MANUAL, expanding, ids, make_agent, model_of, saying
-from tests.conversation.conversations import find, make_library
+from tests.conversation.conversations import find, make_library, rewind
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
 from tests.fakes.site import FakeSite
 
@@ -105,7 +105,7 @@ async def test_a_reload_and_a_rewind_wait_for_the_answer() -> None:
     (exchange,) = conversation.state.transcript.exchanges
     seen.clear()
     async with starting(agent) as gate:
-        tasks = await run_in_order(agent.ask("Second?"), conversation.reload(changed), conversation.rewind(exchange))
+        tasks = await run_in_order(agent.ask("Second?"), conversation.reload(changed), rewind(conversation, exchange))
         assert conversation.state.library is not changed
         gate.set()
         await asyncio.gather(*tasks)

@@ -24,7 +24,7 @@ from roamtui.conversation.transcript import Role, StopReason
 from roamtui.models.base import ModelRequest
 from tests.agent.asking import MANUAL, FakeSearcher
 from tests.anomalies.waits import act_at_wait, cancel_at_wait
-from tests.conversation.conversations import check_messages, find, make_library
+from tests.conversation.conversations import check_messages, find, make_library, rewind
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 _LIBRARY = make_library(MANUAL)
@@ -126,7 +126,7 @@ REQUESTS: dict[str, Callable[[Case], Coroutine[object, None, object]]] = {
         case.exchange.question, AskOptions(replaces=case.exchange, open_first=(_FEES,))
     ),
     "reload": lambda case: case.conversation.reload(_CHANGED),
-    "rewind": lambda case: case.conversation.rewind(case.exchange),
+    "rewind": lambda case: rewind(case.conversation, case.exchange),
     "switch": lambda case: case.conversation.open(case.other_id),
     "start new": lambda case: case.conversation.start_new(),
     "fork": lambda case: case.conversation.fork(case.exchange),

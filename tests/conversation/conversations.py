@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from roamtui.conversation.commands import ApprovalRequest, CloseSections, Command, ExpandSections, Origin, PinSections
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
@@ -18,6 +19,7 @@ from roamtui.conversation.library_sync import identify_document, reload_state
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
 from roamtui.conversation.state import (
     ConversationState,
+    Exchange,
     KeepOpenMode,
     OpenSectionOptions,
     apply,
@@ -223,6 +225,12 @@ class Recorder:
 
     def record(self, event: ConversationEvent) -> None:
         self.apply((event,))
+
+
+async def rewind(conversation: Conversation, exchange: Exchange) -> None:
+    """Remove an exchange and all later ones, when it is their turn."""
+    async with conversation.lock:
+        await conversation.rewind(exchange)
 
 
 class FakeApprover:

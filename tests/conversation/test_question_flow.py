@@ -47,16 +47,6 @@ def test_a_section_without_room_is_named_and_retried() -> None:
     assert "long-0 " in messages(state)[-1].text
 
 
-def test_the_next_question_ends_an_abandoned_one() -> None:
-    state = step(begin(make_state()), "Alpha")
-    state = close_by(state, Origin.PERSON, "Alpha")
-    state = begin(state, "Again?")
-    assert [exchange.stopped for exchange in state.transcript.exchanges] == [StopReason.CANCELLED, None]
-    assert state.open_sections == (), "marked sections are closed"
-    check_messages(messages(state))
-    assert "[interrupted by the person]" in read_all(state)
-
-
 def test_a_rebuild_has_open_text_once_and_earlier_exchanges_without_text() -> None:
     state = ask(make_state(), "Alpha", "Beta", question="First?")
     state = ask(open_by_person(state, "Gamma"), "Delta", question="Second?")

@@ -35,7 +35,7 @@ from roamtui.models.base import ModelRequest
 from roamtui.outline.id_marks import annotate_with_ids
 from roamtui.outline.spans import merge_bounds
 from tests.anomalies.waits import cancel_at_wait
-from tests.conversation.conversations import TEXT, check_messages, make_library
+from tests.conversation.conversations import TEXT, check_messages, make_library, rewind
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
 _TITLES = (
@@ -240,7 +240,7 @@ class Conversations(RuleBasedStateMachine):
     @rule(data=st.data(), is_fork=st.booleans())
     def rewind_or_fork(self, data: st.DataObject, *, is_fork: bool) -> None:
         exchange = data.draw(st.sampled_from(self.state.transcript.exchanges))
-        self.runner.run(self.conversation.fork(exchange) if is_fork else self.conversation.rewind(exchange))
+        self.runner.run(self.conversation.fork(exchange) if is_fork else rewind(self.conversation, exchange))
         assert len(self.state.transcript.exchanges) == exchange.number - 1
         self.sent = ()
 
