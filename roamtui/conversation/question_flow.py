@@ -23,17 +23,18 @@ from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD
 from roamtui.conversation.update import (
     Events,
     deliver_pending,
+    estimate_delivery_tokens,
     expand_for_agent,
     list_new_spans,
     make_close_events,
-    open_quoted_sections,
+    open_without_text,
 )
 from roamtui.document.node import Span
 from roamtui.document.plain import sanitise_text
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.expansion import render_open_section
 from roamtui.outline.labels import format_path
-from roamtui.outline.spans import Bounds, merge_bounds
+from roamtui.outline.spans import Bounds, merge_bounds, subtract_delivered
 
 _INSTRUCTIONS_LEAD = (
     "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite stays as you "
@@ -43,6 +44,8 @@ _INSTRUCTIONS_LEAD = (
 # closed rarely, but then many at once.
 _CLOSING_START_SHARE = 0.6
 """Share of the budget that open sections may fill before any is closed."""
+_QUOTED_TOKENS_MAX = 1_000
+"""Maximum tokens of a section that is opened only because an answer quotes it."""
 _CLOSING_TARGET_SHARE = 0.35
 """Share of the budget that stays open after closing."""
 
@@ -81,21 +84,16 @@ class PromptContext:
 def begin_question(state: ConversationState, question: str, context: PromptContext) -> Events:
     """Start a question, and build its preface, which is everything in its message before the question itself.
 
-    First, in mode `FRESH`, close the sections of earlier questions. If a section was
-    closed, or if the document or the model changed, rebuild the transcript. Then deliver the text of sections that the
-    person opened, and open those in `context.auto_opened`. The preface consists of these texts, the search results, and
-    the sections that the person asks about and reads.
+    First, in mode `FRESH`, close the sections of earlier questions. If a section was closed, or if the document or the
+    model changed, rebuild the transcript. Then deliver the text of sections that the person opened, and open those in
+    `context.auto_opened`. The preface consists of these texts, the search results, and the sections that the person
+    asks about and reads.
     """
     events: Events = ()
     if state.options.mode is KeepOpenMode.FRESH:
-        # Sections that the person opened since the last question, and whose text the model has not got yet, stay open.
-        old_ids = [
-            section.section_id
-            for section in state.open_sections
-            if not section.is_pinned and (section.deliveries or section.opened_by is Origin.AGENT)
-        ]
-        closed = make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH)
-        state, events = apply_all(state, closed), closed
+        old_ids = [one.section_id for one in state.open_sections if one.deliveries and not one.is_pinned]
+        events = make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH)
+        state = apply_all(state, events)
     if state.needs_rebuild or (state.model and state.model != context.model):
         rebuilt = make_rebuild_event(state, context)
         state, events = apply(state, rebuilt), (*events, rebuilt)
@@ -139,11 +137,19 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
 
 
 def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Events:
-    """End the current question, then close the marked sections, and others if the open text exceeds the budget.
+    """End the current question: open sections that were quoted from search results, then close the marked sections.
 
-    The last event is `QuestionAnswered`.
+    Close others too if the open text exceeds the budget. The last event is `QuestionAnswered`.
     """
-    opening = open_quoted_sections(state, outcome.citations)
+    delivered = state.collect_delivered()
+    quoted = [
+        one.section_id
+        for one in outcome.citations
+        if one.is_verified and one.span is not None and subtract_delivered(one.span, delivered)
+        if state.get_open(one.section_id) is None
+        if estimate_delivery_tokens(state.library, one.section_id) <= _QUOTED_TOKENS_MAX
+    ]
+    opening = (open_without_text(state, quoted, Origin.AGENT),) if quoted else ()
     opened = apply_all(state, opening)
     cited = {citation.section_id for citation in outcome.citations}
     for section_id in [*cited]:

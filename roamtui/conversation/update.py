@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import assert_never
 
 from roamtui.conversation.commands import (
@@ -27,21 +28,16 @@ from roamtui.conversation.events import (
     SectionsExpanded,
 )
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Citation, OpenSection
+from roamtui.conversation.transcript import OpenSection
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.expansion import format_no_room, render_section
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title
-from roamtui.outline.spans import PAGE_TOKENS, add_delivered, subtract_delivered
+from roamtui.outline.spans import PAGE_TOKENS, add_delivered
 
 Events = tuple[ConversationEvent, ...]
-_QUOTED_TOKENS_MAX = 1_000
-"""Maximum tokens of a section that is opened only because an answer quoted it.
-
-The agent can request the text of a larger one.
-"""
 
 
 def expand_for_agent(state: ConversationState, command: ExpandSections) -> SectionsExpanded:
@@ -84,7 +80,12 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
         for above in library.ancestors(section_id):  # one of these holds the text
             if (used := sections.get(above) or state.get_open(above)) is not None:
                 sections[above] = replace(used, last_used=state.question_number)
-    return _make_expansion(state, results, sections.values())
+    return SectionsExpanded(
+        results=tuple(results),
+        origin=Origin.AGENT,
+        sections=tuple(sections.values()),
+        unfolded_ids=_list_unfolding(state, results),
+    )
 
 
 def _make_section(state: ConversationState, section_id: str, origin: Origin) -> OpenSection:
@@ -99,19 +100,13 @@ def _make_section(state: ConversationState, section_id: str, origin: Origin) -> 
     )
 
 
-def _make_expansion(
-    state: ConversationState, results: Iterable[ExpandResult], sections: Iterable[OpenSection]
-) -> SectionsExpanded:
-    library, results = state.library, tuple(results)
-    unfolding: dict[str, None] = {}
-    for result in results:
-        if result.section_id and result.status in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN):
-            for node_id in _iter_with_titles(library, (*library.ancestors(result.section_id), result.section_id)):
-                if node_id not in state.unfolded and library.children(node_id):
-                    unfolding[node_id] = None
-    return SectionsExpanded(
-        results=results, origin=Origin.AGENT, sections=tuple(sections), unfolded_ids=tuple(unfolding)
-    )
+def _list_unfolding(state: ConversationState, results: Iterable[ExpandResult]) -> tuple[str, ...]:
+    """List the nodes to unfold so that the tree shows the sections that were opened."""
+    library = state.library
+    shown = (r.section_id for r in results if r.status in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN))
+    paths = (_iter_with_titles(library, (*library.ancestors(one), one)) for one in shown if one)
+    node_ids = dict.fromkeys(chain.from_iterable(paths))
+    return tuple(one for one in node_ids if one not in state.unfolded and library.children(one))
 
 
 def _iter_with_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str]:
@@ -126,8 +121,10 @@ def _iter_with_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str
             yield file.ids[file.title_row]
 
 
-def expand_for_person(state: ConversationState, section_ids: Iterable[str]) -> SectionsExpanded:
-    """Open sections for a person. The model gets their text with the next question."""
+def open_without_text(
+    state: ConversationState, section_ids: Iterable[str], origin: Origin = Origin.PERSON
+) -> SectionsExpanded:
+    """Open sections. The model gets their text with the next question."""
     library = state.library
     results: list[ExpandResult] = []
     sections: dict[str, OpenSection] = {}
@@ -145,28 +142,13 @@ def expand_for_person(state: ConversationState, section_ids: Iterable[str]) -> S
             status = ExpandStatus.ALREADY_OPEN
         else:
             status = ExpandStatus.OPENED
-            section = already_open or _make_section(state, section_id, Origin.PERSON)
+            section = already_open or _make_section(state, section_id, origin)
             sections[section_id] = replace(section, last_used=state.question_number, is_closing=False)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
-    return SectionsExpanded(results=tuple(results), origin=Origin.PERSON, sections=tuple(sections.values()))
-
-
-def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]) -> Events:
-    """Open the sections that an answer quotes from search results. The model gets their text with the next question."""
-    delivered = state.collect_delivered()
-    ids = dict.fromkeys(
-        citation.section_id
-        for citation in citations
-        if citation.is_verified
-        and citation.span is not None
-        and subtract_delivered(citation.span, delivered)
-        and state.get_open(citation.section_id) is None
-        and estimate_delivery_tokens(state.library, citation.section_id) <= _QUOTED_TOKENS_MAX
+    unfolding = _list_unfolding(state, results) if origin is Origin.AGENT else ()
+    return SectionsExpanded(
+        results=tuple(results), origin=origin, sections=tuple(sections.values()), unfolded_ids=unfolding
     )
-    if not ids:
-        return ()
-    results = [ExpandResult(id=one, section_id=one, status=ExpandStatus.OPENED) for one in ids]
-    return (_make_expansion(state, results, [_make_section(state, one, Origin.AGENT) for one in ids]),)
 
 
 def deliver_pending(state: ConversationState, room_tokens: int | None) -> SectionsExpanded:
@@ -217,7 +199,7 @@ def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR09
         case ExpandSections(origin=Origin.AGENT):
             return (expand_for_agent(state, command),)
         case ExpandSections(section_ids=requested):
-            return (expand_for_person(state, requested),)
+            return (open_without_text(state, requested),)
         case CloseSections():
             return _close_requested(state, command)
         case PinSections():
@@ -242,7 +224,7 @@ def _pin(state: ConversationState, command: PinSections) -> Events:
     sections = {section.section_id: section for section in state.open_sections}
     ids = tuple(map(state.library.get_canonical_link, command.section_ids))
     if command.is_pinned:
-        sections |= {section.section_id: section for section in expand_for_person(state, ids).sections}
+        sections |= {section.section_id: section for section in open_without_text(state, ids).sections}
     changed = tuple(replace(sections[one], is_pinned=command.is_pinned) for one in ids if one in sections)
     status = ExpandStatus.PINNED if command.is_pinned else ExpandStatus.UNPINNED
     results = tuple(ExpandResult(id=one.section_id, section_id=one.section_id, status=status) for one in changed)
@@ -279,7 +261,7 @@ def _undo(state: ConversationState) -> Events:
         return ()
     reopened = tuple(one for one in before if one not in now and one in state.library)
     closed = make_close_events(state, {*now} - {*before}, Origin.PERSON, CloseReason.ASKED)
-    return (*closed, expand_for_person(state, reopened)) if reopened else closed
+    return (*closed, open_without_text(state, reopened)) if reopened else closed
 
 
 def make_close_events(
