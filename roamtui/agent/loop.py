@@ -35,6 +35,7 @@ from roamtui.conversation.events import (
     AnswerStreamed,
     DraftRecorded,
     QuestionAnswered,
+    QuestionAsked,
     ReminderSent,
     RetryScheduled,
     StepRecorded,
@@ -246,14 +247,13 @@ class Agent:
             retrieved = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
         context = replace(
             self._build_prompt_context(retrieved.auto_opened),
-            within=within,
             note=self.options.question_note,
             hits_text=retrieved.hit_list.text,
-            excerpts=retrieved.hit_list.excerpts,
             search_events=(make_search_event(library, question, retrieved.hits),) if retrieved.hits else (),
-            is_one_shot=self.conversation.is_one_shot,
         )
-        await self.conversation.apply(begin_question(state, question, context))
+        is_one_shot, excerpts = self.conversation.is_one_shot, retrieved.hit_list.excerpts
+        asked = QuestionAsked(question=question, within=within, excerpts=excerpts, is_one_shot=is_one_shot)
+        await self.conversation.apply(begin_question(state, asked, context))
 
     def _list_whole(self) -> tuple[str, ...]:
         """List the top sections of a document that is sent whole; empty if it is not."""

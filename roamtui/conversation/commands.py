@@ -56,11 +56,7 @@ class ReadSection:
     section_id: str | None
 
 
-class Undo:
-    """Open what the last change closed, and close what it opened. Doing it again brings the change back."""
-
-
-Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection | Undo
+Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

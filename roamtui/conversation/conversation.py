@@ -120,8 +120,8 @@ class Conversation:
         self._saving = asyncio.Lock()
         """Held while events are written and published, so that both happen in order."""
         self._subscribers: list[Subscriber] = []
-        self._refused: dict[str, int] = {}
-        """For each origin that the person refused, the number of the last question during which this happened."""
+        self._refused: set[tuple[int, str]] = set()
+        """Origins that the person refused, each with the number of the question."""
         if store is not None and saved_id:
             self._log, self.state, self.loader, self._warning = self._match(*store.open(saved_id))
         else:
@@ -240,14 +240,14 @@ class Conversation:
 
     async def _approve(self, origin: Origin, web_origin: str, urls: tuple[str, ...]) -> bool:
         """Ask the person about a web origin, but not again for the agent during a question in which it was refused."""
-        number = self.state.question_number
-        if origin is Origin.AGENT and self._refused.get(web_origin) == number:
+        refusal = (self.state.question_number, web_origin)
+        if origin is Origin.AGENT and refusal in self._refused:
             return False
         question = f"Allow this conversation to fetch pages from {web_origin.partition('://')[2]}?"
         detail = f"{shorten(urls[0], _URL_LENGTH_MAX)}{f' and {len(urls) - 1} more' if len(urls) > 1 else ''}"
         is_approved = await self.approver(ApprovalRequest(question=question, detail=detail, yes="Fetch"))
         if not is_approved:
-            self._refused[web_origin] = number
+            self._refused.add(refusal)
         return is_approved
 
     def set_context_window(self, window_tokens: int | None) -> None:
@@ -298,28 +298,12 @@ class Conversation:
             if part.source in {source.name for source in current}:
                 raise UsageError(f"{make_short_name(part.source)} is a source of this conversation already.")
             source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
-            await self._change_sources((*current, source), lambda _: (part, loader))
+            before, before_loader, sources = library, self.loader, (*current, source)
+            restoring = run_in_thread(lambda: restore_sources(before, before_loader, sources, lambda _: (part, loader)))
+            library, new_loader = await asyncio.wrap_future(restoring)
+            library = await asyncio.to_thread(self._load_pages, library, new_loader, self.state)
+            await self._change_library(library, new_loader, change_sources(self.state, library))
         return source
-
-    async def remove_source(self, key: str) -> None:
-        """Take a source out, after the current question has ended. Its files stay as they are.
-
-        Raises:
-            UsageError: It is the only source.
-        """
-        async with self.lock:
-            kept = tuple(source for source in list_sources_of(self.state.library) if source.key != key)
-            if not kept:
-                raise UsageError("this is the only source of the conversation. Add another one first.")
-            assert self.open_source is not None, "without it nothing was added"
-            await self._change_sources(kept, self.open_source)
-
-    async def _change_sources(self, sources: tuple[LibrarySource, ...], open_source: SourceOpener) -> None:
-        before, loader = self.state.library, self.loader
-        reopening = run_in_thread(lambda: restore_sources(before, loader, sources, open_source))
-        library, loader = await asyncio.wrap_future(reopening)
-        library = await asyncio.to_thread(self._load_pages, library, loader, self.state)
-        await self._change_library(library, loader, change_sources(self.state, library))
 
     async def _change_library(
         self, library: Library, loader: Loader | None, events: tuple[ConversationEvent, ...]

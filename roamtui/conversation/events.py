@@ -167,7 +167,8 @@ class WarningRaised:
 class QuestionAsked:
     """A question was asked, and is already saved on disk."""
 
-    number: int
+    number: int = 0
+    """It is 0 until `begin_question` sets it."""
     question: str
     within: str | None = None
     """The section that the question is about, or None for the whole document."""

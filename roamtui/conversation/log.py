@@ -31,10 +31,9 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import StoreError, format_reason
 
-_FORMAT = "roamtui conversation"
-_VERSION = 3
-_HEAD = json.dumps({"format": _FORMAT, "version": _VERSION}).encode("ascii") + b"\n"
-"""First line of every log."""
+_HEAD_START = b'{"format": "roamtui conversation", "version": '
+_HEAD = _HEAD_START + b"3}\n"
+"""First line of every log, with the version of its format."""
 _KINDS: dict[str, type[ConversationEvent]] = {name: kind for kind, name in EVENT_NAMES.items()}
 _DECODE_ERRORS = (ValueError, KeyError, TypeError, RecursionError)
 """Errors that decoding a damaged line may raise."""
@@ -85,14 +84,10 @@ def decode_log(
         StoreError: The log does not begin with the format and version that this program writes.
     """
     head, *lines = content.splitlines(keepends=True) or (b"",)
-    try:
-        format_name, version = json.loads(head)["format"], json.loads(head)["version"]
-    except _DECODE_ERRORS:
-        format_name, version = "", 0
-    if format_name != _FORMAT:
+    if head != _HEAD:
+        if head.startswith(_HEAD_START):
+            raise StoreError(f"{name} was written by another version of roamtui, which this one cannot read.")
         raise StoreError(f"{name} is not a conversation of roamtui.")
-    if version != _VERSION:
-        raise StoreError(f"{name} was written by another version of roamtui, which this one cannot read.")
     events: list[ConversationEvent] = []
     size = len(head)
     for line in lines:

@@ -6,7 +6,7 @@ import errno
 import json
 import secrets
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -88,8 +88,7 @@ class NoteStore:
         """
         with self._lock, map_store_errors("save the note", self._path.parent):
             self._unsaved |= {note.id: note for note in notes}
-            self._change(lambda saved: saved | self._unsaved)
-            self._unsaved = {}
+            self._write()
 
     def delete(self, ids: Collection[str]) -> None:
         """Delete notes.
@@ -98,18 +97,17 @@ class NoteStore:
             StoreError: The notes could not be deleted.
         """
         with self._lock, map_store_errors("delete the note", self._path.parent):
-            self._unsaved = {key: note for key, note in self._unsaved.items() if key not in ids}
-            self._change(lambda saved: {key: note for key, note in saved.items() if key not in ids})
+            self._write(ids)
 
-    def _change(self, change: Callable[[dict[str, Note]], dict[str, Note]]) -> None:
+    def _write(self, deleted_ids: Collection[str] = ()) -> None:
         release = acquire_lock(self._path, _BUSY_SECONDS)
         try:
-            before = _read(self._path)
-            after = change(before)
-            if after != before:
-                write_private_file(self._path, _encode(after.values()), is_flushed=True)
+            notes = _read(self._path) | self._unsaved
+            kept = [note for key, note in notes.items() if key not in deleted_ids]
+            write_private_file(self._path, _encode(kept), is_flushed=True)
         finally:
             release()
+        self._unsaved = {}
 
 
 def count_notes(folder: Path) -> dict[str, int]:

@@ -63,25 +63,19 @@ class PromptContext:
     """Maximum tokens of section text in the message before the question, or None for no limit."""
     history_tokens_max: int | None = None
     """Maximum tokens of earlier questions and answers to keep in a rebuild, or None for no limit."""
-    within: str | None = None
-    """The section that the question is about, or None for the whole document."""
     auto_opened: tuple[str, ...] = ()
     """Sections to open with the question: a clear search hit, or all text that the question is about if it is short."""
     hits_text: str = ""
     """Search results for the question as text."""
-    excerpts: tuple[Span, ...] = ()
-    """Document text quoted in `hits_text`."""
     search_events: tuple[SectionsSearched, ...] = ()
     """Events with which front ends show the search."""
     note: str = ""
     """Text that the program adds before the question; empty if a person asks it."""
-    is_one_shot: bool = False
-    """Whether `roamtui ask` asks the question."""
     instructions: str = ""
     """The person's wishes for all answers. The transcript keeps them unchanged until the next rebuild."""
 
 
-def begin_question(state: ConversationState, question: str, context: PromptContext) -> Events:
+def begin_question(state: ConversationState, asked: QuestionAsked, context: PromptContext) -> Events:
     """Start a question, and build its preface, which is everything in its message before the question itself.
 
     First, in mode `FRESH`, close the sections of earlier questions. If a section was closed, or if the document or the
@@ -97,14 +91,7 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
     if state.needs_rebuild or (state.model and state.model != context.model):
         rebuilt = make_rebuild_event(state, context)
         state, events = apply(state, rebuilt), (*events, rebuilt)
-    asked = QuestionAsked(
-        number=state.question_number + 1,
-        question=question,
-        within=context.within,
-        model=context.model,
-        excerpts=context.excerpts,
-        is_one_shot=context.is_one_shot,
-    )
+    asked = replace(asked, number=state.question_number + 1, model=context.model)
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the deliveries.
     pending = deliver_pending(apply(state, asked), context.delivery_tokens_max)
     pending_blocks = [result.text for result in pending.results]
@@ -124,7 +111,7 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
         parts += [FOUND_LEAD, *found_blocks]
     if context.hits_text:
         parts += [HITS_LEAD, context.hits_text]
-    within = context.within
+    within = asked.within
     if within is not None and within in state.library:
         path = format_path(state.library, within)
         parts.append(f"(The question is about [{within}] {path} and what lies below it: look there alone.)")

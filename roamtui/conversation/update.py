@@ -15,7 +15,6 @@ from roamtui.conversation.commands import (
     Origin,
     PinSections,
     ReadSection,
-    Undo,
 )
 from roamtui.conversation.events import (
     CloseReason,
@@ -213,8 +212,6 @@ def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR09
             return _fold(state, requested)
         case ReadSection(section_id=section_id):
             return (ReadingSectionChanged(section_id=section_id),)
-        case Undo():
-            return _undo(state)
         case _:
             assert_never(command)
 
@@ -252,16 +249,6 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
 def _fold(state: ConversationState, node_ids: Iterable[str]) -> Events:
     ids = tuple(node_id for node_id in node_ids if node_id in state.unfolded)
     return (NodesFolded(section_ids=ids, is_folded=True),) if ids else ()
-
-
-def _undo(state: ConversationState) -> Events:
-    """Undo the last change. During a question, sections are only marked for closing."""
-    before, now = state.previous_ids, state.staying_ids
-    if before is None:
-        return ()
-    reopened = tuple(one for one in before if one not in now and one in state.library)
-    closed = make_close_events(state, {*now} - {*before}, Origin.PERSON, CloseReason.ASKED)
-    return (*closed, open_without_text(state, reopened)) if reopened else closed
 
 
 def make_close_events(

@@ -110,7 +110,6 @@ _SYNONYMS = {
     "global.help": "shortcuts legend",
     "global.quit": "exit leave close",
     "tree.undo": "revert",
-    "tree.take_out": "remove",
     "section.note": "bookmark annotate highlight keep",
     "reader.focus_mode": "zen distraction full screen",
 }
@@ -177,7 +176,6 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action("tree.read", "enter", "read", "Show the section in the reader; the cursor stays in the outline."),
     _action("tree.unfold_all", "", "unfold all", "Unfold everything below the section.", "screen.apply('unfold_all')"),
     _action("tree.undo", "u", "undo", "Undo the last open or close, also the model's.", "screen.apply('undo')"),
-    _action("tree.take_out", "delete", "take out", "Take the source out of this conversation.", "screen.take_out"),
     _hinted_action(
         "section.open", "a", "open", "Give the model its text with your next question.", "screen.apply('open')"
     ),

@@ -15,7 +15,6 @@ from roamtui.conversation.commands import (
     FoldNodes,
     Origin,
     PinSections,
-    Undo,
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
@@ -139,7 +138,12 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
             parent_ids = (section_id, *(node.id for node in nodes if node.has_children))
             command = make_unfold_command(state, *dict.fromkeys(parent_ids))
         case "undo":
-            command = Undo() if state.previous_ids is not None else "Nothing to undo"
+            before, now = state.previous_ids or state.staying_ids, state.staying_ids
+            closed = tuple(one for one in before if one not in now and one in state.library)
+            opened = tuple(one for one in now if one not in before)
+            if opened:
+                return CloseSections(section_ids=opened, origin=Origin.PERSON)
+            command = ExpandSections(section_ids=closed, origin=Origin.PERSON) if closed else "Nothing to undo"
         case _:
             raise ValueError(name)
     return command

@@ -11,7 +11,6 @@ from roamtui.agent.options import AgentOptions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationEvent, DocumentReloaded, SectionsClosed
 from roamtui.conversation.log import ConversationStore
 from roamtui.search.keyword import KeywordSearcher
 from tests.conversation.conversations import find
@@ -80,31 +79,6 @@ async def test_the_next_question_sees_the_outline_the_hits_and_the_tools_of_all_
     assert "tariff.md" in read_prompt(model)
     assert "A ride costs 90 euros." in read_prompt(model)
     assert "list_documents" in list_tools(model)
-
-    await agent.conversation.remove_source("tariff.md")
-    await agent.ask("What does a ride on an airship cost?")
-
-    assert "A ride costs 90 euros." not in read_prompt(model)
-    assert "list_documents" not in list_tools(model)
-    assert agent.conversation.state.library.root.key == ""
-
-
-async def test_a_source_that_is_taken_out_closes_its_sections_and_can_be_resumed_without(folder: Path) -> None:
-    agent, _ = make(folder)
-    seen: list[ConversationEvent] = []
-    agent.conversation.subscribe(seen.append)
-    await agent.conversation.add_source(str(folder / "acts"))
-    act = find(agent.conversation.state, "First act")
-    await agent.conversation.execute(ExpandSections(section_ids=(act,), origin=Origin.PERSON))
-    await agent.ask("Why?")
-
-    await agent.conversation.remove_source("acts")
-
-    assert any(isinstance(event, SectionsClosed) and event.section_ids == (act,) for event in seen)
-    assert any(isinstance(event, DocumentReloaded) for event in seen)
-    assert act not in agent.conversation.state.library
-    resumed = resume(agent, folder)
-    assert resumed.state.library.sources == ()
 
 
 async def test_a_source_that_is_gone_says_so_when_the_conversation_is_resumed(folder: Path) -> None:

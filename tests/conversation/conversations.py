@@ -12,6 +12,7 @@ from roamtui.conversation.events import (
     ConversationStarted,
     ExpandResult,
     QuestionAnswered,
+    QuestionAsked,
     SectionsExpanded,
     StepRecorded,
 )
@@ -117,7 +118,7 @@ def _ids(state: ConversationState, titles: Iterable[str]) -> tuple[str, ...]:
 def begin(
     state: ConversationState, question: str = "Why?", context: PromptContext = PROMPT_CONTEXT
 ) -> ConversationState:
-    return apply_all(state, begin_question(state, question, context))
+    return apply_all(state, begin_question(state, QuestionAsked(question=question), context))
 
 
 def step(state: ConversationState, *titles: str, text: str = "") -> ConversationState:
@@ -207,7 +208,7 @@ class Recorder:
         self.events += (*events, *identified)
 
     def begin(self, question: str = "Why?") -> Recorder:
-        self.apply(begin_question(self.state, question, PROMPT_CONTEXT))
+        self.apply(begin_question(self.state, QuestionAsked(question=question), PROMPT_CONTEXT))
         return self
 
     def ask(self, question: str = "Why?", *titles: str, answer: str = "Because.") -> Recorder:

@@ -24,6 +24,7 @@ from roamtui.conversation.events import (
     LoadingStarted,
     NodesLoaded,
     QuestionAnswered,
+    QuestionAsked,
     SectionsExpanded,
 )
 from roamtui.conversation.log import ConversationStore
@@ -128,7 +129,7 @@ async def test_resuming_redelivers_open_sections_if_anything_has_changed(folder:
     store = ConversationStore(tmp_path / "c")
     library, loader = open_folder(folder)
     conversation = Conversation(load_files(library, loader), store=store, loader=loader)
-    await conversation.apply(begin_question(conversation.state, "Why?", PROMPT_CONTEXT))
+    await conversation.apply(begin_question(conversation.state, QuestionAsked(question="Why?"), PROMPT_CONTEXT))
     wanted = (find(conversation, "a.md"), find(conversation, "b.md"))
     await dispatch(conversation, ExpandSections(section_ids=wanted, origin=Origin.AGENT))
     await conversation.apply(
@@ -253,7 +254,7 @@ async def test_text_of_a_document_cannot_make_the_program_fetch() -> None:
 
 
 async def ask(conversation: Conversation) -> None:
-    await conversation.apply(begin_question(conversation.state, "Why?", PROMPT_CONTEXT))
+    await conversation.apply(begin_question(conversation.state, QuestionAsked(question="Why?"), PROMPT_CONTEXT))
     titles = {conversation.state.library.title_of(node_id) for node_id in conversation.state.library.walk()}
     await expand(conversation, "a.md", *({"More of a"} & titles))
     await conversation.apply(

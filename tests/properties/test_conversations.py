@@ -23,7 +23,6 @@ from roamtui.conversation.commands import (
     Origin,
     PinSections,
     ReadSection,
-    Undo,
 )
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent
@@ -67,7 +66,7 @@ class _Script:
 
 _titles = st.sampled_from(_TITLES)
 _wanted = _titles | st.sampled_from(["Long:2", "Long:3", "Manual:c1", "deadbeef", "Manual", "Alpha:9"])
-_command_names = st.sampled_from(["open", "close", "pin", "unpin", "undo", "fold", "unfold", "read"])
+_command_names = st.sampled_from(["open", "close", "pin", "unpin", "fold", "unfold", "read"])
 _scripts = st.builds(
     _Script,
     steps=st.lists(st.lists(_wanted, min_size=1, max_size=4).map(tuple), max_size=3).map(tuple),
@@ -122,7 +121,6 @@ class Conversations(RuleBasedStateMachine):
             "close": CloseSections(section_ids=ids, origin=Origin.PERSON),
             "pin": PinSections(section_ids=ids, is_pinned=True),
             "unpin": PinSections(section_ids=ids, is_pinned=False),
-            "undo": Undo(),
             "fold": FoldNodes(section_ids=ids),
             "unfold": FoldNodes(section_ids=ids, is_folded=False),
             "read": ReadSection(section_id=ids[0] if ids[0] in self.state.library else None),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.conversation.commands import ExpandSections, Origin
-from roamtui.conversation.events import QuestionAnswered, StepRecorded
+from roamtui.conversation.events import QuestionAnswered, QuestionAsked, StepRecorded
 from roamtui.conversation.library_sync import reload_state, resume_state
 from roamtui.conversation.question_flow import begin_question, finish_question
 from roamtui.conversation.transcript import Step, StopReason, ToolCall, ToolUse
@@ -62,7 +62,8 @@ def _ask(played: Recorder, data: st.DataObject) -> None:
     library = played.state.library
     sections = st.sampled_from([*library.walk()])
     spans = st.lists(sections.map(library.get_own_content_span).filter(lambda span: span.start < span.end), max_size=3)
-    played.apply(begin_question(played.state, "Why?", replace(PROMPT_CONTEXT, excerpts=tuple(data.draw(spans)))))
+    asked = QuestionAsked(question="Why?", excerpts=tuple(data.draw(spans)))
+    played.apply(begin_question(played.state, asked, PROMPT_CONTEXT))
     wanted = tuple(data.draw(st.lists(sections, max_size=2, unique=True)))
     played.apply(update(played.state, ExpandSections(section_ids=wanted, origin=Origin.AGENT)))
     call = ToolCall(id=f"call_{played.state.question_number}", name="search_sections", arguments="{}")

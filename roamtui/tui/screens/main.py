@@ -411,20 +411,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         finally:
             self.post_message(StatusMessage("", is_progress=True))
 
-    @work(group="sources", exit_on_error=False)
-    async def action_take_out(self) -> None:
-        from roamtui.tui.screens.dialogs import ConfirmDialog
-
-        section_id = self.tree_pane.outline.cursor_id
-        source = self.state.library.source_of(section_id) if section_id is not None else None
-        if source is None:
-            self._warn("This is the only source of the conversation. Add another one first.")
-            return
-        detail = "Its open sections close. No file is changed."
-        dialog = ConfirmDialog(f"Take {source.title} out of this conversation?", detail, yes="Take out")
-        if await self.app.push_screen_wait(dialog):
-            await self.conversation.remove_source(source.key)
-
     @on(TargetActivated)
     def _show_target(self, event: TargetActivated) -> None:
         match event.target:
