@@ -32,7 +32,6 @@ PROBLEM = 3
 _MEMORY_BYTES_MAX = 2_000_000_000
 _DRAWING_MEMORY_BYTES_MAX = 700_000_000
 _CHARACTERS_MAX = 100_000_000
-INSTALL_IMAGES = 'To see pictures here, install Pillow: `pip install "roamtui[images]"`.'
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -59,8 +58,8 @@ def main(arguments: Sequence[str]) -> None:
     except RoamtuiError as error:
         result, status = str(error).encode(), PROBLEM
     except ImportError:
-        install = f'To open {name}, install its reader: `pip install "roamtui[formats]"`.'
-        result, status = (INSTALL_IMAGES if job == DRAW else install).encode(), PROBLEM
+        extra = "images" if job == DRAW else "formats"
+        result, status = f'To open {name}, install its reader: `pip install "roamtui[{extra}]"`.'.encode(), PROBLEM
     output.buffer.write(result)
     output.flush()
     sys.exit(status)

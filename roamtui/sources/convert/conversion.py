@@ -44,7 +44,8 @@ CONVERTED_SUFFIXES = frozenset(name for name in _FORMATS_BY_NAME if name.startsw
 _TEXT_FORMATS = (Format.HTML, Format.RST, Format.SEPARATED)
 SLOW_SUFFIXES = frozenset(suffix for suffix in CONVERTED_SUFFIXES if _FORMATS_BY_NAME[suffix] not in _TEXT_FORMATS)
 """Suffixes of the formats that are always converted in a subprocess."""
-_PACKAGE_FORMATS = frozenset({Format.EPUB, Format.DOCX, Format.PPTX, Format.SPREADSHEET, Format.ODT})
+_OFFICE_FORMATS = frozenset({Format.DOCX, Format.PPTX, Format.SPREADSHEET, Format.ODT})
+_PACKAGE_FORMATS = _OFFICE_FORMATS | {Format.EPUB}
 
 
 def convert(
@@ -73,8 +74,8 @@ def convert(
         converted = convert_in_subprocess(source_format, data, name, options=conversion, report=report)
     if not any(map(str.isalnum, _IMAGE.sub("", converted.text))):
         raise SourceError(f"{name} contains no text. Its pages may be images, or need a browser.")
-    without = f" without {converted.lost}" if converted.lost else ""
-    note = f"{name}: converted from {source_format.value}{without}; line numbers refer to the converted text."
+    loss = ", without charts, comments and most pictures" if source_format in _OFFICE_FORMATS else ""
+    note = f"{name}: converted from {source_format.value}{loss}; line numbers refer to the converted text."
     start = f"{name}: "  # notes on decoding have it already
     others = (each if each.startswith(start) else f"{start}{each[:1].lower()}{each[1:]}" for each in converted.notes)
     return replace(converted, notes=(note, *others))

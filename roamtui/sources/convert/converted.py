@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -61,15 +61,8 @@ class ConvertedText:
     """Offset of each page in the text; empty if the format has no pages."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of content that is missing or doubtful. `convert` adds the file name."""
-    lost: str = ""
-    """What a person would miss in the text, such as `3 pictures, 1 chart`; empty if nothing."""
 
 
 def has_tesseract() -> bool:
     """Check whether tesseract is installed."""
     return shutil.which(TESSERACT) is not None
-
-
-def format_lost(counts: Mapping[str, int]) -> str:
-    """List what was left out, by nouns in the singular."""
-    return ", ".join(f"{count:,} {name}{'s' * (count > 1)}" for name, count in counts.items() if count)

@@ -40,7 +40,7 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
     ).value
     body, *notes = _NOTE_START.split(_BACKLINK.sub("", source))
     text = convert_noted(_REFERENCE.sub("\ue000\\1\ue001", body), notes)
-    return ConvertedText(text=text, title=package.read_title(), lost=package.list_lost())
+    return ConvertedText(text=text, title=package.read_title())
 
 
 def _find_image_part(image: Any) -> dict[str, str]:

@@ -21,7 +21,6 @@ _SHELL_TEXT = re.compile(
 )
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)
-_ITEM_START = re.compile(r"- |\d+\. ")
 _TICKS = re.compile("`+")
 _MARKS_BY_NAME = {
     **dict.fromkeys(("b", "strong", "dt"), "**"),
@@ -55,7 +54,7 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
     elements are left out. The title comes from the element `title`, and is not part of the text.
     """
     root, title = read_page(html, base_url)
-    text = _join_blocks(_write_main_blocks(root))
+    text = "\n\n".join(_write_main_blocks(root))
     if len(text) <= _SHELL_LENGTH_MAX and (_SHELL_TEXT.search(text) or _SHELL_TEXT.search(title)):
         text = ""
     return ConvertedText(text=text + "\n" if text else "", title=title)
@@ -73,7 +72,7 @@ def convert_noted(html: str, notes: Sequence[str]) -> str:
     `notes` are HTML too. A reference is the number of a note between U+E000 and U+E001.
     """
     out: list[str] = []
-    texts = [" ".join(_join_blocks(write_blocks(read_page(note)[0])).split()) for note in notes]
+    texts = [" ".join("\n\n".join(write_blocks(read_page(note)[0])).split()) for note in notes]
     for block in write_blocks(read_page(html)[0]):
         out.append(_NOTE_NUMBER.sub(r"[^\1]", block))
         for number in map(int, _NOTE_NUMBER.findall(block)):
@@ -93,15 +92,6 @@ def _write_main_blocks(root: Any) -> list[str]:
         before = takewhile(lambda part: part is not chosen[0], root.iter("h1", chosen[0].tag))
         body[:0] = [block for part in before if part.tag == "h1" for block in map(str, _write_heading(part))][-1:]
     return body or write_blocks(root)
-
-
-def _join_blocks(blocks: Iterable[str], *, is_item: bool = False) -> str:
-    """Join blocks with empty lines. Inside a list item, there is no empty line before a nested list."""
-    text = ""
-    for block in blocks:
-        is_tight = is_item and _ITEM_START.match(block)
-        text += ("\n" if is_tight else "\n\n") * bool(text) + block
-    return text
 
 
 def write_blocks(element: Any) -> list[str]:
@@ -157,7 +147,7 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
             code = _read_code(element).strip("\n").rstrip()
             return [_Block(write_code(code, find_code_language(element)) if code.strip() else "")]
         case "blockquote":
-            lines = _join_blocks(write_blocks(element)).split("\n")
+            lines = "\n\n".join(write_blocks(element)).split("\n")
             return [_Block("\n".join(f"> {line}".rstrip() for line in lines) if any(lines) else "")]
         case "hr":
             return [_Block("***")]  # "---" could be read as front matter or a heading's underline
@@ -179,21 +169,17 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
 
 def _write_heading(element: Any) -> list[_Piece]:
     pieces = _write_inline(element, frozenset())
-    # In a broken page, a heading without an end may contain blocks.
-    words = [*takewhile(lambda piece: not isinstance(piece, _Block), pieces)]
-    title = _write_line(words)
+    title = _write_line(piece for piece in pieces if not isinstance(piece, _Block))
     heading = write_heading(int(element.tag[1]), title) if title else ""
-    return [_Block(heading), *pieces[len(words) :]]
+    # In a broken page, a heading without an end may contain blocks.
+    return [_Block(heading), *(piece for piece in pieces if isinstance(piece, _Block))]
 
 
 def _read_code(element: Any) -> str:
     """Return the text of a code block, with its lines."""
-    text = element.text or ""
-    for child in element:
-        is_block = child.tag in BLOCKS
-        text += "\n" * (child.tag == "br" or (is_block and not text.endswith("\n"))) + _read_code(child)
-        text += "\n" * (is_block and not text.endswith("\n")) + (child.tail or "")
-    return text.replace("\r", "").replace("\N{NO-BREAK SPACE}", " ")
+    for part in [*element.iter("br", *BLOCKS)][1:]:
+        part.tail = f"\n{part.tail or ''}"
+    return "".join(element.itertext()).replace("\r", "").replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
@@ -239,7 +225,7 @@ def _write_list(element: Any) -> list[str]:
     for child in element:
         is_item = child.tag == "li"
         blocks = write_blocks(child) if is_item else _finish_blocks(_write_element(child, frozenset()))
-        text = _join_blocks([*blocks, *_finish_blocks([_write_text(child.tail)])], is_item=True)
+        text = "\n\n".join([*blocks, *_finish_blocks([_write_text(child.tail)])])
         mark = f"{number}. " if element.tag == "ol" else "- "
         number += is_item
         if text:  # a list or text outside of the items belongs to the item before it

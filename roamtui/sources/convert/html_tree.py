@@ -96,16 +96,11 @@ def _is_hidden(element: Any) -> bool:
     return (
         element.tag in _HIDDEN_NAMES
         or role in _HIDDEN_ROLES
-        or not _HIDDEN_CLASSES.isdisjoint(_split_classes(element))
+        or not _HIDDEN_CLASSES.isdisjoint(element.get("class", "")[:_ATTRIBUTE_LENGTH_MAX].split())
         or (element.get("hidden") is not None and role != "tabpanel")
         or (element.get("aria-hidden") == "true" and element.tag != "pre")
         or bool(_HIDING_STYLE.search(element.get("style", "")[:_ATTRIBUTE_LENGTH_MAX]))
     )
-
-
-def _split_classes(element: Any) -> list[str]:
-    classes: str = element.get("class", "")
-    return classes[:_ATTRIBUTE_LENGTH_MAX].split()
 
 
 def _clean_link(link: Any, base_url: str | None) -> None:
@@ -121,24 +116,17 @@ def _clean_link(link: Any, base_url: str | None) -> None:
 
 def make_absolute_href(href: str, base_url: str | None) -> str:
     """Return a link target, quoted for Markdown and absolute if `base_url` is given, or an empty string if invalid."""
-    href = re.sub(r"[\t\r\n]", "", href.strip("".join(map(chr, range(33)))))
-    if not href or len(href) > _ATTRIBUTE_LENGTH_MAX:
-        return ""
     try:
-        if base_url:
-            href = urljoin(base_url, href)
-        if urlsplit(href).scheme.lower() not in _SCHEMES:
-            return ""
+        target = urljoin(base_url or "", href.strip())
+        is_safe = urlsplit(target).scheme.lower() in _SCHEMES and len(target) <= _ATTRIBUTE_LENGTH_MAX
     except ValueError:
         return ""
-    return _NEEDS_QUOTING.sub(lambda match: quote(match[0]), href)
+    return _NEEDS_QUOTING.sub(lambda match: quote(match[0]), target) if href.strip() and is_safe else ""
 
 
 def find_code_language(code: Any) -> str:
     """Return the programming language that a code block, an element in it or one around it declares, or ""."""
     around = [element for _, element in zip(range(2), code.iterancestors(), strict=False)]
-    for element in (code, *around, *code.iter()):
-        for value in _LANGUAGE_CLASS.findall(element.get("class", "")[:_ATTRIBUTE_LENGTH_MAX].lower()):
-            if value not in _NOT_A_LANGUAGE:
-                return str(value)
-    return ""
+    classes = " ".join(element.get("class", "")[:_ATTRIBUTE_LENGTH_MAX] for element in (code, *around, *code.iter()))
+    found = (value for value in _LANGUAGE_CLASS.findall(classes.lower()) if value not in _NOT_A_LANGUAGE)
+    return str(next(found, ""))

@@ -1,22 +1,20 @@
 """Convert a Jupyter notebook to Markdown: its Markdown as written, its code, and its outputs as text.
 
-No code is run. Pictures, which a notebook holds as base64, are counted and left out.
+No code is run. Pictures, which a notebook holds as base64, are left out.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from roamtui.sources.convert.converted import ConvertedText, format_lost
+from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import write_code
 from roamtui.sources.convert.html import convert_html
 from roamtui.sources.decode import decode_text
 
-_LANGUAGE = re.compile(r"[\w#+.-]{1,30}")
 _PICTURE_URL = re.compile(r"(?<=[(<\"'])(?:data|attachment):[^\s()<>\"']*")
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _HEADING = re.compile("^#", re.MULTILINE)
@@ -26,22 +24,20 @@ def convert_notebook(data: bytes, name: str) -> ConvertedText:
     """Convert a notebook, of version 4, to Markdown."""
     text, notes = decode_text(data, name)
     notebook = json.loads(text)
-    language = str(notebook.get("metadata", {}).get("language_info", {}).get("name") or "")
-    lost: Counter[str] = Counter()
+    language = re.sub(r"[^\w#+.-]", "", str(notebook.get("metadata", {}).get("language_info", {}).get("name", "")))
     blocks: list[str] = []
     for cell in notebook["cells"]:
         source = _join_lines(cell.get("source")).strip("\n")
         is_code = cell.get("cell_type") == "code"
         if source.strip() and cell.get("cell_type") == "markdown":
-            lost["picture"] += len(_PICTURE_URL.findall(source))
             blocks.append(_PICTURE_URL.sub("", source))
         elif source.strip():
-            blocks.append(write_code(source, language if is_code and _LANGUAGE.fullmatch(language) else ""))
-        blocks += filter(None, (_write_output(output, lost) for output in (cell.get("outputs", ()) if is_code else ())))
-    return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes, lost=format_lost(lost))
+            blocks.append(write_code(source, language if is_code else ""))
+        blocks += filter(None, (_write_output(output) for output in (cell.get("outputs", ()) if is_code else ())))
+    return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
 
 
-def _write_output(output: Mapping[str, Any], lost: Counter[str]) -> str:
+def _write_output(output: Mapping[str, Any]) -> str:
     """Write an output as Markdown; return an empty text for one that shows a picture."""
     data = output.get("data", {})
     page, markdown = (_join_lines(data.get(f"text/{name}")) for name in ("html", "markdown"))
@@ -49,7 +45,6 @@ def _write_output(output: Mapping[str, Any], lost: Counter[str]) -> str:
     if output.get("output_type") == "error":
         text = f"{_join_lines(output.get('ename'))}: {_join_lines(output.get('evalue'))}"
     if any(key.startswith("image/") for key in data):
-        lost["picture"] += 1
         return ""
     if markdown.strip():
         return _HEADING.sub(r"\\#", _PICTURE_URL.sub("", markdown).strip("\n"))

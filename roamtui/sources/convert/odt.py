@@ -31,7 +31,7 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
         raise SourceError(f"{name} is damaged, password-protected or not an OpenDocument text. Save it again as ODT.")
     writer = _HtmlWriter(package, [*styles.iter("{*}style"), *root.iter("{*}style")])
     text = convert_noted(re.sub(r"</pre>\s*<pre>", "\n", writer.write_content(body)), writer.notes)
-    return ConvertedText(text=text, title=package.read_title(), lost=package.list_lost())
+    return ConvertedText(text=text, title=package.read_title())
 
 
 class _HtmlWriter:

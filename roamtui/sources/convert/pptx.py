@@ -27,7 +27,7 @@ _ROW_HEIGHT = 457_200
 
 def convert_pptx(data: bytes, name: str) -> ConvertedText:
     """Convert a presentation to Markdown. Each slide is a page, so that citations name it."""
-    package = ZipPackage(data, name)
+    ZipPackage(data, name)  # checks its limits
     deck = Presentation(io.BytesIO(data))
     slides = [_read_slide(slide) for slide in deck.slides]
     texts: list[str] = []
@@ -40,7 +40,6 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
         text="".join(texts).rstrip("\n") + "\n",
         title=slides[0][0] if slides and title in _DEFAULT_TITLES else title,
         page_starts=tuple(accumulate(map(len, texts[:-1]), initial=0)),
-        lost=package.list_lost(),
     )
 
 

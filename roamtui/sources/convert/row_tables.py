@@ -9,7 +9,6 @@ from roamtui.sources.convert.escaping import escape_inline, write_heading
 
 _SECTION_LENGTH = 4_000
 """Length of the rows in a section, in characters, so that a section has one page."""
-_ROW_NAME_LENGTH_MAX = 30
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%$€£¥]?\)?")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 
@@ -22,7 +21,7 @@ def is_header(cells: Iterable[str]) -> bool:
 def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], first_number: int = 1) -> Iterator[str]:
     """Yield a table. A long one is divided into sections, each with the header.
 
-    The title of a section has the numbers and first cells of its first and last row.
+    The title of a section has the numbers of its first and last row.
     """
     top = f"{_write_line(heads)}\n|{' --- |' * len(heads)}"
     lines = [_write_line(row) for row in rows]
@@ -33,17 +32,9 @@ def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], first_numbe
     for number, line in enumerate(lines):
         length += len(line)
         if length >= _SECTION_LENGTH or number == len(lines) - 1:
-            names = dict.fromkeys(_name_row(rows[row]) for row in (start, number))
-            span = "–".join(map(str, dict.fromkeys((first_number + start, first_number + number))))
-            yield write_heading(2, escape_inline(f"Rows {span}: {' … '.join(names)}"))
+            yield write_heading(2, f"Rows {first_number + start}–{first_number + number}")
             yield "\n".join([top, *lines[start : number + 1]])
             start, length = number + 1, 0
-
-
-def _name_row(row: Sequence[str]) -> str:
-    """Return the first cell with text, shortened."""
-    text = " ".join(next(filter(str.strip, row), "").split())
-    return text if len(text) <= _ROW_NAME_LENGTH_MAX else f"{text[:_ROW_NAME_LENGTH_MAX]}…"
 
 
 def _write_line(cells: Sequence[str]) -> str:

@@ -22,14 +22,10 @@ _CELL_LENGTH_MAX = 1_000_000_000
 def find_delimiter(text: str) -> str | None:
     """Return the character that separates the cells of a table, or None if the text is not a table."""
     lines = [*islice(filter(str.strip, io.StringIO(text, newline="")), _SAMPLE_ROWS)]
-    best: tuple[float, int, str] | None = None
-    for delimiter in _DELIMITERS if len(lines) > 1 else "":
-        widths = Counter(len(row) for row in _read_rows(lines, delimiter))
-        width, count = max(widths.items(), key=lambda item: (item[1], item[0]))
-        share = count / widths.total()
-        if width > 1 and share >= _SAME_WIDTH_MIN and (best is None or (share, width) > best[:2]):
-            best = share, width, delimiter
-    return best and best[2]
+    delimiter = max(_DELIMITERS, key=lines[0].count) if len(lines) > 1 else ""
+    widths = Counter(len(row) for row in _read_rows(lines, delimiter)) if delimiter else Counter[int]()
+    width, count = max(widths.items(), key=lambda item: item[1], default=(0, 0))
+    return delimiter if width > 1 and count >= _SAME_WIDTH_MIN * widths.total() else None
 
 
 def convert_separated(data: bytes, name: str) -> ConvertedText:

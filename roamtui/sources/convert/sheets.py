@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta
 from itertools import groupby
 
 from python_calamine import CalamineWorkbook, SheetVisibleEnum
@@ -40,22 +39,12 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
         text="\n\n".join(texts) + "\n",
         title=package.read_title() if package else "",
         notes=tuple(notes),
-        lost=package.list_lost() if package else "",
     )
 
 
 def _format_cell(value: object) -> str:
-    """Write a value as text: a whole number without a fraction, a date as ISO."""
-    if isinstance(value, bool):
-        return str(value).upper()
-    if isinstance(value, float):
-        return f"{value:.15g}"
-    if isinstance(value, datetime):
-        return value.isoformat(" ", "seconds").removesuffix(" 00:00:00")
-    if isinstance(value, timedelta):
-        minutes, seconds = divmod(round(value.total_seconds()), 60)
-        return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
-    return value.isoformat() if isinstance(value, date) else str(value)
+    """Write a value as text: a whole number without a fraction, a date as ISO and without midnight."""
+    return f"{value:.15g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
 
 
 def _write_blocks(grid: list[list[str]]) -> Iterator[str]:

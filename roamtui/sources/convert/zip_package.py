@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import io
-import re
 import zipfile
 import zlib
 from typing import Any, Final
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import format_lost
 
 BYTES_MAX: Final = 200_000_000
 """Maximum number of bytes that unpacking may add to an archive. Pictures and films add few."""
@@ -22,12 +20,6 @@ ENCRYPTED_FLAG = 1
 """Bit of `flag_bits` that marks a file in an archive as encrypted."""
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 """Exceptions that `zipfile` raises for an archive that is damaged, encrypted or compressed in an unknown way."""
-_LOST_PARTS = {
-    "picture": re.compile(r"(?:(?:word|ppt|xl)/media|Pictures)/."),
-    "chart": re.compile(r"(?:word|ppt|xl)/charts/chart\d+\.xml"),
-    "comment file": re.compile(r"(?:word|ppt|xl)/(?:comments/)?(?:modernC|c)omments?\d*\.xml"),
-}
-"""What is not text in an Office or OpenDocument file, by the names of its parts."""
 
 
 class ZipPackage:
@@ -64,10 +56,6 @@ class ZipPackage:
         """Return the title in the properties of an Office or OpenDocument file, or an empty string."""
         roots = map(self.parse, ("docProps/core.xml", "meta.xml"))
         return next((join_text(found) for root in roots for found in root.iter("{*}title")), "")
-
-    def list_lost(self) -> str:
-        """List what an Office or OpenDocument file has besides text, such as `3 pictures, 1 chart`."""
-        return format_lost({noun: sum(map(bool, map(sign.match, self._names))) for noun, sign in _LOST_PARTS.items()})
 
 
 def join_text(element: Any) -> str:  # noqa: ANN401 - lxml has no types

@@ -29,7 +29,6 @@ _HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
         (_PDF, "a.pdf", None, Format.PDF),
         (_PDF, "a.md", None, Format.PDF),
         (b"just text", "a.pdf", None, None),
-        (b"\n\0%PDF-1.4", "a.pdf", None, Format.PDF),
         (_DOCX, "a", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", Format.DOCX),
         (b"\xd0\xcf\x11\xe0\0", "a.docx", None, Format.DOCX),
         (_HTML, "a", None, Format.HTML),
@@ -37,10 +36,8 @@ _HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
         (_HTML, "a.txt", None, None),
         (b"words", "a.htm", None, Format.HTML),
         (b"words", "a", "text/html; charset=utf-8", Format.HTML),
-        (b"# words", "a.md", "text/markdown", None),
         (pack({"a.md": "x"}), "a", None, None),
         (_DAMAGED, "a.epub", None, Format.EPUB),
-        (_DAMAGED, "a.pdf", None, None),
     ],
     ids=lambda value: "bytes" if isinstance(value, bytes) else str(value),
 )
@@ -77,21 +74,6 @@ def convert(data, name, *, report, ocr_languages):
 child.get_converter = lambda _: convert
 child.main(sys.argv[1:])
 """
-
-
-def test_a_subprocess_that_starts_slowly_gets_its_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess_converter, "REPORT_SECONDS", 0.001)
-    monkeypatch.setattr(subprocess_converter, "SECONDS_MAX", 20)
-    page = b"<h1>Page</h1><p>" + b"word " * 100_000
-    converted = subprocess_converter.convert_in_subprocess(Format.HTML, page, "a.html")
-    assert converted.text.count("word") == 100_000
-
-
-def test_a_conversion_that_crashes_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = _PAGED.replace("{then}", "report(1, 4); os._exit(1)")
-    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", program))
-    with pytest.raises(SourceError, match=r"^Could not convert a\.pdf: it is damaged"):
-        subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups")

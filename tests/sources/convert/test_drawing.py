@@ -73,9 +73,7 @@ def test_time_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_pillow_one_sentence_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     program = _LIMITED.format(change="sys.modules['PIL'] = None")
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", program))
-    with pytest.raises(
-        SourceError, match=r'^To see pictures here, install Pillow: `pip install "roamtui\[images\]"`\.$'
-    ):
+    with pytest.raises(SourceError, match=r'^To open a\.png, install its reader: `pip install "roamtui\[images\]"`\.$'):
         _draw(make_png(8, 8))
 
 

@@ -27,20 +27,17 @@ def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:
     assert "```output\nZeroDivisionError: division by zero\n```" in converted.text
     assert "Figure size" not in converted.text
     assert "base64" not in converted.text
-    assert converted.lost == "1 picture"
 
 
 @pytest.mark.parametrize(
     "data",
     [
         b'{"cells": [',
-        b"[" * 200_000,
-        b"[1, 2]",
         _write(None, 1, {"cell_type": 3, "source": {"a": 1}, "outputs": 5}, metadata=7),
         b'{"cells": "words"}',
         b"",
     ],
-    ids=["broken", "deep", "a list", "wrong types", "no cells", "empty"],
+    ids=["broken", "wrong types", "no cells", "empty"],
 )
 def test_a_broken_notebook_is_refused_in_one_sentence(data: bytes) -> None:
     with pytest.raises(SourceError, match=r"^Could not convert a\.ipynb: it is damaged"):

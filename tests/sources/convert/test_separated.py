@@ -20,7 +20,6 @@ from tests.sources.convert.outlines import read_outline
         ("a.csv", 'a;b\r\n"x; y";"two\r\nlines"\r\n', ["a | b", "x; y | two lines"]),
         ("a.tsv", "a\tb\n1\t2|3\n\n\t*4*\n", ["a | b", "1 | 2\\|3", " | \\*4\\*"]),
         ("a.csv", "a,b\n1,2\n3,4\n5\n6,7\n", ["a | b", "1 | 2", "3 | 4", "5 | ", "6 | 7"]),
-        ("a.csv", "1,2\n3,4\n", [" | ", "1 | 2", "3 | 4"]),
     ],
 )
 def test_rows_are_a_table_with_their_header(name: str, text: str, lines: list[str]) -> None:
@@ -31,15 +30,13 @@ def test_rows_are_a_table_with_their_header(name: str, text: str, lines: list[st
     assert raw.is_converted
 
 
-def test_many_rows_are_sections_titled_by_their_rows_that_lose_nothing() -> None:
+def test_many_rows_are_sections_that_lose_nothing() -> None:
     rows = [["id", "note"], *([f"plant {number}", f'says "{number}", twice'] for number in range(2_000))]
     written = io.StringIO()
     csv.writer(written).writerows(rows)
     text = convert_separated(written.getvalue().encode(), "a.csv").text
     titles = [title for _, title in read_outline(text)]
     assert titles[0].startswith("Rows 2–")
-    assert titles[0].split(": ")[1].startswith("plant 0 … plant ")
-    assert titles[-1].endswith("plant 1999")
     assert 16 < len(titles) < 40
     assert text.count("| id | note |") == len(titles)
     assert [line for line in text.splitlines() if line.startswith("| plant")] == [f"| {a} | {b} |" for a, b in rows[1:]]
