@@ -16,6 +16,7 @@ from rich.console import Console
 
 from roamtui.agent.generated_texts import suggest_questions
 from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import build_library
 from roamtui.export.html import render_html
@@ -36,7 +37,7 @@ async def make_pictures() -> tuple[str, str]:
     library = build_library(replace(read_file(_PROJECT / _SOURCE), source=_SOURCE))
     model = RecordedModel(seconds_per_word=0)
     model.name = "any model"
-    agent = Agent(Conversation(library), model, KeywordSearcher(library))
+    agent = Agent(Conversation(library), model, KeywordSearcher(library), AgentOptions(sends_hits=True))
     context = AppContext(
         conversation=agent.conversation,
         make_agent=lambda: agent,
