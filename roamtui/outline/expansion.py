@@ -160,8 +160,7 @@ def _render_block(
     if wanted.end > own.end:
         return lines
     if own.start < wanted.start:
-        note = f"(Its subsections are listed with its first page, [{node.id}:1].)"
-        return [*lines, note] if list_outline_children(library, node.id) else lines
+        return lines  # the first page lists the subsections
     delivered_now = {doc: [*bounds] for doc, bounds in delivered.items()}
     add_delivered(delivered_now, spans)
     return [*lines, *_list_below(library, node.id, delivered_now)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -163,7 +163,10 @@ def extract_opening_words(library: Library, section_id: str, *, length_max: int 
 
 
 def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
-    """Yield the first lines of a node's own text, without markup, and an empty line at the end of each paragraph."""
+    """Yield the first lines of a node's own text, and an empty line at the end of each paragraph.
+
+    Marks of lists, quotes, bold text and code are left out, and so are lines of markup, such as rules and fences.
+    """
     file = library.loaded_document(section_id)
     if file is not None and file.sole_row is not None:
         section_id = file.ids[file.sole_row]
@@ -172,18 +175,8 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
     text = library.clean_text(replace(span, end=min(span.end, span.start + _OPENING_SCANNED_LENGTH)))
     body = strip_heading(text) if kind is NodeKind.SECTION else normalise_line_ends(text)
     in_front_matter = kind is NodeKind.PREAMBLE and body.startswith("---")
-    lines = islice(_COMMENT.sub("", body).split("\n"), 80)
-    yield from _iter_plain_lines(line for line in lines if not (in_front_matter and _FRONT_LINE.match(line)))
-
-
-def _iter_plain_lines(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines without the marks of lists, quotes, bold text and code, and without the targets of links.
-
-    Most lines of markup, such as rules, fences, tags, images, imports and the line below the head of a table, are left
-    out. Blank lines become empty strings.
-    """
-    for line in lines:
-        if not _SKIPPED_LINE.match(line):
-            yield EMPHASIS.sub("", LINK.sub(r"\1", _LINE_MARKS.sub("", strip_tags(line)))).strip()
-        elif not line.strip():
+    for line in islice(_COMMENT.sub("", body).split("\n"), 80):
+        if not line.strip():
             yield ""
+        elif not _SKIPPED_LINE.match(line) and not (in_front_matter and _FRONT_LINE.match(line)):
+            yield EMPHASIS.sub("", LINK.sub(r"\1", _LINE_MARKS.sub("", strip_tags(line)))).strip()

@@ -70,13 +70,7 @@ def select_excerpt(
         length_max = max(1, (end - start) * tokens_max // estimate_tokens(text[start:end]))
         cut = text.rfind(" ", start, start + length_max)
         return ((start, cut if cut > start else start + length_max),)
-    spans = []
-    for start, end in merge_bounds(chosen):
-        if spans and not any(map(str.isalnum, text[spans[-1][1] : start])):  # only marks and white space between them
-            spans[-1] = (spans[-1][0], end)
-        else:
-            spans.append((start, end))
-    return tuple(spans)
+    return tuple(merge_bounds(chosen))
 
 
 def _count_tokens(text: str, spans: Sequence[Bounds]) -> int:

@@ -50,14 +50,13 @@ _ORDINAL = re.compile(r"\b(?:am|ab|bis|das|dem|den|der|des|die|im|seit|vom|zum|z
 """A German ordinal number, without its full stop."""
 _MONTH = re.compile(rf"\s*(?:{make_pattern('months')})\b", re.IGNORECASE)
 
-_LINK_TEXT = re.compile(r"!?\[[^\[\]]*\]\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)")
 _WORD = re.compile(r"\w+")
 
 _PROXIMITY_BONUS = 0.15
 _PROXIMITY_LENGTH = 60
 """Distance between the first and last term that halves the bonus, in characters."""
 _EARLY_BONUS = 0.15
-_SENTENCE_WORDS_MIN, _SENTENCE_WORDS_MAX = 5, 80
+_SENTENCE_WORDS_MIN = 5
 _SENTENCE_KINDS = (UnitKind.PROSE, UnitKind.ITEM)
 _ENDS_LIKE_SENTENCE = re.compile(r"[.!?:;…。！？｡][\W_]*\Z")
 _LETTERED_ITEM = re.compile(r"[a-z]{1,4}[.)]\s")
@@ -72,10 +71,6 @@ _SHORT_FACTOR = 0.7
 """Factor for fewer words than `_SENTENCE_WORDS_MIN`."""
 _FRAGMENT_FACTOR = 0.4
 """Factor for one or two words."""
-_BARE_LINK_FACTOR = 0.6
-"""Factor for a link without a sentence around it, as in a table of contents."""
-_LENGTH_EXPONENT = 0.25
-"""A sentence of twice `_SENTENCE_WORDS_MAX` gets the factor 0.84."""
 _TEXT_LENGTH_MAX = 20_000
 """Maximum length of a section whose sentences are ranked, in characters. Of a longer one, only one part is used."""
 _TERM_START_LENGTH = 5
@@ -277,7 +272,7 @@ def _score_sentence(
 
 
 def _compute_form_factor(text: str, sentence: Unit) -> float:
-    """Return a factor for the score: below 1 for code, questions, bare links, and very short or long sentences."""
+    """Return a factor for the score: below 1 for code, questions, lead-ins and very short sentences."""
     piece = text[sentence.start : sentence.end]
     factor = _KIND_FACTORS.get(sentence.kind, 1.0)
     words = count_words(text, sentence)
@@ -288,10 +283,6 @@ def _compute_form_factor(text: str, sentence: Unit) -> float:
             factor *= _LEAD_IN_FACTOR
         if words < _SENTENCE_WORDS_MIN:
             factor *= _SHORT_FACTOR if words > 2 else _FRAGMENT_FACTOR
-        if "](" in piece and len(_WORD.findall(_LINK_TEXT.sub("", piece))) < 2:
-            factor *= _BARE_LINK_FACTOR
-    if words > _SENTENCE_WORDS_MAX:
-        factor *= (_SENTENCE_WORDS_MAX / words) ** _LENGTH_EXPONENT
     return factor
 
 

@@ -10,7 +10,7 @@ import pytest
 from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.expansion import ExpandedBlock, render_open_section
+from roamtui.outline.expansion import ExpandedBlock
 from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from tests.outline.documents import NONCE, find_id, make_library, open_section, write_words
@@ -179,10 +179,3 @@ def test_text_is_given_exactly_whatever_its_line_ends(newline: str) -> None:
         block = open_section(library, section_id)
         plain = strip_ids(block.text)
         assert all(strip_ids(library.text_at(span).rstrip("\r\n")) in plain for span in block.spans)
-
-
-def test_an_open_section_is_rendered_with_the_text_it_holds(chapters: Library) -> None:
-    lending = find_id(chapters, "Lending")
-    block = open_section(chapters, lending)
-    again = render_open_section(chapters, lending, block.spans, delivered={}, nonce=NONCE)
-    assert again == block.text

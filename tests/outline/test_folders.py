@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.expansion import ExpandedBlock, render_section
-from roamtui.outline.render import render_outline
 from tests.outline.documents import NONCE
 from tests.search.libraries import make_folder
 
@@ -49,11 +47,3 @@ def test_a_long_file_of_one_title_is_given_in_pages() -> None:
     assert "(Page 1 of 2" in first.text
     assert (first.spans[0].start, first.spans[0].end) == (0, second.spans[0].start)
     assert second.spans[0].end == len(LIBRARY.document("sole.md").text)
-
-
-def test_many_files_with_long_names_have_a_line_each_with_shortened_names() -> None:
-    names = [f"{number:02} Agreement on development, manufacturing and supply, amended" for number in range(55)]
-    library = make_folder({f"{name}.md": f"# One\n\n{LONG}\n\n# Two\n\n{LONG}\n" for name in names})
-    outline = render_outline(library)
-    assert [f"] {name[:15]}" in outline for name in names] == [True] * 55
-    assert estimate_tokens(outline) <= 1_450

@@ -7,8 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roamtui.document.tokens import estimate_tokens
-from roamtui.search.excerpts import make_snippet, select_excerpt
-from roamtui.search.lexicon import Language
+from roamtui.search.excerpts import select_excerpt
 from roamtui.search.terms import extract_query_terms
 from tests.outline.documents import documents
 
@@ -18,15 +17,6 @@ _ROWS = "".join(f"| {name} | {number} crowns |\n" for number, name in enumerate(
 
 def _excerpts(text: str, query: str, tokens_max: int = 60) -> list[str]:
     return [text[start:end] for start, end in select_excerpt(text, extract_query_terms(query), tokens_max=tokens_max)]
-
-
-@pytest.mark.parametrize(
-    "answer", ["Die Gäste haben dafür einen Euro zu zahlen.", "Der Gast hat dafür einen Euro zu entrichten."]
-)
-def test_other_forms_and_formal_words_count_in_german(answer: str) -> None:
-    filler = "".join(f"Davon steht in Satz {number} hier leider gar nichts. " for number in range(20))
-    terms = extract_query_terms("Was muss ich bezahlen, und wann wird gezahlt?")
-    assert make_snippet(f"{filler}\n\n{answer}\n\n{filler}", terms, Language.GERMAN) == answer
 
 
 def test_a_short_text_is_returned_whole_without_its_heading() -> None:

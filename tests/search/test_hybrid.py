@@ -15,7 +15,7 @@ from roamtui.document.library import Library
 from roamtui.errors import ModelError
 from roamtui.search import hybrid
 from roamtui.search.base import Searcher, SearchServices
-from roamtui.search.hybrid import RankedList, collect_neighbours, fuse_by_reciprocal_rank, make_searcher
+from roamtui.search.hybrid import RankedList, fuse_by_reciprocal_rank, make_searcher
 from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_library
@@ -156,39 +156,6 @@ def test_fusion_returns_all_sections_of_weighted_lists_best_first(lists: list[Ra
     assert set(scores) == {section_id for ranked in lists if ranked.weight for section_id in ranked.section_ids}
     assert list(scores.values()) == sorted(scores.values(), reverse=True)
     assert all(score > 0 for score in scores.values())
-
-
-BOOK = make_library("""# Book
-
-Words.
-
-## One
-
-### One a
-
-### One b
-
-#### Deep
-
-### One c
-
-### One d
-
-## Two
-
-## Three
-""")
-
-
-def test_parent_children_and_siblings_join_up_to_a_limit() -> None:
-    def join(title: str, count: int) -> list[tuple[str, str]]:
-        joined = collect_neighbours(BOOK, {id_of(BOOK, title): 1.0}, count)
-        return [(BOOK.title_of(section_id), why.split()[0]) for section_id, (_, why) in joined.items()]
-
-    every = [("One", "parent"), ("Deep", "child"), ("One c", "sibling"), ("One a", "sibling")]
-    assert join("One b", 100) == every
-    assert join("One b", 2) == every[:2]
-    assert join("One b", 0) == []
 
 
 def test_a_statement_that_a_query_names_stays_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,12 +94,6 @@ def test_scripts_without_spaces_are_found(query: str, title: str) -> None:
     assert find_titles(library, query)[0] == title
 
 
-def test_within_searches_a_subtree_and_its_root() -> None:
-    paying = id_of(HANDBOOK, "Paying")
-    assert set(find_titles(HANDBOOK, "leave days fee paying", within=paying)) == {"Late fees", "Paying", "Invoices"}
-    assert set(find_titles(HANDBOOK, "work leave", within=HANDBOOK.root_id)) >= {"Remote work", "Sick leave"}
-
-
 def test_an_unloaded_page_is_found_by_its_title() -> None:
     library = make_folder({"a.md": "# One\n\nText.\n"})
     library = replace(library, grafts={})

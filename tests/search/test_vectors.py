@@ -36,20 +36,6 @@ def test_a_chunk_starts_with_its_titles_instead_of_its_heading() -> None:
     ]
 
 
-HANDBOOK = make_library("""# Handbook
-
-## Paying
-
-Invoices are paid within thirty days.
-
-## Watering
-
-Roses and tulips are watered before nine in the morning.
-
-### Hoses
-
-Hoses are rolled up.
-""")
 CHUNK_SIZE = 200
 ONE, TWO = b"digest of one", b"digest of two"
 
@@ -62,11 +48,6 @@ def warnings() -> list[str]:
 @pytest.fixture
 def store(tmp_path: Path, warnings: list[str]) -> VectorStore:
     return VectorStore(tmp_path, warnings.append)
-
-
-def _rank(index: VectorIndex, query: str, **limits: object) -> list[str]:
-    ranked = index.rank(query, **{"limit": 10, **limits})  # type: ignore[arg-type]
-    return [HANDBOOK.title_of(section_id) for section_id, _ in ranked]
 
 
 def test_an_interrupted_run_is_resumed(store: VectorStore) -> None:

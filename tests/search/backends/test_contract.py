@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.errors import ModelError, UnknownSectionError
+from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Searcher
 from roamtui.search.options import SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
@@ -92,17 +92,6 @@ def test_vectors_find_what_words_miss_and_are_computed_once(backend: Backend, mo
     changed = make_folder({**FILES, "garden.md": "# Watering\n\nGardeners rest.\n"})
     backend.open(changed, mode, embedder).search("rosewater")
     assert embedder.documents[count:] == ["garden > Watering\nGardeners rest."]
-
-
-def test_interrupted_embedding_is_resumed(backend: Backend) -> None:
-    text = "".join(f"# Title {number}\n\nWord{number} stands here.\n\n" for number in range(300))
-    library = make_library(text)
-    broken = HashedEmbedder(fails_after=128)
-    with pytest.raises(ModelError):
-        backend.open(library, SearchMode.VECTOR, broken).search("word7")
-    whole = HashedEmbedder()
-    assert _find(backend.open(library, SearchMode.VECTOR, whole), library, "Word250 stands here")[0] == "Title 250"
-    assert len(whole.documents) == 300 - len(broken.documents)
 
 
 class _Stop(Exception):  # noqa: N818 - not an error
