@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 
 from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
@@ -34,11 +35,6 @@ _TOO_EXPENSIVE = (
     "The next step could exceed the spending limit of this conversation. "
     "Raise max_cost_usd or start a new conversation."
 )
-_OTHER_PLACES = {
-    QuoteState.ELSEWHERE: "elsewhere",
-    QuoteState.NOT_FOUND: "nowhere",
-}
-"""Where the words of a quote are that is not verified."""
 _NO_ANSWER_AT_LIMIT = "The model used all its steps without answering. Ask a narrower question or ask again."
 
 
@@ -92,17 +88,20 @@ def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit,
     if exchange.model == OFFLINE:
         return ()
     searches = [event.hits for event in exchange.events if isinstance(event, SectionsSearched) and event.hits]
-    hits_by_id = {hit.section_id: hit for hits in reversed(searches) for hit in hits if hit.section_id in library}
-    likely_ids = {hit.section_id for hits in searches for hit in hits if hit.score >= _LIKELY_SHARE * hits[0].score}
+    likely_by_id = {
+        hit.section_id: hit
+        for hits in reversed(searches)
+        for hit in hits
+        if hit.score >= _LIKELY_SHARE * hits[0].score and hit.section_id in library
+    }
     known_ids = {section.section_id for section in exchange.open_before}
     known_ids |= {citation.section_id for citation in exchange.citations}
     for event in exchange.events:
         if isinstance(event, SectionsExpanded):
             known_ids.update(event.opened_ids)
-    likely = [hit for hit in hits_by_id.values() if hit.section_id in likely_ids]
-    likely = [hit for hit in likely if known_ids.isdisjoint((hit.section_id, *library.ancestors(hit.section_id)))]
-    likely.sort(key=lambda hit: -hit.score)
-    return tuple(likely[:_NEAREST_MAX])
+    likely = sorted(likely_by_id.values(), key=lambda hit: -hit.score)
+    unopened = (hit for hit in likely if known_ids.isdisjoint((hit.section_id, *library.ancestors(hit.section_id))))
+    return tuple(islice(unopened, _NEAREST_MAX))
 
 
 def count_verified(citations: tuple[Citation, ...]) -> tuple[int, int]:
@@ -117,7 +116,8 @@ def format_verification(citations: tuple[Citation, ...]) -> str:
     if verified == quotes:
         return f"{verified}/{quotes} {'quote' if quotes == 1 else 'quotes'} found in the text" if quotes else ""
     states = [citation.state for citation in citations]
-    counts = {"where cited": verified} | {place: states.count(state) for state, place in _OTHER_PLACES.items()}
+    elsewhere, nowhere = states.count(QuoteState.ELSEWHERE), states.count(QuoteState.NOT_FOUND)
+    counts = {"where cited": verified, "elsewhere": elsewhere, "nowhere": nowhere}
     places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
     return f"{format_count(quotes, 'quote')}: {places}"
 
@@ -134,15 +134,10 @@ def choose_reminder(state: ConversationState, reply: str, reason: str) -> str:
 
     A reply before the model has read anything needs none, nor does one that the provider refused.
     """
-    text = reply.strip()
     if reason == "filtered":
         return ""
-    if not text:
+    if not reply.strip():
         return ANSWER_REMINDER
-    if (
-        not (state.collect_delivered() or state.collect_excerpts())
-        or is_not_found(text)
-        or verify_citations(text, state)
-    ):
-        return ""
-    return _CITE_REMINDER
+    has_read = state.collect_delivered() or state.collect_excerpts()
+    is_acceptable = not has_read or is_not_found(reply.strip()) or verify_citations(reply, state)
+    return "" if is_acceptable else _CITE_REMINDER

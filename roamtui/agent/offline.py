@@ -300,33 +300,37 @@ class _Weighing:
         self._words = find_question_words(question, texts)
         self.forms = self._words.forms
         """The term of each inflected form."""
-        self.weights = self._weigh_terms(texts)
+        found = ({term for _, term in locate_terms(text, self.terms, self.forms)} for text in texts)
+        counts = Counter(chain.from_iterable(found))
+        factors = {term: _UNSEEN_PAIR_WEIGHT if is_unspaced(term) and not counts[term] else 1.0 for term in self.terms}
+        self.weights = {
+            term: math.log(1 + (len(texts) + 1) / (counts[term] + 1)) * factors[term] for term in self.terms
+        }
         """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
         self.total = sum(self.weights.values())
-        self._term_by_related: dict[str, str] = {}
         for term in self.terms:
-            for word in sorted(self._words.others[term] - {*self.terms}):
-                self.weights[word], self._term_by_related[word] = _SYNONYM_WEIGHT * self.weights[term], term
+            others = sorted(self._words.others[term] - {*self.terms})
+            self.weights |= dict.fromkeys(others, _SYNONYM_WEIGHT * self.weights[term])
         self._implied = {word for word in get_implied_words(question) if "_" not in word} - self.weights.keys()
         self.weights |= dict.fromkeys(sorted(self._implied), _SYNONYM_WEIGHT * self.total / max(1, len(self.terms)))
         is_english = detect_language(tokenise(question)) is Language.ENGLISH
         names = extract_code_names(question)
         if is_english:  # in other languages, words that are not names have capital letters too
             names |= {fold_term(name) for name in _NAME.findall(question)}
-        self._evidence = {term: self._get_factor(term) * (_NAME_WEIGHT if term in names else 1) for term in self.terms}
+        self._evidence = {term: factors[term] * (_NAME_WEIGHT if term in names else 1) for term in self.terms}
         self._evidence_total = min(sum(self._evidence.values()), _QUESTION_WEIGHT_MAX) + is_english * _ENGLISH_DOUBT
+
+    def find_words(self, text: str) -> frozenset[str]:
+        """Return the words of the question in a text."""
+        return frozenset(word for _, word in self.locate(text))
 
     def locate(self, text: str) -> list[tuple[int, str]]:
         """Return the offset of each word of the question in a text, and the word, in order."""
         return locate_terms(text, tuple(self.weights), self.forms)
 
-    def compute_share(self, words: Iterable[str]) -> float:
-        """Return the share of the question's weight that some words have. Of each term, only the best word counts."""
-        best: dict[str, float] = {}
-        for word in words:
-            term = self._term_by_related.get(word, word)
-            best[term] = max(best.get(term, 0.0), self.weights[word])
-        return sum(best.values()) / self.total
+    def compute_share(self, words: frozenset[str]) -> float:
+        """Return the share of the question's weight that some words have."""
+        return sum(map(self.weights.__getitem__, words)) / self.total
 
     def compute_evidence(self, words: frozenset[str]) -> float:
         """Return the share of the question's subject that some of its terms and their synonyms are evidence of."""
@@ -336,19 +340,8 @@ class _Weighing:
 
     def fits_title(self, titles: Iterable[str]) -> bool:
         """Return whether the titles of a section are about the question."""
-        words = frozenset(word for _, word in self.locate(" > ".join(titles)))
+        words = self.find_words(" > ".join(titles))
         return not words.isdisjoint(self._implied) or self.compute_evidence(words) >= _TITLE_FIT_MIN
-
-    def _weigh_terms(self, texts: Sequence[str]) -> dict[str, float]:
-        counts = Counter(
-            chain.from_iterable({term for _, term in locate_terms(text, self.terms, self.forms)} for text in texts)
-        )
-        return {
-            term: math.log(1 + (len(texts) + 1) / (counts[term] + 1)) * self._get_factor(term) for term in self.terms
-        }
-
-    def _get_factor(self, term: str) -> float:
-        return _UNSEEN_PAIR_WEIGHT if is_unspaced(term) and term not in self._words.present else 1.0
 
 
 def _score_section(
@@ -360,13 +353,12 @@ def _score_section(
     path of its section, in the whole section, and in its title.
     """
     path = library.node(section_id).path
-    words_of_path = frozenset(word for _, word in weighing.locate(" > ".join(path)))
     title = path[-1] if path else ""
-    title_words = frozenset(word for _, word in weighing.locate(title))
+    title_words, words_of_path = weighing.find_words(title), weighing.find_words(" > ".join(path))
     occurrences = weighing.locate(text)
     section_bonus = _SECTION_BONUS * weighing.compute_share(words_of_path.union(word for _, word in occurrences))
     title_share = len(title_words) / max(1, len(extract_query_terms(title)))
-    title_bonus = _TITLE_BONUS * title_share * sum(map(weighing.weights.__getitem__, title_words)) / weighing.total
+    title_bonus = _TITLE_BONUS * title_share * weighing.compute_share(title_words)
     sentences: dict[Passage, float] = {}
     ranked = rank_sentences(
         text, tuple(weighing.weights), limit=_SENTENCES_MAX, idf=weighing.weights, forms=weighing.forms
@@ -380,9 +372,8 @@ def _score_section(
     scored: list[tuple[float, Passage, frozenset[str]]] = []
     for passage, sentence_score in sentences.items():
         words = frozenset(word for offset, word in occurrences if passage.start <= offset < passage.end)
-        path_weight = sum(weighing.weights[word] for word in words_of_path - words)
-        score = sentence_score + _PASSAGE_BONUS * weighing.compute_share(words)
-        score += _PATH_BONUS * path_weight / weighing.total + section_bonus + title_bonus
+        score = sentence_score + _PASSAGE_BONUS * weighing.compute_share(words) + section_bonus + title_bonus
+        score += _PATH_BONUS * weighing.compute_share(words_of_path - words)
         scored.append((score / (1 + _RANK_LOSS * rank), passage, words | words_of_path))
     own = library.get_own_content_span(section_id)
     for score, passage, terms in sorted(scored, key=itemgetter(0), reverse=True)[:_SECTION_PASSAGES_MAX]:

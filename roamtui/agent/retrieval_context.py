@@ -161,12 +161,7 @@ def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
 def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> SectionsSearched:
     """Make the event that records a search."""
     search_hits = (
-        SearchHit(
-            section_id=hit.section_id,
-            path=library.node(hit.section_id).path,
-            score=hit.score,
-            why=hit.why,
-        )
+        SearchHit(section_id=hit.section_id, path=library.node(hit.section_id).path, score=hit.score, why=hit.why)
         for hit in hits
     )
     return SectionsSearched(query=query, hits=tuple(search_hits))
@@ -214,12 +209,10 @@ def format_hits(
     chosen = _choose_spans(library, hits_by_id, terms, language, room_tokens)
     if not chosen:
         return HitList(text="")
-    known = {doc: [*bounds] for doc, bounds in state.collect_delivered().items()}
+    known = state.collect_delivered()
     add_delivered(known, shown)
     if state.is_asking:
-        exchange = state.transcript.exchanges[-1]
-        add_delivered(known, exchange.excerpts)
-        add_delivered(known, [span for step in exchange.steps for use in step.uses for span in use.excerpts])
+        add_delivered(known, state.transcript.exchanges[-1].iter_excerpts())
     for section_id in opened:
         is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX
         span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
@@ -331,10 +324,8 @@ def _choose_spans(
             cost = sum(estimate_tokens(text[start:end]) for start, end in bounds)
             used += cost
             wholes += cost if not hit.is_named else 0
-    if any(chosen.values()):  # a heading without text answers nothing, but a page may still be loaded
-        chosen = {
-            section_id: spans
-            for section_id, spans in chosen.items()
-            if spans or library.get_label(section_id).kind is not NodeKind.SECTION
-        }
-    return chosen
+    if not any(chosen.values()):
+        return chosen
+    kinds = {section_id: library.get_label(section_id).kind for section_id in chosen}
+    # a heading without text answers nothing, but a page may still be loaded
+    return {one: spans for one, spans in chosen.items() if spans or kinds[one] is not NodeKind.SECTION}

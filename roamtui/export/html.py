@@ -43,7 +43,7 @@ from roamtui.markdown.layout import CHECKBOXES
 from roamtui.paths import display_path
 from roamtui.quotes.answer_markdown import read_answer_markdown
 from roamtui.quotes.recheck import PASSAGE_LABEL
-from roamtui.quotes.source_list import find_quote_section, format_place, strip_links
+from roamtui.quotes.source_list import describe_place, find_quote_section, strip_links
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark
 
 
@@ -137,7 +137,7 @@ class _ReplayPage:
         place = f"{citation.place} · {label}"
         if library is not None and (section_id := find_quote_section(citation, library)) in library:
             self.touched.add(section_id)
-            place = format_place(citation, library)
+            place = describe_place(citation, sanitise_line(library.title_of(section_id)))
         sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign and not is_passage else ""
         words = f"<q>{escape(strip_links(quote))}</q>" if quote else ""
         location = f'<span class="{state.value}">{escape(place)}</span>'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -76,6 +77,9 @@ class _WordPlacer:
         self._quotes = quotes
         self._marks = marks
         self._labels = labels
+        self._marks_at: dict[int, list[int]] = defaultdict(list)
+        for index, (start, _) in enumerate(marks):
+            self._marks_at[start].append(index)
         self._edges = sorted({edge for bounds in (*quotes, *marks) for edge in bounds})
         self._position = 0
         """Offset after the last word that was found."""
@@ -117,18 +121,15 @@ class _WordPlacer:
 
         A part that is not in the text has the offset after the part before it.
         """
-        found = -1 if words.isspace() else self._text.find(words, self._position, end)
-        if found >= 0:
-            self._position = found + len(words)
-            yield words, found
-            return
-        for token in _TOKEN.findall(words):
-            reach = 0 if token.isspace() else _REACH
-            found = self._text.find(token, self._position, min(end, self._position + len(token) + reach))
+        is_whole = not words.isspace() and self._text.find(words, self._position, end) >= 0
+        for piece in [words] if is_whole else _TOKEN.findall(words):
+            reach = 0 if piece.isspace() else _REACH
+            piece_end = end if is_whole else min(end, self._position + len(piece) + reach)
+            found = self._text.find(piece, self._position, piece_end)
             offset = found if found >= 0 else self._position
             if found >= 0:
-                self._position = found + len(token)
-            yield token, offset
+                self._position = found + len(piece)
+            yield piece, offset
 
     def _split(self, words: Words, offset: int) -> Iterator[Words]:
         """Yield words by quote, and labels in place of marks."""
@@ -145,8 +146,7 @@ class _WordPlacer:
 
     def _make_labels(self, words: Words, offset: int) -> Iterator[Words]:
         """Yield the labels of the marks that start at an offset, as links."""
-        first = bisect_left(self._marks, offset, key=lambda bounds: bounds[0])
-        for index in range(first, bisect_right(self._marks, offset, key=lambda bounds: bounds[0])):
+        for index in self._marks_at.get(offset, ()):
             self._mark_end = self._marks[index][1]
             link = words.link
             if link is None:

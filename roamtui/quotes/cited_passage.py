@@ -37,7 +37,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
     span, warning = resolve_citation(citation, state), ""
     if span is None and quote and section_id in library:
         section = library.get_content_span(section_id)
-        span, warning = locate_in_span(quote, library, section), _UNREAD
+        span, warning = locate_in_span(quote, library, section), "" if citation.is_verified else _UNREAD
         if span is None:
             nearest, warning = find_nearest_words(quote, library.text_at(section)), _NOWHERE
             if nearest is not None and nearest.similarity > _SIMILARITY_MIN:
@@ -58,11 +58,6 @@ def resolve_citation(citation: Citation | None, state: ConversationState) -> Spa
     """Return the span of a citation in the document as it is now, or None if it is gone."""
     if citation is None or citation.span is None or citation.span.doc not in state.library.documents_by_key:
         return None
-    span, quote = citation.span, citation.quote
-    document = state.library.document(span.doc)
-    if quote is None or find_quote(quote, document.text[span.start : span.end]) is not None:
-        return span if span.end <= len(document.text) else None
-    if citation.section_id not in state.library:
-        return None
-    # The document has changed since the answer, so the words may have moved within their section.
-    return locate_in_span(quote, state.library, state.library.get_content_span(citation.section_id))
+    span, quote, text = citation.span, citation.quote, state.library.document(citation.span.doc).text
+    is_there = quote is None or find_quote(quote, text[span.start : span.end]) is not None
+    return span if is_there and span.end <= len(text) else None

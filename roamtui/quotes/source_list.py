@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from roamtui.conversation.notices import format_section
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -12,7 +11,6 @@ from roamtui.document.plain import sanitise_line, strip_anchor
 
 _LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
 """A Markdown link. In a quote, only its text is shown, as in the answer."""
-_PATH_STEP = " › "
 
 
 def split_source(citation: Citation, library: Library) -> tuple[str, str]:
@@ -44,13 +42,6 @@ def describe_place(citation: Citation, section_path: str) -> str:
     if citation.state is QuoteState.ELSEWHERE:
         return f"these words stand in {section_path}, {place}"
     return place if citation.start_line else ""
-
-
-def format_place(citation: Citation, library: Library) -> str:
-    """Format where the words of a quote are, with the path of their section if that is not the cited one."""
-    section_id = find_quote_section(citation, library)
-    path = library.node(section_id).path if section_id in library else ()
-    return describe_place(citation, _PATH_STEP.join(list_path_titles(replace(citation, path=path), library.title)))
 
 
 def list_path_titles(citation: Citation, title: str) -> list[str]:

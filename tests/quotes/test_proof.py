@@ -71,8 +71,3 @@ def test_while_an_answer_streams_it_is_judged_as_if_it_ended_there(state: Conver
     assert judge(len(answer)) == [('"2 euros a day"', "!"), ('"9 euros a day"', "✗")]
     for end in range(len(answer)):
         assert checker.cite(answer[:end]) == verify_citations(answer[:end], state)
-
-
-def test_words_in_quotation_marks_that_cite_nothing_have_no_verdict_in_the_end(state: ConversationState) -> None:
-    proof = prove('The so-called "fine print" is short. It costs "2 euros a day" [{Fees}].', state)
-    assert [quote.quote for quote in proof.quotes] == ["2 euros a day"]

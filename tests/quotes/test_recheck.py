@@ -66,14 +66,6 @@ def test_changed_words_are_found_as_a_whole() -> None:
     assert format_word_diff("for three weeks", "for four weeks") == "for [-three-]{+four+} weeks"
 
 
-def test_an_ellipsis_omits_words_of_one_sentence() -> None:
-    assert look_up(HANDBOOK, "A book may be kept … Ask at the desk")[0] is ClaimStatus.CHANGED
-    assert look_up(HANDBOOK, "A book may be kept … 2 euros a day") == (
-        ClaimStatus.SAME,
-        "A book may be kept for three weeks, then it costs 2 euros a day",
-    )
-
-
 def test_claims_with_links_are_read() -> None:
     text = (
         'Three weeks: "A book\nmay be kept for three weeks" ([Loans](my%20handbook.md#loans)).\n\n'
