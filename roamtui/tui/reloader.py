@@ -31,7 +31,7 @@ class Reloader:
         """The stamps of the loaded files, by key. None until the first check."""
         self._seen: Mapping[str, SourceStamp] | None = None
         """The stamps at the last check."""
-        self._is_reloading = False
+        self._reloading = asyncio.Lock()
         self._next_check_at = 0.0
 
     async def detect_change(self) -> bool:
@@ -39,12 +39,12 @@ class Reloader:
 
         A file that is missing for a moment, because an editor replaces it, counts as unchanged.
         """
-        if self._reload_library is None or self._is_reloading or time.monotonic() < self._next_check_at:
+        if self._reload_library is None or self._reloading.locked() or time.monotonic() < self._next_check_at:
             return False
         started, loaded = time.monotonic(), self.loaded
         stamps = await asyncio.to_thread(self._read_stamps)
         self._next_check_at = time.monotonic() + (time.monotonic() - started) * _IDLE_FACTOR
-        if not stamps or stamps == self._seen or self._is_reloading or self.loaded is not loaded:
+        if not stamps or stamps == self._seen or self._reloading.locked() or self.loaded is not loaded:
             return False  # in the last two cases, the document was reloaded meanwhile
         self._seen = stamps
         self.loaded = stamps if self.loaded is None else self.loaded
@@ -65,23 +65,17 @@ class Reloader:
         """
         if self._reload_library is None:
             raise RoamtuiError("Cannot reload: the document came from standard input.")
-        if self._is_reloading:
-            return "Already reloading", []
-        self._is_reloading = True
-        try:
+        async with self._reloading:
             stamps, before = await asyncio.to_thread(self._read_stamps) or {}, self._conversation.state.library
             old, self._seen = self.loaded or {}, stamps
             changed = frozenset(key for key in old.keys() | stamps.keys() if old.get(key) != stamps.get(key))
             library = await asyncio.to_thread(self._reload_library, before, changed)
-            notes = [note for note in library.notes if note not in before.notes]
             words = "No changes"
             if not _is_same(library, before):
                 await self._conversation.reload(library)
                 words = f"Reloaded: {format_count(len(library), 'section')}"
             self.loaded = stamps
-            return words, notes
-        finally:
-            self._is_reloading = False
+        return words, [note for note in library.notes if note not in before.notes]
 
 
 def _is_same(library: Library, before: Library) -> bool:

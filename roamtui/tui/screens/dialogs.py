@@ -24,10 +24,6 @@ from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError, format_reason
 from roamtui.tui.labels import format_error
 
-_URL_LENGTH_MAX = 70
-_EXPORT_FOOT = "enter to export, esc to cancel"
-_FORMAT_NAMES = {".md": "Markdown", ".json": "JSON", ".html": "a web page", ".csv": "CSV"}
-
 
 class Dialog(ModalScreen[ScreenResultType]):
     """A box over the middle of the screen."""
@@ -161,10 +157,9 @@ class ExportDialog(PromptDialog):
             renderers: Functions that return the text for a file, by its suffix. The first is the default. They are
                 called in a thread, and raise RoamtuiError if that file must not be written.
         """
-        default, *others = renderers
-        formats = "".join(f"{suffix} exports {_FORMAT_NAMES[suffix]}, " for suffix in others)
-        foot = f"{formats}anything else {_FORMAT_NAMES[default]}. {_EXPORT_FOOT}"
-        super().__init__(heading, str(Path.cwd() / f"{stem}{default}"), foot=foot if others else _EXPORT_FOOT)
+        default = next(iter(renderers))
+        foot = f"the ending {' or '.join(renderers)} chooses the format · enter to export, esc to cancel"
+        super().__init__(heading, str(Path.cwd() / f"{stem}{default}"), foot=foot)
         self._renderers = renderers
 
     @override
