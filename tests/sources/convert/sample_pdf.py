@@ -175,27 +175,10 @@ def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
 
 
-_KEYS = {
-    "": (
-        "2055c756c72e1ad702608e8196acad447ad32d17cff583235f6dd15fed7dab67",
-        "a64e367000e34d42af67b3be5c91f5f87f252a369c6a874ea40a79129903a526",
-    ),
-    "word": (
-        "b22d4dc85211f71c22947f016c6df5b95727225cc3e30781c51edf6ef03a66e4",
-        "152070dd9aba1b0a53943cb7b71821971e84de4895e004f26fedb8c1b5f20fd9",
-    ),
-}
-"""Encryption entries by the password that opens the file: RC4 with 40 bits."""
-
-
-def protect(data: bytes, password: str) -> bytes:
-    """Return a PDF of `make_pdf` that is marked as encrypted; its strings and streams are not, which no test reads.
-
-    Args:
-        data: The file.
-        password: `word`, or empty for no question.
-    """
-    owner, user = _KEYS[password]
+def protect(data: bytes) -> bytes:
+    """Return a PDF of `make_pdf` that asks for a password."""
+    owner = "b22d4dc85211f71c22947f016c6df5b95727225cc3e30781c51edf6ef03a66e4"
+    user = "152070dd9aba1b0a53943cb7b71821971e84de4895e004f26fedb8c1b5f20fd9"
     identity = b"0123456789abcdef".hex()
     entry = f"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{owner}> /U <{user}> >>"
     return data.replace(b"trailer\n<<", f"trailer\n<< {entry} /ID [<{identity}> <{identity}>]".encode())

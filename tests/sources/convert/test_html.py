@@ -32,10 +32,8 @@ def convert(source: str, base_url: str | None = None) -> str:
     [
         ('<h2>Name<a class="headerlink" href="#x">¶</a></h2>', "## Name"),
         ('<h2><a class="anchor" aria-hidden="true" href="/page#x"><svg><path/></svg></a>Name</h2>', "## Name"),
-        ("<h2><a href=#x>c</a>", "## c"),
         ('<a href="/x"><h2>A</h2><p>b</p></a><p>c', "## A\n\n[b](/x)\n\nc"),
         ('<pre><code class="language-rust">a  b\n\n\n# c</code></pre>', "```rust\na  b\n\n\n# c\n```"),
-        ('<div class="highlight-python notranslate"><div><pre>x</pre></div></div>', "```python\nx\n```"),
         ("<pre>a<br><div>b</div><div>c</div></pre>", "```\na\nb\nc\n```"),
         ('<table class="x"><tr><td class="linenos"><pre>1</pre><td><pre>a\nb</pre></table>', "```\na\nb\n```"),
         ("<table><tr><th>A<th>B<tr><td>1|2<td><p>x<p>y</table>", "| A | B |\n| --- | --- |\n| 1\\|2 | x y |"),
@@ -45,7 +43,6 @@ def convert(source: str, base_url: str | None = None) -> str:
         ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b"),
         ("<ul>a<li>b<ol><li>c</ol>d</ul>", "a\n- b\n\n  1. c\n\n  d"),
         ("<ul><li>a<li><h3>One</h3>b<li>c</ul>", "a\n\n### One\n\nb\n\nc"),
-        ("<table><tr><td><h2>Two</h2>d<td>e</table>", "## Two\n\nd\n\ne"),
         ("<dl><dt>a<dd>b<dt>c<dd>d</dl>", "**a**\n\nb\n\n**c**\n\nd"),
         ("<p>a<br>b <b>c</b> <i><em>d</em></i><hr>e", "a\\\nb **c** *d*\n\n***\n\ne"),
         ("<p>a<script>if (1 < 2) x()</script> b<!-- c --><style>d</style>", "a b"),
@@ -64,9 +61,6 @@ def test_links_become_absolute_and_invalid_ones_text() -> None:
     assert convert(page, "https://example.org/docs/x/y.html") == (
         "[A](https://example.org/docs/b%20c.html#%28d%29) B C D ![E \\[f\\]](https://example.org/docs/x/i.png) ![G]()"
     )
-    assert convert('<base href="/other/"><a href="b">A</a>', "https://example.org/x") == (
-        "[A](https://example.org/other/b)"
-    )
 
 
 @pytest.mark.parametrize("tag", ["main", "div role=main", "article"])
@@ -77,19 +71,9 @@ def test_the_main_part_has_the_heading_above_it_and_no_navigation(tag: str) -> N
     assert (converted.title, converted.text) == ("T & U", "# Page\n\ntext\n\nnote\n")
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        '<div id="root"></div><script src="x.js"></script>',
-        "<title>Just a moment...</title><h1>example.org</h1><p>Checking your browser before you go on.</p>",
-        "<p>You need to enable JavaScript to run this app.</p>",
-        "<div>Loading…</div>",
-        "",
-        "<!-- only this",
-    ],
-)
-def test_a_page_that_waits_for_javascript_or_a_captcha_has_no_text(page: str) -> None:
-    assert convert(page) == ""
+def test_a_page_that_waits_for_javascript_or_a_captcha_has_no_text() -> None:
+    assert convert("<title>Just a moment...</title><h1>example.org</h1><p>Checking your browser.</p>") == ""
+    assert convert("<p>You need to enable JavaScript to run this app.</p>") == ""
 
 
 @given(st.lists(_MARKS, min_size=6, max_size=6))
@@ -107,35 +91,19 @@ def test_no_text_becomes_a_heading_and_no_word_is_lost(texts: list[str]) -> None
     assert letters == [letter for letter in texts[0] if letter in "ax"]
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        "<p>Grüße".encode(),
-        "<meta charset=iso-8859-1><p>Grüße".encode("cp1252"),
-        '<?xml version="1.0" encoding="iso-8859-2"?><p>Grüße'.encode("iso-8859-2"),
-        "<p>Grüße".encode("utf-16"),
-        "<meta charset=rot13><p>Grüße".encode("cp1252"),
-    ],
-)
-def test_the_charset_is_the_declared_one_or_what_browsers_assume(data: bytes) -> None:
-    assert convert_html_file(data, "page.html").text == "Grüße\n"
+def test_the_charset_is_the_declared_one_or_what_browsers_assume() -> None:
+    for start, charset in (("", "utf-8"), ("<meta charset=iso-8859-1>", "cp1252"), ("<meta charset=rot13>", "cp1252")):
+        assert convert_html_file(f"{start}<p>Grüße".encode(charset), "page.html").text == "Grüße\n"
 
 
 _COUNT = 100_000
 _PAGES = {
-    **{
-        f"nested {tag}": f"<{tag}>" * 500 + "x"
-        for tag in ("div", "ul><li", "blockquote", "table><tr><td", "b", "h1><p")
-    },
+    **{f"nested {tag}": f"<{tag}>" * 500 + "x" for tag in ("div", "ul><li", "blockquote", "table><tr><td", "b")},
     "ends of nothing": "<div>" * 300 + "</p></div><div>" * _COUNT + "x",
-    "comments": "x" + "<!--" * _COUNT,
-    "open tags": "x" + "<a " * _COUNT,
     "open quotes": "x" + "<a b='" * _COUNT + '<a b="' * _COUNT,
-    "attributes": "<p " + "a=b " * _COUNT + ">x",
     "a large attribute": f"<p class='{'a' * 5_000_000}'>x",
     "characters that XML has not": "<a href='&#xFFFE;&#1;'>x&#xFFFF;</a><img src='&#xFFFF;' alt='&#1;'>",
     "references": "x&#1;&#" + "9" * 20_000 + ";" + "&#x" + "f" * 20_000,
-    "unended raw text": "<title>" * _COUNT + "<svg>" * 900 + "<textarea>" * 900 + "</textarea>x",
     "spanned cells": "<table><tr>" + "<td colspan=1000000000>x" * 300,
 }
 
@@ -145,9 +113,8 @@ def test_a_hostile_page_is_converted(page: str) -> None:
     assert len(convert_html(page).text) < 3 * len(page) + 100
 
 
-@pytest.mark.parametrize("tag", ["div", "table><tr><td", "font><p"])
-def test_a_page_that_is_nested_without_end_is_refused_in_one_sentence(tag: str) -> None:
+def test_a_page_that_is_nested_without_end_is_refused_in_one_sentence() -> None:
     with pytest.raises(SourceError, match="too many elements inside each other"):
-        convert_html(f"<{tag}>x" * _COUNT)
-    page = "".join(f"<{tag}>w{number} " for number in range(400))
+        convert_html("<div>x" * _COUNT)
+    page = "".join(f"<div>w{number} " for number in range(400))
     assert set(convert_html(page).text.split()) >= {f"w{number}" for number in range(399)}

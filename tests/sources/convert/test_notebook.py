@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from roamtui.errors import SourceError
@@ -11,10 +9,6 @@ from roamtui.sources.convert.conversion import convert
 from roamtui.sources.convert.notebook import convert_notebook
 from tests.sources.convert.outlines import read_outline
 from tests.sources.convert.sample_files import read_sample
-
-
-def _write(*cells: object, **entries: object) -> bytes:
-    return json.dumps({"nbformat": 4, "cells": cells, **entries}).encode()
 
 
 def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:
@@ -31,13 +25,7 @@ def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [
-        b'{"cells": [',
-        _write(None, 1, {"cell_type": 3, "source": {"a": 1}, "outputs": 5}, metadata=7),
-        b'{"cells": "words"}',
-        b"",
-    ],
-    ids=["broken", "wrong types", "no cells", "empty"],
+    [b'{"cells": [', b'{"cells": "words"}', b'{"cells": [null, {"outputs": 5}]}'],
 )
 def test_a_broken_notebook_is_refused_in_one_sentence(data: bytes) -> None:
     with pytest.raises(SourceError, match=r"^Could not convert a\.ipynb: it is damaged"):

@@ -23,14 +23,6 @@ def test_levels_are_in_the_order_in_which_adornments_appear() -> None:
     assert read_outline(convert(*lines)) == [(1, "Title"), (2, "One"), (3, "Two"), (2, "Three"), (3, "日本")]
 
 
-def test_what_only_looks_like_a_title_is_not_a_heading() -> None:
-    lines = [
-        "# comment", "", "a", "b", "---", "", "----------", "", "=====  =====", "A      B", "=====  =====", "", "x::",
-        "", "   Title", "   =====", "", "* # item", "", "  ## more", "", ".. note::", "", "   Inner", "   -----",
-    ]  # fmt: skip
-    assert read_outline(convert(*lines)) == []
-
-
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
@@ -40,7 +32,6 @@ def test_what_only_looks_like_a_title_is_not_a_heading() -> None:
         (("* a", "  b::", "", "      c", "", "* # d", "", "#. e"), "* a\n  b:\n\n```\nc\n```\n\n* \\# d\n\n#. e"),
         (("``<a>`` :func:`~b.c` `F <https://g.h>`_ <i> &lt;",), "``<a>`` `~b.c` [F](https://g.h) \\<i> \\&lt;"),
         (("+--+", "|a |", "+--+", "", "b"), "```\n+--+\n|a |\n+--+\n```\n\nb"),
-        (("=", "a", "=", "", "-", "b"), "# a\n\n\\-\nb"),
     ],
 )
 def test_blocks_become_markdown(lines: tuple[str, ...], expected: str) -> None:

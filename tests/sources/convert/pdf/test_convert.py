@@ -87,7 +87,7 @@ def test_pages_with_only_pictures_are_noted_and_blank_ones_are_not() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (protect(make_pdf([lay_out("x")]), "word"), "password-protected"),
+        (protect(make_pdf([lay_out("x")])), "password-protected"),
         (make_pdf([[], []]), "may be a scan.*(?:`ocrmypdf --skip-text a.pdf OUT.pdf`|--ocr)"),
         (make_pdf([]), "is damaged: it has no page"),
         (b"%PDF-1.7\nnothing", "is a damaged PDF"),
