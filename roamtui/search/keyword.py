@@ -18,7 +18,7 @@ from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.index import IndexLocation, SectionIndex, SectionStore, stem_title
-from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, detect_language, get_synonyms, reduce_to_root
+from roamtui.search.lexicon import Language, detect_language, get_synonyms
 from roamtui.search.named import find_named_sections
 from roamtui.search.query import Query, build_synonym_expressions, correct_query, parse_query, quote
 from roamtui.search.sentences import rank_sentences, select_relevant_part
@@ -249,14 +249,8 @@ def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Qu
 
 
 def _select_title_words(stems: frozenset[str], query: Query) -> frozenset[str]:
-    """Return the stems in a title that a question may contain: no numbers, unless the query has them.
-
-    In German, inflected forms of a word become equal, and stop words are left out.
-    """
-    stems = frozenset(word for word in stems if not word.isdigit() or word in query.stems)
-    if query.language is Language.ENGLISH:
-        return stems
-    return frozenset(reduce_to_root(word, query.language) for word in stems - STOP_WORDS_BY_LANGUAGE[query.language])
+    """Return the stems in a title that a question may contain: no numbers, unless the query has them."""
+    return frozenset(word for word in stems if not word.isdigit() or word in query.stems)
 
 
 def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], query: Query) -> dict[int, float]:

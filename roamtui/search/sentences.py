@@ -65,8 +65,6 @@ _HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
 _KIND_FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
 _QUESTION_FACTOR = 0.6
 """Factor for a question. It repeats the words of the person's question, but its answer follows it."""
-_LEAD_IN_FACTOR = 0.85
-"""Factor for a sentence with a colon at its end, which introduces the answer."""
 _SHORT_FACTOR = 0.7
 """Factor for fewer words than `_SENTENCE_WORDS_MIN`."""
 _FRAGMENT_FACTOR = 0.4
@@ -272,15 +270,13 @@ def _score_sentence(
 
 
 def _compute_form_factor(text: str, sentence: Unit) -> float:
-    """Return a factor for the score: below 1 for code, questions, lead-ins and very short sentences."""
+    """Return a factor for the score: below 1 for code, questions and very short sentences."""
     piece = text[sentence.start : sentence.end]
     factor = _KIND_FACTORS.get(sentence.kind, 1.0)
     words = count_words(text, sentence)
     if sentence.kind in _SENTENCE_KINDS:
         if piece.endswith("?"):
             factor *= _QUESTION_FACTOR
-        elif piece.endswith(":"):
-            factor *= _LEAD_IN_FACTOR
         if words < _SENTENCE_WORDS_MIN:
             factor *= _SHORT_FACTOR if words > 2 else _FRAGMENT_FACTOR
     return factor

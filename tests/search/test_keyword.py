@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from hypothesis import example, given
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from roamtui.search.excerpts import SNIPPET_LENGTH
 from roamtui.search.keyword import KeywordSearcher
-from tests.search.libraries import find_titles, id_of, make_folder, make_library
+from tests.search.libraries import find_titles, id_of, make_library
 
 HANDBOOK = make_library("""# Handbook
 
@@ -92,12 +91,6 @@ def test_scripts_without_spaces_are_found(query: str, title: str) -> None:
         "# Thai\n\nภาษาไทยง่าย\n\n# Chars\n\n据说库存很多，数不清。\n"
     )
     assert find_titles(library, query)[0] == title
-
-
-def test_an_unloaded_page_is_found_by_its_title() -> None:
-    library = make_folder({"a.md": "# One\n\nText.\n"})
-    library = replace(library, grafts={})
-    assert find_titles(library, "a.md") == ["a.md"]
 
 
 def test_many_threads_find_the_same() -> None:

@@ -91,7 +91,6 @@ def _choose(text: str, question: str, *, limit: int = 1) -> list[str]:
         ("It works (see below. Or not). Next.", ["It works (see below. Or not).", "Next."]),
         ("Call `stop. Now` twice. Done.", ["Call `stop. Now` twice.", "Done."]),
         ("**Bold ends.** *Then this.*", ["**Bold ends.**", "*Then this.*"]),
-        ("> Quoted over\n> lines. More.", ["Quoted over\n> lines.", "More."]),
         ("1. First thing. Second.\n2. Other", ["First thing.", "Second.", "Other"]),
         ("Sie wird am 1. April fällig. Danach 2. Mai.", ["Sie wird am 1. April fällig.", "Danach 2. Mai."]),
         ("Es gilt Abs. 2, vgl. Anhang. Im 19. Jahrhundert.", ["Es gilt Abs. 2, vgl. Anhang.", "Im 19. Jahrhundert."]),
@@ -110,7 +109,6 @@ def test_a_text_is_divided_into_sentences(text: str, expected: list[str]) -> Non
     ("text", "words", "end"),
     [
         ("One is here. Two is not.", "One", "here."),
-        ("One is here. Two is not.", "Two", "not."),
         ("| a | b |\n|---|---|\n| c. D | e |\n| f | g |\n", "c", "e |"),
         ("A late book costs\n\ntwo euros a day. More.", "late", "day."),
         ("The borrower must\n\na) pay.", "borrower", "must"),
@@ -171,17 +169,10 @@ def test_the_best_sentence_comes_first(text: str, question: str, best: str) -> N
     assert _choose(text, question) == [best]
 
 
-@pytest.mark.parametrize(
-    "worse",
-    [
-        "To set the retry limit, choose one of these:",
-        "Retry limit",
-    ],
-)
-def test_lead_ins_and_fragments_come_last(worse: str) -> None:
+def test_fragments_come_last() -> None:
     better = "At most set the retry limit to three."
-    text = f"Nothing.\n\nNothing.\n\nNothing.\n\n{worse}\n\n{better}\n"
-    assert _choose(text, "set retry limit", limit=2) == [better, worse]
+    text = f"Nothing.\n\nNothing.\n\nNothing.\n\nRetry limit\n\n{better}\n"
+    assert _choose(text, "set retry limit", limit=2) == [better, "Retry limit"]
 
 
 def test_the_first_sentence_is_a_meaningful_one() -> None:
