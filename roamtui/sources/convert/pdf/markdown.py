@@ -39,10 +39,6 @@ _SENTENCE_ENDS = frozenset('.!?:;"”»)|')
 _PIECE_COUNT_MAX = 3
 """A piece of a split word occurs at most this often by itself in the file. Real words occur more often."""
 _SINGLE_F = re.compile(r"(?<!f)f(?!f)")
-_COMPOUND_PART_MIN = 4
-"""Minimum length of the parts of a compound that occurs only once, in letters."""
-_PREFIXES = frozenset({"after", "counter", "fore", "inter", "over", "super", "under"})
-"""Words that begin other words without a hyphen."""
 _HYPHENS = f"-\u2010{HYPHEN}"
 
 
@@ -128,16 +124,8 @@ class WordRepairer:
     def join(self, start: str, end: str) -> str:
         """Join two lines that share a hyphenated word. Keep the hyphen of a compound such as "long-term"."""
         first, last = _strip_punctuation(start.rpartition(" ")[2]), _strip_punctuation(end.partition(" ")[0])
-        joined, hyphenated = self._words[first + last], self._words[f"{first}-{last}"]
-        is_long = min(len(first), len(last) - 1) >= _COMPOUND_PART_MIN  # many endings have four letters
-        are_words = is_long and min(self._words[first], self._words[last]) > 0
-        keeps = (
-            not self._divides_words
-            or hyphenated > joined
-            or not end[:1].islower()
-            or "-" in first
-            or (not joined and are_words and first not in _PREFIXES)
-        )
+        is_compound = self._words[f"{first}-{last}"] > self._words[first + last] or "-" in first
+        keeps = not self._divides_words or is_compound or not end[:1].islower()
         return f"{start}-{end}" if keeps else start + end
 
 
