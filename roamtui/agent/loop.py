@@ -228,7 +228,6 @@ class Agent:
                     outcome = self._make_partial(run, StopReason.CANCELLED)
                     if run.reply.calls:
                         conversation.fold((StepRecorded(step=run.reply.make_step()),))
-                        outcome = replace(outcome, is_cut=True)
                 outcome = replace(outcome, usage=run.usage, steps=run.steps)
                 await conversation.apply(finish_question(conversation.state, outcome))
 

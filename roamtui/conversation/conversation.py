@@ -19,7 +19,6 @@ from roamtui.conversation.commands import (
 )
 from roamtui.conversation.events import (
     ConversationEvent,
-    ConversationRenamed,
     ConversationStarted,
     InternalEvent,
     LoadingStarted,
@@ -27,7 +26,6 @@ from roamtui.conversation.events import (
     strip_texts,
 )
 from roamtui.conversation.library_sync import (
-    change_sources,
     graft_documents,
     identify_document,
     list_nodes_to_load,
@@ -269,10 +267,6 @@ class Conversation:
         if self.has_exchange(exchange):
             await self.apply(rewind(self.state, exchange.number))
 
-    async def rename(self, title: str) -> None:
-        """Change the title."""
-        await self.apply((ConversationRenamed(title=title),))
-
     async def reload(self, library: Library) -> None:
         """Continue with a new version of the document, after the current question has ended.
 
@@ -302,7 +296,7 @@ class Conversation:
             restoring = run_in_thread(lambda: restore_sources(before, before_loader, sources, lambda _: (part, loader)))
             library, new_loader = await asyncio.wrap_future(restoring)
             library = await asyncio.to_thread(self._load_pages, library, new_loader, self.state)
-            await self._change_library(library, new_loader, change_sources(self.state, library))
+            await self._change_library(library, new_loader, reload_state(self.state, library))
         return source
 
     async def _change_library(

@@ -62,8 +62,6 @@ class ConversationStarted:
     """The first event of every conversation. Front ends see it when they switch to the conversation."""
 
     conversation_id: str
-    copied_from: str = ""
-    """Id of the conversation in which the first of these events happened, if this one is a copy of it."""
     unfolded: tuple[str, ...] = ()
 
 
@@ -259,21 +257,14 @@ class SectionsSearched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResult:
-    """Outcome of one item that a tool call requested."""
-
-    id: str
-    status: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFinished:
     """A tool call has its result."""
 
     tool: str
     section_ids: tuple[str, ...] = ()
     query: str | None = None
-    results: tuple[ToolResult, ...] = ()
+    results: tuple[tuple[str, str], ...] = ()
+    """The items that were requested, each with its outcome."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,8 +298,6 @@ class QuestionAnswered:
     """One plain sentence if `stopped` is `error`."""
     cited_ids: tuple[str, ...] = ()
     """Open sections that were cited or contain a cited section."""
-    is_cut: bool = False
-    """Whether the question stopped during tool calls, so that the transcript may lack some of their text."""
 
     @property
     def is_unproven(self) -> bool:

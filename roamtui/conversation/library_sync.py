@@ -21,7 +21,6 @@ from roamtui.conversation.events import (
     ConversationEvent,
     DocumentIdentified,
     DocumentReloaded,
-    NodesFolded,
     NodesLoaded,
     SectionsClosed,
 )
@@ -126,7 +125,7 @@ def resume_state(
     state = fold_events(library, events, options)
     ended: Events = ()
     if state.is_asking:
-        ended = finish_question(state, replace(state.transcript.exchanges[-1].outcome, is_cut=True))
+        ended = finish_question(state, state.transcript.exchanges[-1].outcome)
         state = apply_all(state, ended)
     named = (*state.open_ids, *filter(None, (state.reading_id,)))
     if state.content_hash == hash_library(library) and all(node_id in library for node_id in named):
@@ -163,18 +162,6 @@ def reload_state(state: ConversationState, library: Library) -> Events:
     if not lost:
         return (reloaded,)
     return (reloaded, SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE))
-
-
-def change_sources(state: ConversationState, library: Library) -> Events:
-    """Continue with other sources, between questions. In `library`, all nodes that stay have the same ids.
-
-    Open sections of a source that was taken out close.
-    """
-    events: Events = ()
-    first = next((node_id for node_id, document in library.grafts.items() if document.key == ""), None)
-    if not state.library.sources and first is not None:  # its sections were on the screen, so they stay there
-        events = (NodesFolded(section_ids=(first,), is_folded=False),)
-    return (*events, *reload_state(apply_all(state, events), library))
 
 
 def hash_sections(library: Library) -> dict[str, str]:

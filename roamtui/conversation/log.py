@@ -149,9 +149,7 @@ class ConversationLog:
         """Make the log of a new conversation that begins with all events of this one. Nothing is written yet."""
         conversation_id = make_conversation_id()
         events = [
-            replace(event, conversation_id=conversation_id, copied_from=event.copied_from or event.conversation_id)
-            if isinstance(event, ConversationStarted)
-            else event
+            replace(event, conversation_id=conversation_id) if isinstance(event, ConversationStarted) else event
             for event in self.events
         ]
         path = None if self._path is None else self._path.with_name(f"{conversation_id}{LOG_SUFFIX}")

@@ -77,28 +77,21 @@ _CLOSE_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class SectionLabel:
-    """A section as a notice shows it."""
-
-    section_id: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
 class Notice:
     """One message for a person."""
 
     slot: NoticeSlot
     text: str
     """Not sanitised: may quote the model, a document or a person."""
-    sections: tuple[SectionLabel, ...] = ()
+    sections: tuple[tuple[str, str], ...] = ()
+    """Ids and titles of sections."""
     symbol: str = ""
     """Precedes the message in the list of the model's actions."""
     severity: Severity = Severity.INFO
 
     def format(self) -> str:
         """Return text and sections as one line."""
-        labels = ", ".join(section.title for section in self.sections)
+        labels = ", ".join(title for _, title in self.sections)
         return f"{self.text}: {labels}" if labels else self.text
 
 
@@ -150,16 +143,16 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             pass
 
 
-def _make_labels(section_ids: Iterable[str], library: Library) -> tuple[SectionLabel, ...]:
+def _make_labels(section_ids: Iterable[str], library: Library) -> tuple[tuple[str, str], ...]:
     """Return the labels of those sections that the document has."""
-    return tuple(SectionLabel(one, format_section(one, library)) for one in section_ids if one in library)
+    return tuple((one, format_section(one, library)) for one in section_ids if one in library)
 
 
 def _make_section_notice(slot: NoticeSlot, words: str, section_ids: Sequence[str], library: Library) -> Notice:
     """Make a notice on sections. In a status message, a single one is named at once."""
     labels = _make_labels(section_ids, library)
     if slot is NoticeSlot.STATUS and len(section_ids) == len(labels) == 1:
-        return Notice(slot, words.format(f"“{labels[0].title}”"))
+        return Notice(slot, words.format(f"“{labels[0][1]}”"))
     return Notice(slot, words.format(format_count(len(section_ids), "section")), labels, symbol="◆")
 
 

@@ -22,7 +22,6 @@ from roamtui.conversation.state import ConversationState, KeepOpenMode, apply, a
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD
 from roamtui.conversation.update import (
     Events,
-    deliver_pending,
     estimate_delivery_tokens,
     expand_for_agent,
     list_new_spans,
@@ -93,12 +92,18 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
         state, events = apply(state, rebuilt), (*events, rebuilt)
     asked = replace(asked, number=state.question_number + 1, model=context.model)
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the deliveries.
-    pending = deliver_pending(apply(state, asked), context.delivery_tokens_max)
+    pending_ids = tuple(
+        one.section_id
+        for one in state.open_sections
+        if one.tokens and not (one.deliveries or one.is_closing) and one.section_id in state.library
+    )
+    room = context.delivery_tokens_max  # a section without room stays open, and is tried again with the next question
+    deliver = ExpandSections(section_ids=pending_ids, origin=Origin.AGENT, room_tokens=room)
+    pending = expand_for_agent(apply(state, asked), deliver)
     pending_blocks = [result.text for result in pending.results]
     asked = replace(asked, sections=pending.sections)
     started = apply(state, asked)
-    room = context.delivery_tokens_max  # sections that are opened with the question get what the pending blocks leave
-    if room is not None:
+    if room is not None:  # sections that are opened with the question get what the pending blocks leave
         room = max(0, room - sum(map(estimate_tokens, pending_blocks)))
     command = ExpandSections(section_ids=context.auto_opened, origin=Origin.AGENT, room_tokens=room)
     expansion = expand_for_agent(started, command)

@@ -194,8 +194,6 @@ class ConversationState:
 
     id: str
     library: Library
-    copied_from: str = ""
-    """Id of the conversation that this one is a copy of, or empty."""
     options: OpenSectionOptions = OpenSectionOptions()
     transcript: Transcript = field(default_factory=Transcript)
     open_sections: tuple[OpenSection, ...] = ()
@@ -231,11 +229,10 @@ class ConversationState:
     def nonce(self) -> str:
         """A word in the lines around section text. No document can guess it, so none can imitate these lines.
 
-        It contains no letter that occurs in ids. A copy has the word of its original, because it continues the same
-        transcript. The conversations of one row of a table share it, so that their prompts begin with the same text:
-        their ids begin with the same 12 digits.
+        It contains no letter that occurs in ids. The conversations of one row of a table share it, so that their
+        prompts begin with the same text: their ids begin with the same 12 digits.
         """
-        digest = blake2b((self.copied_from or self.id)[:_ID_LENGTH].encode(), digest_size=8).digest()
+        digest = blake2b(self.id[:_ID_LENGTH].encode(), digest_size=8).digest()
         return "".join("ghjkmnpqrstvwxyz"[byte % 16] for byte in digest)
 
     @property
@@ -282,11 +279,6 @@ class ConversationState:
         for section in self.open_sections:
             add_delivered(bounds, section.deliveries)
         return bounds
-
-
-_TranscriptEvent = (
-    QuestionAsked | TranscriptRebuilt | StepRecorded | DraftRecorded | QuestionAnswered | QuestionsRewound
-)
 
 
 def make_conversation_id() -> str:
@@ -338,14 +330,13 @@ def apply(state: ConversationState, event: ConversationEvent) -> ConversationSta
     return state
 
 
-def _apply(  # noqa: PLR0911, PLR0912 - one case an event
+def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
     state: ConversationState, event: InternalEvent | StateEvent
 ) -> ConversationState:
-    if isinstance(event, _TranscriptEvent):
-        return _apply_to_transcript(state, event)
+    transcript, exchanges = state.transcript, state.transcript.exchanges
     match event:
-        case ConversationStarted(conversation_id=conversation_id, copied_from=copied_from, unfolded=unfolded):
-            return replace(state, id=conversation_id, copied_from=copied_from, unfolded=frozenset(unfolded))
+        case ConversationStarted(conversation_id=conversation_id, unfolded=unfolded):
+            return replace(state, id=conversation_id, unfolded=frozenset(unfolded))
         case ConversationRenamed(title=title):
             return replace(state, chosen_title=title)
         case DocumentIdentified(source=source, content_hash=content_hash, sources=sources):
@@ -378,13 +369,6 @@ def _apply(  # noqa: PLR0911, PLR0912 - one case an event
                 needs_rebuild=True,
                 previous_ids=None,
             )
-        case _:
-            assert_never(event)
-
-
-def _apply_to_transcript(state: ConversationState, event: _TranscriptEvent) -> ConversationState:
-    transcript, exchanges = state.transcript, state.transcript.exchanges
-    match event:
         case QuestionAsked():
             exchange = Exchange(
                 number=state.question_number + 1,
@@ -415,7 +399,8 @@ def _apply_to_transcript(state: ConversationState, event: _TranscriptEvent) -> C
                 usage=event.usage,
                 error=event.error,
             )
-            state = replace(answered, is_asking=False, needs_rebuild=state.needs_rebuild or event.is_cut)
+            is_cut = event.stopped is StopReason.CANCELLED  # calls may lack their results
+            state = replace(answered, is_asking=False, needs_rebuild=state.needs_rebuild or is_cut)
             return _change_open(state, event.cited_ids, lambda section: replace(section, last_cited=number))
         case QuestionsRewound(first=first):
             kept_count = first - 1

@@ -75,10 +75,6 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
                 tokens=block.tokens + (section.tokens if section.deliveries else 0),
                 last_used=state.question_number,
             )
-            continue
-        for above in library.ancestors(section_id):  # one of these holds the text
-            if (used := sections.get(above) or state.get_open(above)) is not None:
-                sections[above] = replace(used, last_used=state.question_number)
     return SectionsExpanded(
         results=tuple(results),
         origin=Origin.AGENT,
@@ -148,20 +144,6 @@ def open_without_text(
     return SectionsExpanded(
         results=tuple(results), origin=origin, sections=tuple(sections.values()), unfolded_ids=unfolding
     )
-
-
-def deliver_pending(state: ConversationState, room_tokens: int | None) -> SectionsExpanded:
-    """Deliver open sections that have no text in the transcript yet.
-
-    A section for which there is not enough room stays open without text, and is tried again with the next question. A
-    section whose text is already in the transcript, as part of another section, is only named.
-    """
-    pending = tuple(
-        section.section_id
-        for section in state.open_sections
-        if section.tokens and not (section.deliveries or section.is_closing) and section.section_id in state.library
-    )
-    return expand_for_agent(state, ExpandSections(section_ids=pending, origin=Origin.AGENT, room_tokens=room_tokens))
 
 
 def list_new_spans(before: ConversationState, after: ConversationState) -> tuple[Span, ...]:

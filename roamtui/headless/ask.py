@@ -230,7 +230,7 @@ def to_json_event(
 def _tool_to_json(event: ToolFinished) -> dict[str, Any]:
     # The answer contains the same values, in `steps`.
     request = {"section_ids": list(event.section_ids)} if event.query is None else {"query": event.query}
-    results = [{"id": result.id, "status": str(result.status)} for result in event.results]
+    results = [{"id": requested, "status": str(status)} for requested, status in event.results]
     return {"tool": event.tool, **request, "results": results}
 
 

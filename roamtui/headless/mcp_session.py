@@ -136,10 +136,10 @@ class McpSession:
             open_before = self.conversation.state.open_ids
             outcome = await tools[name].run(arguments, context)
             results, notes = outcome.finished.results, list[str]()
-            if any(result.status == ExpandStatus.ALREADY_OPEN for result in results):
+            if any(status == ExpandStatus.ALREADY_OPEN for _, status in results):
                 notes.append(_REPEATED_NOTE)
             # The oldest sections have probably left the client's context too. The sections of this call stay.
-            earlier = set(open_before).difference(result.id for result in results)
+            earlier = set(open_before).difference(requested for requested, _ in results)
             to_close = select_sections_to_close(self.conversation.state)
             if closing := tuple(section_id for section_id in to_close if section_id in earlier):
                 events = await self.conversation.execute(CloseSections(section_ids=closing, origin=Origin.AGENT))

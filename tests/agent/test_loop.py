@@ -15,7 +15,6 @@ from roamtui.conversation.events import (
     SectionsExpanded,
     StepStarted,
     ToolFinished,
-    ToolResult,
 )
 from roamtui.conversation.transcript import Message, Role, StopReason, Usage
 from roamtui.document.tokens import estimate_tokens
@@ -64,7 +63,7 @@ async def test_a_question_from_start_to_end() -> None:
         ToolFinished(
             tool="expand_sections",
             section_ids=(fees, lost),
-            results=(ToolResult(id=fees, status="opened"), ToolResult(id=lost, status="opened")),
+            results=((fees, "opened"), (lost, "opened")),
         )
     ]
     last = events[-1]
@@ -107,7 +106,7 @@ async def test_sections_stay_open_for_a_follow_up() -> None:
     await ask(agent)
     events = await ask(agent)
     tool = next(event for event in events if isinstance(event, ToolFinished))
-    assert tool.results == (ToolResult(id=fees, status="already_open"),)
+    assert tool.results == ((fees, "already_open"),)
     assert "is open already: its text stands above." in results(agent)[0]
     sent = "".join(message.text for message in model_of(agent).requests[-1].messages)
     assert sent.count("Late returns cost") == 2, "once in the outline's opening words, once as text"

@@ -15,7 +15,7 @@ from roamtui.agent.tools import make_tools
 from roamtui.agent.tools.base import ToolContext, parse_section_ids, parse_tool_arguments
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
+from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit
@@ -33,7 +33,7 @@ async def _call(agent: Agent, tool: str, arguments: object) -> ToolFinished:
 
 
 def _statuses(finished: ToolFinished) -> list[tuple[str, str]]:
-    return [(result.id, str(result.status)) for result in finished.results]
+    return [(requested, str(status)) for requested, status in finished.results]
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,7 @@ async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
         SearchHit(section_id=fees, path=("Manual", "Lending", "Fees"), score=2.0, why="text rank 1"),
     )
     finished = next(event for event in events if isinstance(event, ToolFinished))
-    assert finished == ToolFinished(
-        tool="search_sections", query="late fees", results=(ToolResult(id=fees, status="found"),)
-    )
+    assert finished == ToolFinished(tool="search_sections", query="late fees", results=((fees, "found"),))
     assert agent.conversation.state.open_sections == (), "a search opens nothing"
 
 

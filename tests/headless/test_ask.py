@@ -25,12 +25,8 @@ EVENTS: tuple[events.ConversationEvent, ...] = (
     events.AnswerStreamed(text="Here"),
     events.ThinkingStreamed(text="Hm"),
     events.SectionsSearched(query="spade", hits=(HIT,)),
-    events.ToolFinished(
-        tool="search_sections", query="spade", results=(events.ToolResult(id="a8a96034", status="found"),)
-    ),
-    events.ToolFinished(
-        tool="expand_sections", section_ids=IDS, results=(events.ToolResult(id="a8a96034", status="opened"),)
-    ),
+    events.ToolFinished(tool="search_sections", query="spade", results=(("a8a96034", "found"),)),
+    events.ToolFinished(tool="expand_sections", section_ids=IDS, results=(("a8a96034", "opened"),)),
     events.ReminderSent(text="Quote."),
     events.RetryScheduled(reason="Busy.", wait_seconds=1.5),
     events.SectionsExpanded(results=(EXPANDED,), origin=Origin.AGENT),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from roamtui.agent.prompt import COLLAPSE_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.commands import CloseSections, Origin
-from roamtui.conversation.events import SectionsClosed, ToolFinished, ToolResult
+from roamtui.conversation.events import SectionsClosed, ToolFinished
 from roamtui.models.base import ToolSpec
 
 NAME = "collapse_sections"
@@ -40,7 +40,7 @@ class CollapseTool:
                 status |= {section_id: f"kept: {reason}" for section_id, reason in event.kept}
         lines = [f"[{section_id}] {status.get(section_id, 'kept: not open')}" for section_id in ids]
         results = tuple(
-            ToolResult(id=section_id, status="kept" if status.get(section_id, "kept").startswith("kept") else "closed")
+            (section_id, "kept" if status.get(section_id, "kept").startswith("kept") else "closed")
             for section_id in ids
         )
         finished = ToolFinished(tool=NAME, section_ids=ids, results=results)

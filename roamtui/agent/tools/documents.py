@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from roamtui.agent.prompt import DOCUMENTS_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_number
-from roamtui.conversation.events import ToolFinished, ToolResult
+from roamtui.conversation.events import ToolFinished
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.models.base import ToolSpec
@@ -70,7 +70,7 @@ class DocumentsTool:
             lines.append(line)
         if end < len(file_ids):
             lines.append(f"({len(file_ids) - end} more: call {NAME} with offset {end}.)")
-        results = tuple(ToolResult(id=file_id, status="listed") for file_id in shown)
+        results = tuple((file_id, "listed") for file_id in shown)
         return ToolResponse(text="\n".join(lines), finished=ToolFinished(tool=NAME, results=results))
 
 

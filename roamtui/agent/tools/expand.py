@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from roamtui.agent.prompt import EXPAND_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.commands import ExpandSections, Origin
-from roamtui.conversation.events import SectionsExpanded, ToolFinished, ToolResult
+from roamtui.conversation.events import SectionsExpanded, ToolFinished
 from roamtui.conversation.update import list_new_spans
 from roamtui.models.base import ToolSpec
 
@@ -47,12 +47,12 @@ class ExpandTool:
             return ToolResponse(text=_NO_IDS, finished=ToolFinished(tool=NAME))
         ids, ignored_ids = requested[:IDS_MAX], requested[IDS_MAX:]
         command = ExpandSections(section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens)
-        results: list[ToolResult] = []
+        results: list[tuple[str, str]] = []
         texts: list[str] = []
         before = context.conversation.state
         for event in await context.conversation.execute(command):
             if isinstance(event, SectionsExpanded):
-                results += [ToolResult(id=result.id, status=result.status) for result in event.results]
+                results += [(result.id, result.status) for result in event.results]
                 texts += [result.text for result in event.results]
         if ignored_ids:
             texts.append(f"({len(ignored_ids)} more ids were not opened: at most {IDS_MAX} a call.)")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from roamtui.agent.prompt import SEARCH_DESCRIPTION
 from roamtui.agent.retrieval_context import HITS_MAX, format_hits, list_history_texts, make_search_event, trim_weak_hits
 from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_number
-from roamtui.conversation.events import ToolFinished, ToolResult
+from roamtui.conversation.events import ToolFinished
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
 from roamtui.models.base import ToolSpec
@@ -58,7 +58,7 @@ class SearchTool:
         hits = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
         hits = trim_weak_hits(hits)
         listed = format_hits(state, hits, query, shown=context.excerpts)
-        results = tuple(ToolResult(id=section_id, status="found") for section_id in listed.section_ids)
+        results = tuple((section_id, "found") for section_id in listed.section_ids)
         finished = ToolFinished(tool=NAME, query=query, results=results)
         text = listed.text or _format_no_hits(library, query)
         context.conversation.apply_unsaved(make_search_event(library, query, hits))

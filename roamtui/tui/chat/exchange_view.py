@@ -275,11 +275,11 @@ class ActivityView(ContentView):
         targets: list[SectionTarget] = []
         for notice in [] if self._is_folded else self.notices:
             content = Content.styled(sanitise_line(notice.text), _STYLES[notice.severity])
-            for number, section in enumerate(notice.sections[:_TITLES_MAX]):
-                title = shorten(sanitise_line(section.title), _TITLE_LENGTH) or "untitled"
+            for number, (section_id, section_title) in enumerate(notice.sections[:_TITLES_MAX]):
+                title = shorten(sanitise_line(section_title), _TITLE_LENGTH) or "untitled"
                 content += ": " if number == 0 else ", "
                 content += self.attach(Content.styled(title, "$foreground"), len(targets))
-                targets.append(SectionTarget(section.section_id))
+                targets.append(SectionTarget(section_id))
             if len(notice.sections) > _TITLES_MAX:
                 content += f" and {len(notice.sections) - _TITLES_MAX} more"
             lines += wrap(content, width, lead=Content.styled(f"{notice.symbol} ", "$accent"), follow="  ")

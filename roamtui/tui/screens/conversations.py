@@ -15,6 +15,7 @@ from textual.content import Content
 from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.conversation.state import ConversationState
@@ -128,7 +129,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         if title is None:
             return
         if summary.id == self._conversation.state.id:
-            await self._conversation.rename(title)
+            await self._conversation.apply((ConversationRenamed(title=title),))
         else:
             await asyncio.to_thread(self._store.rename, summary.id, title)
         self._summaries = tuple(
