@@ -251,10 +251,9 @@ class Conversation:
     def set_context_window(self, window_tokens: int | None) -> None:
         """Compute the budget of open sections from a model's context window, unless the person set the budget."""
         if self.state.options.follows_window:
-            budget = OPEN_TOKENS_DEFAULT
-            if window_tokens is not None:
-                budget = min(budget, int(window_tokens * _WINDOW_SHARE))
-            self.state = replace(self.state, options=replace(self.state.options, budget_tokens=budget))
+            share = OPEN_TOKENS_DEFAULT if window_tokens is None else int(window_tokens * _WINDOW_SHARE)
+            options = replace(self.state.options, budget_tokens=min(OPEN_TOKENS_DEFAULT, share))
+            self.state = replace(self.state, options=options)
 
     def has_exchange(self, exchange: Exchange) -> bool:
         """Check whether the conversation still has an exchange, which a rewind or a switch may have removed."""
@@ -283,8 +282,7 @@ class Conversation:
             RoamtuiError: The source cannot be opened, or the conversation has it already. Nothing changes.
         """
         open_source = self.open_source
-        if open_source is None:
-            raise UsageError("no source can be added here. Start roamtui with all of them.")
+        assert open_source is not None, "without it no source can be added"
         part, loader = await asyncio.wrap_future(run_in_thread(partial(open_source, name)))
         async with self.lock:
             library = self.state.library
@@ -324,28 +322,13 @@ class Conversation:
         assert store is not None, "without a store there is no saved conversation"
         await self._switch(lambda: self._match(*store.open(conversation_id)))
 
-    async def fork(self, exchange: Exchange) -> None:
-        """Branch off a new conversation that ends before `exchange`, and switch to it. Do nothing if it was removed."""
-
-        def copy() -> _Opened | None:
-            if not self.has_exchange(exchange):
-                return None
-            log, state, loader, warning = self._match(self._log.copy())
-            rewound = rewind(state, exchange.number)
-            log.events += rewound
-            return log, apply_all(state, rewound), loader, warning
-
-        await self._switch(copy)
-
-    async def _switch(self, make: Callable[[], _Opened | None]) -> None:
+    async def _switch(self, make: Callable[[], _Opened]) -> None:
         """Continue with the conversation that `make` returns. It is called in a thread."""
         async with self.lock:
             await self.load_all()
             async with self._saving:
                 await asyncio.to_thread(self.flush)
             opened = await asyncio.to_thread(make)
-            if opened is None:
-                return
             self.flush()  # a section command may have changed something meanwhile
             if self.save_failure:
                 opened[0].close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -127,8 +127,7 @@ def resume_state(
     if state.is_asking:
         ended = finish_question(state, state.transcript.exchanges[-1].outcome)
         state = apply_all(state, ended)
-    named = (*state.open_ids, *filter(None, (state.reading_id,)))
-    if state.content_hash == hash_library(library) and all(node_id in library for node_id in named):
+    if state.content_hash == hash_library(library):
         return state, ended
     matched = reload_state(state, library)
     return apply_all(state, matched), (*ended, *matched)
@@ -182,13 +181,6 @@ def hash_library(library: Library) -> str:
     """Return the digest of all loaded documents, linked pages too."""
     loaded = (document for document in library.documents if not document.problem)
     return hash_text("\n".join(sorted(f"{document.key}\x1f{document.content_hash}" for document in loaded)))
-
-
-def list_links_to(library: Library, node_id: str) -> Iterator[str]:
-    """Yield the loaded links on the path to a node, outermost first; the node may be the last of them."""
-    for path_id in (*library.ancestors(node_id), node_id):
-        if get_link_url(library, path_id) and library.is_loaded(path_id):
-            yield path_id
 
 
 def get_source_key(library: Library) -> str:

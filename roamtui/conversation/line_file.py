@@ -35,19 +35,14 @@ class LineFile:
             self.close()
             raise
 
-    @property
-    def was_deleted(self) -> bool:
-        """Whether somebody deleted or emptied the file, so that earlier lines are lost."""
-        return self._size > 0 and not (self._path.exists() and self._path.stat().st_size)
-
     def append(self, lines: bytes) -> None:
         """Append complete lines. When this returns, they are on disk.
 
         Raises:
-            OSError: They cannot be written. What was written of them is cut off by the next call.
+            OSError: They cannot be written, or the file was deleted. The next call cuts off what was written of them.
         """
-        if self.was_deleted:
-            self._size = 0
+        if self._size and self._path.stat().st_size < self._size:
+            raise OSError(errno.EIO, "the file was cut off")
         file = open_private_file(self._path)
         try:
             os.ftruncate(file, self._size)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -54,7 +53,6 @@ _LISTED_STARTS = tuple(
 _COPY = "(copy)"
 _TORN = "The last entry of this conversation was cut off on disk, and is left out."
 _DAMAGED = "An entry of this conversation cannot be read. You continue in a copy of what comes before it."
-_BUSY = "Another program uses this conversation. You continue in a copy."
 _NO_SUCH = 'No conversation "{}". Run `roamtui conversations` to list them.'
 _NO_LIBRARY = Library(source="", root=parse_document(""))
 """Takes the place of the document if a conversation is read without its document."""
@@ -138,22 +136,10 @@ class ConversationLog:
         with self._writing, map_store_errors("save the conversation", path.parent):
             if self._file is None:
                 self._file = LineFile(path)
-            if self._file.was_deleted:
-                self._saved_count = 0
             count = len(self.events)
             lines = encode_events(self.events[self._saved_count : count])
             self._file.append(lines if self._saved_count else _HEAD + lines)
             self._saved_count = count
-
-    def copy(self) -> ConversationLog:
-        """Make the log of a new conversation that begins with all events of this one. Nothing is written yet."""
-        conversation_id = make_conversation_id()
-        events = [
-            replace(event, conversation_id=conversation_id) if isinstance(event, ConversationStarted) else event
-            for event in self.events
-        ]
-        path = None if self._path is None else self._path.with_name(f"{conversation_id}{LOG_SUFFIX}")
-        return ConversationLog(path, events)
 
     def close(self) -> None:
         """Let other programs write the log."""
@@ -217,17 +203,17 @@ class ConversationStore:
             file = LineFile(path)
             content = self._read(conversation_id)  # the last program may have written more before it closed the log
         except OSError as error:
-            warning = _BUSY if error.errno == errno.EBUSY else f"You continue in a copy: {format_reason(error)}."
+            warning = f"You continue in a copy of this conversation: {format_reason(error)}."
         events, size = decode_log(content, f"The conversation {conversation_id}")
         rest = content[size:]
         if file is not None and b"\n" not in rest:
             return ConversationLog(path, events, file), _TORN if rest else ""
         if file is not None:
             file.close()
-        copy = ConversationLog(path, events).copy()
         title = fold_events(_NO_LIBRARY, events).title.removesuffix(_COPY).rstrip()
-        copy.events.append(ConversationRenamed(title=f"{title} {_COPY}".lstrip()))
-        return copy, warning
+        copy_id = make_conversation_id()
+        copied = [replace(e, conversation_id=copy_id) if isinstance(e, ConversationStarted) else e for e in events]
+        return self.start(copy_id, [*copied, ConversationRenamed(title=f"{title} {_COPY}".lstrip())]), warning
 
     def read(self, conversation_id: str) -> list[ConversationEvent]:
         """Return the events of a conversation, without locking it.

@@ -14,10 +14,11 @@ from threading import Lock
 
 import msgspec
 
-from roamtui.conversation.library_sync import get_source_key, list_links_to
+from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.line_file import acquire_lock, map_store_errors
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
+from roamtui.document.loader import get_link_url
 from roamtui.document.plain import shorten
 from roamtui.outline.labels import strip_heading
 from roamtui.paths import make_index_stem, write_private_file
@@ -50,13 +51,14 @@ class Note:
 def make_note(library: Library, citation: Citation, words: str) -> Note:
     """Make a note on a citation. `words` is the person's comment."""
     section_id = citation.section_id
+    path_ids = (*library.ancestors(section_id), section_id)
     return Note(
         id=secrets.token_hex(6),
         at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         source=get_source_key(library),
         citation=citation,
         opening=shorten(strip_heading(library.own_text(section_id)).strip(), _OPENING_LENGTH).removesuffix("…"),
-        links=tuple(list_links_to(library, section_id)),
+        links=tuple(one for one in path_ids if get_link_url(library, one) and library.is_loaded(one)),
         words=words,
     )
 

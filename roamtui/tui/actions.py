@@ -193,7 +193,6 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action("chat.retry", "r", "ask again", "Ask the last question again."),
     _action("chat.open_and_ask", "o", "open and ask", "Open the likely sections that were not read, and ask again."),
     _hinted_action("chat.edit", "e", "edit question", "Edit the last question and ask it again."),
-    _action("chat.fork", "f", "branch off", "Branch off a new conversation before the selected or last question."),
     _hinted_action("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
     _navigation_action("reader.read_on", "space", "page down", "Scroll down by a page.", "page(1)"),
     _hinted_action("reader.next_section", "]", "next section", "Go to the next section.", "step_section(1)"),

@@ -129,7 +129,6 @@ REQUESTS: dict[str, Callable[[Case], Coroutine[object, None, object]]] = {
     "rewind": lambda case: rewind(case.conversation, case.exchange),
     "switch": lambda case: case.conversation.open(case.other_id),
     "start new": lambda case: case.conversation.start_new(),
-    "fork": lambda case: case.conversation.fork(case.exchange),
     "open": lambda case: case.conversation.execute(
         ExpandSections(section_ids=(find(_LIBRARY, "Hours"),), origin=Origin.PERSON)
     ),
@@ -189,7 +188,7 @@ async def test_a_request_that_is_cancelled_anywhere_leaves_a_conversation_that_g
     assert number > 1, "it waits at least once"
 
 
-@pytest.mark.parametrize("later", [name for name in REQUESTS if name not in ("start new", "fork")])
+@pytest.mark.parametrize("later", [name for name in REQUESTS if name != "start new"])
 @pytest.mark.parametrize("first", ["ask", "retry", "reload", "rewind", "switch"])
 async def test_what_is_requested_while_another_request_waits_happens_after_it(
     template: Template, first: str, later: str

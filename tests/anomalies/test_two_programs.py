@@ -61,7 +61,7 @@ def test_the_second_continues_in_a_copy_and_says_so(programs: MortalPrograms, tm
     run = programs.run("ask", HANDBOOK, "Who may borrow?", "--continue", "--events", home=tmp_path)
     assert run.code == 0, run.errors
     assert [event["message"] for event in run.find("warning_raised")] == [
-        "Another program uses this conversation. You continue in a copy."
+        "You continue in a copy of this conversation: another program uses it."
     ]
     promises.check(run, "Who may borrow?")
     chat.ask("What does it cost?")

@@ -28,7 +28,7 @@ _FILES = {
 }
 _SOURCES = ("a.md", "other/a.md", "plain.txt", "acts", "more/acts")
 _changes = st.lists(
-    st.tuples(st.sampled_from(["add", "resume", "open", "new", "fork", "ask"]), st.integers(0, 4)),
+    st.tuples(st.sampled_from(["add", "resume", "open", "new", "ask"]), st.integers(0, 4)),
     max_size=10,
 )
 
@@ -74,11 +74,9 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
                     chosen = (ids[number % len(ids)],)
                     await conversation.execute(ExpandSections(section_ids=chosen, origin=Origin.PERSON))
                     opened |= set(chosen)
-                case "new" | "fork" | "ask":
+                case "new" | "ask":
                     if change == "new":
                         await conversation.start_new()
-                    elif change == "fork":
-                        await conversation.fork(conversation.state.transcript.exchanges[-1])
                     await Agent(conversation, model).ask("Why?")
                     opened = set(conversation.state.open_ids)
                 case _:

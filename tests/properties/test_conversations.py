@@ -235,10 +235,10 @@ class Conversations(RuleBasedStateMachine):
         self.sent = ()
 
     @precondition(lambda self: self.state.transcript.exchanges)
-    @rule(data=st.data(), is_fork=st.booleans())
-    def rewind_or_fork(self, data: st.DataObject, *, is_fork: bool) -> None:
+    @rule(data=st.data())
+    def rewind(self, data: st.DataObject) -> None:
         exchange = data.draw(st.sampled_from(self.state.transcript.exchanges))
-        self.runner.run(self.conversation.fork(exchange) if is_fork else rewind(self.conversation, exchange))
+        self.runner.run(rewind(self.conversation, exchange))
         assert len(self.state.transcript.exchanges) == exchange.number - 1
         self.sent = ()
 

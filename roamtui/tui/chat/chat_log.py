@@ -108,12 +108,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         needs_model: bool = False
         """Whether passages are not enough as an answer."""
 
-    @dataclass
-    class ForkRequested(Message):
-        """The person wants to branch off a conversation before the question with this number."""
-
-        number: int
-
     def __init__(self, conversation: Conversation, welcome: Widget, keys: Keymap) -> None:
         """Show `welcome` until the first question."""
         super().__init__(id="chat-log")
@@ -352,11 +346,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.clear_selection()
         self._stop_following()
         self.call_after_refresh(self.scroll_to_widget, steps, animate=False)
-
-    def action_fork(self) -> None:
-        """Start a new conversation before the selected question, else before the last one."""
-        if (view := self._get_exchange()) is not None:
-            self.post_message(self.ForkRequested(view.number))
 
     @property
     def _selected_target(self) -> Target | None:

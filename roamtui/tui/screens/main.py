@@ -21,7 +21,7 @@ from roamtui.conversation.events import (
     QuestionAsked,
 )
 from roamtui.conversation.notices import Severity
-from roamtui.conversation.state import AskOptions, ConversationState, Exchange
+from roamtui.conversation.state import AskOptions, ConversationState
 from roamtui.document.node import Span
 from roamtui.models.recorded import RECORDED
 from roamtui.tui.actions import Keymap, Scope, make_bindings
@@ -369,18 +369,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.questions.take_back()
         self.switch(self.conversation.start_new)
 
-    @on(ChatLog.ForkRequested)
-    def _fork_conversation(self, event: ChatLog.ForkRequested) -> None:
-        exchange = self.state.transcript.exchanges[event.number - 1]
-        self.switch(partial(self.conversation.fork, exchange), exchange)
-
-    @work(group="commands", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
-    async def switch(self, switch: Callable[[], Awaitable[None]], edited: Exchange | None = None) -> None:
-        """Switch to another conversation, unless a question is being answered. Let the person edit that of `edited`."""
+    @work(group="commands", exit_on_error=False)
+    async def switch(self, switch: Callable[[], Awaitable[None]]) -> None:
+        """Switch to another conversation, unless a question is being answered."""
         if not self.warn_if_busy():
             await switch()
-            if edited is not None:
-                self.questions.edit(edited)
 
     def _show_model(self) -> None:
         """Say everywhere which model answers, and start it."""

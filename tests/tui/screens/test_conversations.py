@@ -145,24 +145,6 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
     assert (file.read_text("utf-8") == "mine") is (key == "n")
 
 
-async def test_a_branch_leaves_the_other_conversation_as_it_was(app: RoamApp, store: ConversationStore) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        for question, title in (("One?", "Steam"), ("Two?", "Starter"), ("Three?", "Dough")):
-            await talk(pilot, question, title)
-        trunk = app.main_screen.conversation.state
-        app.main_screen.panes.focus_chat()
-        await press_until(pilot, lambda: app.main_screen.conversation.state.id != trunk.id, "f")
-        await wait_until(pilot, lambda: app.main_screen.question_box.text == "Three?")
-        assert app.main_screen.conversation.state.open_ids == trunk.open_ids[:2]
-        assert "Three?" not in screen_text(app).split("╭")[0]
-        await talk(pilot, "Otherwise?", "Deck oven")
-        questions = {s.id: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
-    assert questions == {
-        trunk.id: ["One?", "Two?", "Three?"],
-        app.main_screen.conversation.state.id: ["One?", "Two?", "Otherwise?"],
-    }
-
-
 class SlowStore(ConversationStore):
     """Opens a conversation when a gate is opened."""
 
