@@ -272,8 +272,7 @@ class Conversation:
         Open sections are looked up in it by their ids, then by their texts.
         """
         async with self.lock:
-            library = await asyncio.to_thread(self._load_pages, library, self.loader, self.state)
-            await self._change_library(library, self.loader, reload_state(self.state, library))
+            await self._change_library(library, self.loader)
 
     async def add_source(self, name: str) -> LibrarySource:
         """Add a source, after the current question has ended. The next question sees it.
@@ -285,21 +284,19 @@ class Conversation:
         assert open_source is not None, "without it no source can be added"
         part, loader = await asyncio.wrap_future(run_in_thread(partial(open_source, name)))
         async with self.lock:
-            library = self.state.library
+            library, old_loader = self.state.library, self.loader
             current = list_sources_of(library)
             if part.source in {source.name for source in current}:
                 raise UsageError(f"{make_short_name(part.source)} is a source of this conversation already.")
             source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
-            before, before_loader, sources = library, self.loader, (*current, source)
-            restoring = run_in_thread(lambda: restore_sources(before, before_loader, sources, lambda _: (part, loader)))
-            library, new_loader = await asyncio.wrap_future(restoring)
-            library = await asyncio.to_thread(self._load_pages, library, new_loader, self.state)
-            await self._change_library(library, new_loader, reload_state(self.state, library))
+            sources = (*current, source)
+            restoring = run_in_thread(lambda: restore_sources(library, old_loader, sources, lambda _: (part, loader)))
+            await self._change_library(*await asyncio.wrap_future(restoring))
         return source
 
-    async def _change_library(
-        self, library: Library, loader: Loader | None, events: tuple[ConversationEvent, ...]
-    ) -> None:
+    async def _change_library(self, library: Library, loader: Loader | None) -> None:
+        library = await asyncio.to_thread(self._load_pages, library, loader, self.state)
+        events = reload_state(self.state, library)
         self.state, self.loader = replace(self.state, library=library), loader
         await self.apply(events)
 

@@ -403,23 +403,27 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             state = replace(answered, is_asking=False, needs_rebuild=state.needs_rebuild or is_cut)
             return _change_open(state, event.cited_ids, lambda section: replace(section, last_cited=number))
         case QuestionsRewound(first=first):
-            kept_count = first - 1
-            # If there was no rebuild since the question, the transcript before it is still exactly what the model got.
-            was_rebuilt = transcript.rebuilt.first_with_steps >= kept_count
-            sections = exchanges[kept_count].open_before
-            if kept_count < state.reloaded_at:
-                sections = tuple(replace(section, deliveries=()) for section in sections)
-            return replace(
-                state,
-                transcript=replace(transcript, exchanges=exchanges[:kept_count]),
-                open_sections=sections,
-                reloaded_at=min(state.reloaded_at, kept_count),
-                previous_ids=None,
-                is_asking=False,
-                needs_rebuild=state.needs_rebuild or was_rebuilt,
-            )
+            return _rewind(state, first - 1)
         case _:
             assert_never(event)
+
+
+def _rewind(state: ConversationState, kept_count: int) -> ConversationState:
+    transcript, exchanges = state.transcript, state.transcript.exchanges
+    # If there was no rebuild since the question, the transcript before it is still exactly what the model got.
+    was_rebuilt = transcript.rebuilt.first_with_steps >= kept_count
+    sections = exchanges[kept_count].open_before
+    if kept_count < state.reloaded_at:
+        sections = tuple(replace(section, deliveries=()) for section in sections)
+    return replace(
+        state,
+        transcript=replace(transcript, exchanges=exchanges[:kept_count]),
+        open_sections=sections,
+        reloaded_at=min(state.reloaded_at, kept_count),
+        previous_ids=None,
+        is_asking=False,
+        needs_rebuild=state.needs_rebuild or was_rebuilt,
+    )
 
 
 def _put_open(state: ConversationState, sections: Iterable[OpenSection]) -> ConversationState:
