@@ -178,7 +178,8 @@ def _write_heading(element: Any) -> list[_Piece]:
 def _read_code(element: Any) -> str:
     """Return the text of a code block, with its lines."""
     for part in [*element.iter("br", *BLOCKS)][1:]:
-        part.tail = f"\n{part.tail or ''}"
+        part.append(part.makeelement("br"))
+        part[-1].text = "\n"
     return "".join(element.itertext()).replace("\r", "").replace("\N{NO-BREAK SPACE}", " ")
 
 

@@ -102,7 +102,7 @@ _PAGES = {
     "ends of nothing": "<div>" * 300 + "</p></div><div>" * _COUNT + "x",
     "open quotes": "x" + "<a b='" * _COUNT + '<a b="' * _COUNT,
     "a large attribute": f"<p class='{'a' * 5_000_000}'>x",
-    "characters that XML has not": "<a href='&#xFFFE;&#1;'>x&#xFFFF;</a><img src='&#xFFFF;' alt='&#1;'>",
+    "characters that XML has not": "<a href='&#xFFFE;&#1;'>x&#xFFFF;</a><img src='&#xFFFF;' alt='&#1;'><pre><br>&#1;",
     "references": "x&#1;&#" + "9" * 20_000 + ";" + "&#x" + "f" * 20_000,
     "spanned cells": "<table><tr>" + "<td colspan=1000000000>x" * 300,
 }
