@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain, compress
+from itertools import chain
 from operator import itemgetter
 
 from roamtui.agent.retrieval_context import list_history_texts
@@ -158,8 +158,8 @@ def list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[s
 
 def list_unread_pages(library: Library, found: OfflineSearch) -> tuple[str, ...]:
     """List the pages to load before another search: those that were found by their titles, or else similar ones."""
-    hit_ids = (hit.section_id for hit in found.hits)
-    unread = tuple(hit_id for hit_id in hit_ids if not library.is_loaded(hit_id) and not library.node(hit_id).problem)
+    ids = [hit.section_id for hit in found.hits if not library.is_loaded(hit.section_id)]
+    unread = tuple(section_id for section_id in ids if not library.node(section_id).problem)
     if unread or found.passages or not extract_query_terms(found.question):
         return unread[:_PAGES_MAX]
     return find_unread_pages(library, found.question)
@@ -282,12 +282,14 @@ def _widen_all(library: Library, passages: Sequence[FoundPassage]) -> list[Found
             continue
         text = _read(library, passage.section_id)
         others = split_passages(text)
-        for bound in [other.end for other in others if other.start >= end]:
-            if (tokens := estimate_tokens(text[end:bound])) <= room:
-                end, room = bound, room - tokens
-        for bound in [other.start for other in reversed(others) if other.end <= start]:
-            if (tokens := estimate_tokens(text[bound:start])) <= room:
-                start, room = bound, room - tokens
+        for other in [other for other in others if other.start >= end]:
+            tokens = estimate_tokens(text[end : other.end])
+            if tokens <= room and not text[end : other.start].strip():
+                end, room = other.end, room - tokens
+        for other in [other for other in reversed(others) if other.end <= start]:
+            tokens = estimate_tokens(text[other.start : start])
+            if tokens <= room and not text[other.end : start].strip():
+                start, room = other.start, room - tokens
         widened.append(replace(passage, span=own.get_part(start, end)))
     return widened
 
@@ -308,9 +310,10 @@ class _Weighing:
         }
         """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
         self.total = sum(self.weights.values())
+        self._term_by_related: dict[str, str] = {}
         for term in self.terms:
-            others = sorted(self._words.others[term] - {*self.terms})
-            self.weights |= dict.fromkeys(others, _SYNONYM_WEIGHT * self.weights[term])
+            for word in sorted(self._words.others[term] - {*self.terms}):
+                self.weights[word], self._term_by_related[word] = _SYNONYM_WEIGHT * self.weights[term], term
         self._implied = {word for word in get_implied_words(question) if "_" not in word} - self.weights.keys()
         self.weights |= dict.fromkeys(sorted(self._implied), _SYNONYM_WEIGHT * self.total / max(1, len(self.terms)))
         is_english = detect_language(tokenise(question)) is Language.ENGLISH
@@ -328,15 +331,18 @@ class _Weighing:
         """Return the offset of each word of the question in a text, and the word, in order."""
         return locate_terms(text, tuple(self.weights), self.forms)
 
-    def compute_share(self, words: frozenset[str]) -> float:
-        """Return the share of the question's weight that some words have."""
-        return sum(map(self.weights.__getitem__, words)) / self.total
+    def compute_share(self, words: Iterable[str]) -> float:
+        """Return the share of the question's weight that some words have. Of each term, only the best word counts."""
+        best: dict[str, float] = {}
+        for word in words:
+            term = self._term_by_related.get(word, word)
+            best[term] = max(best.get(term, 0.0), self.weights[word])
+        return sum(best.values()) / self.total
 
     def compute_evidence(self, words: frozenset[str]) -> float:
         """Return the share of the question's subject that some of its terms and their synonyms are evidence of."""
-        has_term = (term in words or not words.isdisjoint(self._words.others[term]) for term in self._evidence)
-        found = sum(compress(self._evidence.values(), has_term))
-        return min(1.0, found / self._evidence_total)
+        found = (term for term in self._evidence if term in words or not words.isdisjoint(self._words.others[term]))
+        return min(1.0, sum(map(self._evidence.__getitem__, found)) / self._evidence_total)
 
     def fits_title(self, titles: Iterable[str]) -> bool:
         """Return whether the titles of a section are about the question."""

@@ -66,12 +66,9 @@ def list_passages(exchange: Exchange, library: Library) -> tuple[ShownPassage, .
         if citation.quote is not None and citation.is_verified:
             span = citation.span
             text = library.text_at(span) if span is not None and span.doc in library.documents_by_key else ""
+            shown = ShownPassage(citation=citation, text=citation.quote)
             is_same = text.split() == citation.quote.split()
-            passages.append(
-                ShownPassage(
-                    citation=citation, text=text if is_same else citation.quote, span=span if is_same else None
-                )
-            )
+            passages.append(replace(shown, text=text, span=span) if is_same else shown)
     return tuple(passages)
 
 

@@ -317,8 +317,7 @@ def _choose_spans(
             excerpted = whole
         text = library.clean_text(excerpted)
         bounds = select_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max, language=language)
-        doc, offset = excerpted.doc, excerpted.start
-        spans = tuple(Span(doc=doc, start=offset + start, end=offset + end) for start, end in bounds)
+        spans = tuple(excerpted.get_part(start, end) for start, end in bounds)
         if not spans or any(_subtract(span, previous) for span in spans):
             chosen[section_id] = spans
             cost = sum(estimate_tokens(text[start:end]) for start, end in bounds)

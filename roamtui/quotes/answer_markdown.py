@@ -126,10 +126,9 @@ class _WordPlacer:
             reach = 0 if piece.isspace() else _REACH
             piece_end = end if is_whole else min(end, self._position + len(piece) + reach)
             found = self._text.find(piece, self._position, piece_end)
-            offset = found if found >= 0 else self._position
             if found >= 0:
                 self._position = found + len(piece)
-            yield piece, offset
+            yield piece, found if found >= 0 else self._position
 
     def _split(self, words: Words, offset: int) -> Iterator[Words]:
         """Yield words by quote, and labels in place of marks."""

@@ -194,18 +194,6 @@ EXPENSIVE = ScriptedReply(
 )
 
 
-async def test_a_no_at_the_spending_limit_ends_the_question_before_the_request() -> None:
-    approver = FakeApprover(answer=False)
-    desk = make_desk(options=AgentOptions(cost_usd_max=0.7), approver=approver)
-    desk.model.prices = (0.0, 0.0001)  # 4,000 tokens are reserved for the reply
-    assert (await desk.ask("Why?", EXPENSIVE)).stopped is StopReason.ANSWERED
-    answer = await desk.ask("Why?", EXPENSIVE)
-    assert answer.stopped is StopReason.COST
-    assert "spending limit" in answer.error
-    assert len(desk.model.requests) == 1
-    assert [request.detail for request in approver.asked] == ["$0.40 of $0.70 spent."]
-
-
 async def test_not_even_the_first_request_may_cost_more_than_the_limit() -> None:
     desk = make_desk(options=AgentOptions(cost_usd_max=0.1))
     desk.model.prices = (0.001, 0.0)

@@ -63,15 +63,13 @@ class Tool(Protocol):
 
 def parse_tool_arguments(text: str) -> Mapping[str, object]:
     """Parse the arguments of a call. Anything but a JSON object becomes the value of the key ``_raw``."""
-    try:
-        value = json.loads(text or "{}")
-    except (ValueError, RecursionError):
-        return {"_raw": text}
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return {"_raw": value}
+    value: object = text or "{}"
+    for _ in range(2):  # some models encode the object twice
+        if isinstance(value, str):
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                return {"_raw": value}
     return value if isinstance(value, dict) else {"_raw": value}
 
 
