@@ -73,16 +73,6 @@ async def test_where_one_pane_fits_reading_goes_to_the_reader_and_escape_comes_b
         assert place(app) == "tree"
 
 
-async def test_ctrl_c_copies_the_selection() -> None:
-    async with running(make_app()) as (app, pilot):
-        box = app.main_screen.question_box
-        box.fill("a \x1b]52;c;x\x07 b")
-        box.select_all()
-        await pilot.press("ctrl+c")
-        await pilot.pause()
-        assert app.clipboard == "a ␛]52;c;x␇ b"
-
-
 @pytest.mark.parametrize("key", ["f1", "f2", "f3", "ctrl+p"])
 async def test_what_lies_over_the_screen_can_be_left_and_the_app_quit(key: str) -> None:
     async with running(make_app(), MIDDLE) as (app, pilot):

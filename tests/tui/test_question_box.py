@@ -33,15 +33,6 @@ class BoxApp(App[None]):
         self.sent.append(event.question)
 
 
-async def test_enter_sends_what_stands_there_without_white_space_around() -> None:
-    async with running(BoxApp()) as (app, pilot):
-        await pilot.press("space", "a", "b", "space", "enter")
-        assert app.sent == ["ab"]
-        app.box.fill("   ")
-        await pilot.press("enter")
-        assert app.sent == ["ab"]
-
-
 async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() -> None:
     async with running(BoxApp("first", "second\nin two lines")) as (app, pilot):
         await pilot.press("d", "up")

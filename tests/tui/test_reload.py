@@ -19,7 +19,6 @@ from roamtui.document.loader import build_library
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_source
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.chat_log import NoticeView
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
 from tests.tui.driving import (
@@ -122,20 +121,6 @@ async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> No
         assert after is not None
         assert after.text == line.text
         assert app.main_screen.focused is app.main_screen.tree_pane.outline
-
-
-async def test_what_is_gone_is_told_and_the_reader_is_empty(file: Path) -> None:
-    async with running(make_reading_app(file), (160, 35)) as (app, pilot):
-        deck = await open_deck(pilot)
-        await go_to(pilot, deck)
-        app.main_screen.panes.focus_tree()
-        await press_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck, "enter")
-        write(file, "# Another\n\nNothing of it.\n\n## Part\n\nx\n")
-        await press_until(pilot, "No open sections", "f5")
-        assert app.main_screen.reader_pane.section_id is None
-        notices = [notice.text for notice in app.screen.query(NoticeView)]
-        assert notices == ["Closed 1 section no longer in the document"]
-        assert "◆ roamtui  Another" in screen_text(app)
 
 
 async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_starts(file: Path) -> None:

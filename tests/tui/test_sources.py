@@ -1,4 +1,4 @@
-"""Sources are added in the app, by path or from another tab, and taken out."""
+"""Sources are added in the app, by path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from tests.fakes.contexts import context_of
-from tests.tui.driving import ask, find_id, go_to, press_until, run, running, screen_text, wait_until
+from tests.tui.driving import ask, find_id, press_until, run, running, screen_text, wait_until
 
 SIZE = (150, 34)
 
@@ -52,7 +52,7 @@ def list_keys(app: RoamApp) -> list[str]:
     return [source.key for source in app.main_screen.conversation.state.library.sources]
 
 
-async def test_a_source_is_added_asked_and_taken_out(folder: Path) -> None:
+async def test_a_source_is_added_and_asked(folder: Path) -> None:
     async with running(make_app(folder), SIZE) as (app, pilot):
         notice = find_id(app, "Notice")
         await run(pilot, "global.add_source")
@@ -66,21 +66,3 @@ async def test_a_source_is_added_asked_and_taken_out(folder: Path) -> None:
         await ask(pilot, "What is the notice period?")
         await wait_until(pilot, "acts/lease.md › Lease act › Term")
         assert "contract.md › Contract › Notice" in screen_text(app)
-
-        app.main_screen.panes.focus_tree()
-        await go_to(pilot, find_id(app, "Term"))
-        await press_until(pilot, "Take acts out", "delete")
-        await press_until(pilot, lambda: list_keys(app) == [], "y")
-        assert find_id(app, "Notice") == notice
-        assert (folder / "acts" / "lease.md").exists()
-
-
-async def test_what_is_added_stands_in_the_outline_and_what_cannot_be_added_says_why(folder: Path) -> None:
-    async with running(make_app(folder), SIZE) as (app, pilot):
-        await run(pilot, "global.add_source")
-        await press_until(pilot, lambda: list_keys(app) == ["", "acts"], *"acts", "slash", "enter")
-        await run(pilot, "global.add_source")
-        await wait_until(pilot, lambda: app.screen is not app.main_screen)
-        await wait_until(pilot, "enter add")
-        await press_until(pilot, "contract.md is a source", *"contract.md", "enter")
-        assert len(app.documents) == 1

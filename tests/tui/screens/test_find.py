@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
 from textual.pilot import Pilot
 from textual.widgets import Input
-from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import open_sources
-from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.finder import ResultKind
 from roamtui.tui.reader.line_styles import HighlightKind
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.find import FindDialog
-from roamtui.tui.screens.lists import ItemList
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import (
@@ -38,24 +34,9 @@ from tests.tui.driving import (
 )
 
 
-class MeaningSearcher(KeywordSearcher):
-    """Finds some sections by words, and says that they are near in meaning."""
-
-    @override
-    def search(
-        self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
-    ) -> tuple[Hit, ...]:
-        hits = super().search("rye", limit=limit, within=within, earlier=earlier)
-        return tuple(
-            Hit(section_id=hit.section_id, score=hit.score, snippet=hit.snippet, why=f"vector rank {rank}")
-            for rank, hit in enumerate(hits, 1)
-        )
-
-
-def make_searching_app(text: str = TEXT, searcher: type[KeywordSearcher] | None = KeywordSearcher) -> RoamApp:
+def make_searching_app(text: str = TEXT) -> RoamApp:
     session = make_context(text=text).agent.conversation
-    made = searcher(session.state.library) if searcher is not None else None
-    return RoamApp(context_of(Agent(session, ScriptedModel(()), made)))
+    return RoamApp(context_of(Agent(session, ScriptedModel(()), KeywordSearcher(session.state.library))))
 
 
 async def find(pilot: Pilot[None], words: str, *keys: str) -> FindDialog:
@@ -102,18 +83,6 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
         assert "The stone oven takes forty loaves." in text
         assert "rank" not in text
         await wait_until(pilot, lambda: "It must rest" in screen_text(app))  # beside the list
-
-
-async def test_titles_text_and_meaning_are_one_list_that_arrows_walk_while_the_field_keeps_the_focus() -> None:
-    async with running(make_searching_app(searcher=MeaningSearcher), (120, 35)) as (app, pilot):
-        screen = await find(pilot, "oven")
-        for kind in ("Titles · 3", "Text · 6 matches", "Related · closest first"):
-            assert kind in screen_text(app)
-        first = screen.query_one(ItemList).chosen
-        await press_until(pilot, lambda: screen.found.query == "ovent" and screen.found.is_complete, "down", "t")
-        await pilot.press("backspace", "down")
-        await wait_until(pilot, lambda: screen.found.query == "oven" and screen.query_one(ItemList).chosen != first)
-        assert screen.query_one(Input).has_focus
 
 
 async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_reader() -> None:
