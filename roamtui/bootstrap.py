@@ -37,11 +37,8 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import ProgressLine, report_conversion, warn, write_notice
 from roamtui.models.base import Model
+from roamtui.models.options import OFFLINE
 from roamtui.models.recorded import RECORDED
-from roamtui.models.registry import (
-    OFFLINE,
-    make_model,
-)
 from roamtui.paths import (
     cache_path,
     conversations_path,
@@ -225,6 +222,8 @@ class Bootstrap:
         options = self.settings.model_options(name)
         if is_test:
             options = replace(options, output_tokens=1, retries=0)
+        from roamtui.models.registry import make_model
+
         return make_model(name, api_base=api_base, options=options)
 
     @property
@@ -323,6 +322,8 @@ class Bootstrap:
                 raise UsageError(
                     f"the model {OFFLINE} cannot rerank. Choose another with --model, or set retrieval.rerank to off."
                 )
+            from roamtui.models.registry import make_model
+
             own = self.settings.model_options(name)
             model = make_model(name, api_base=self.settings.api_base, options=own, worker=background.worker)
             reranker = ModelReranker(model, background)

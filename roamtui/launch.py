@@ -22,8 +22,8 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import ProgressLine, write_notice
 from roamtui.models.base import Model
+from roamtui.models.options import OFFLINE
 from roamtui.models.recorded import RecordedModel
-from roamtui.models.registry import OFFLINE, discover_local_models, list_usable_models
 from roamtui.paths import config_path, conversations_path, display_path, get_resource_dir, themes_path
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import save_settings
@@ -148,6 +148,8 @@ class Launch:
 
     def make_options(self) -> TuiOptions:
         """Return how the app looks and what it can do, as the settings say."""
+        from roamtui.models.registry import discover_local_models, list_usable_models
+
         settings = self.bootstrap.settings
         return TuiOptions(
             theme=settings.theme,

@@ -13,7 +13,7 @@ from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import strip_blank_lines
 from roamtui.errors import RoamtuiError
-from roamtui.models.registry import OFFLINE
+from roamtui.models.options import OFFLINE
 from roamtui.outline.labels import format_path
 from roamtui.quotes.read import is_not_found
 from roamtui.quotes.verdicts import verify_citations

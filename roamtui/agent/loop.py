@@ -64,7 +64,7 @@ from roamtui.models.base import (
     get_startup_note,
     warm_up_model,
 )
-from roamtui.models.registry import OFFLINE
+from roamtui.models.options import OFFLINE
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.quotes.verdicts import verify_citations
 from roamtui.search.base import Hit, Progress, Searcher

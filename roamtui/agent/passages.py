@@ -10,7 +10,7 @@ from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.models.registry import OFFLINE
+from roamtui.models.options import OFFLINE
 from roamtui.quotes.read import MARKED_ID
 from roamtui.quotes.verdicts import AnswerProof, make_proof
 

@@ -13,7 +13,7 @@ from roamtui.errors import ModelError, StoreError, UsageError, format_reason
 from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
 from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.registry import OFFLINE
+from roamtui.models.options import OFFLINE
 from roamtui.paths import indexes_path
 from roamtui.search.base import IndexLostError, SearchServices
 from roamtui.search.hybrid import make_searcher

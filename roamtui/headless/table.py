@@ -10,7 +10,7 @@ from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_reas
 from roamtui.export.table import RENDERERS, format_progress, render_json_table
 from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
 from roamtui.models.base import get_startup_note
-from roamtui.models.registry import OFFLINE
+from roamtui.models.options import OFFLINE
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.runner import TablePlan, TableRun, fill_table
 from roamtui.table.store import Table

@@ -10,6 +10,9 @@ _FIRST_TOKEN_SECONDS = 120.0
 _LOCAL_FIRST_TOKEN_SECONDS = 900.0
 """A server of one's own may need minutes to read a long request before its first word."""
 
+OFFLINE = "offline"
+"""Name of the choice to use no model."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:

@@ -17,13 +17,12 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, SourceError, UsageError
 from roamtui.models.base import Model, ModelEvent, ModelRequest
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
-from roamtui.models.options import ModelOptions
+from roamtui.models.options import OFFLINE, ModelOptions
 from roamtui.models.recorded import RECORDED, RecordedModel
 from roamtui.models.secrets import PROVIDERS, get_key_variable
 from roamtui.sources.web.page import FetchError, FetchOptions, UnreachableError
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 
-OFFLINE = "offline"
 OLLAMA_URL = "http://127.0.0.1:11434"
 _PROBE_SECONDS_MAX = 1.0
 _REPLY_BYTES_MAX = 1_000_000

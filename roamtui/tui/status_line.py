@@ -26,12 +26,12 @@ from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.document.tokens import format_tokens
+from roamtui.models.options import OFFLINE
 from roamtui.paths import display_path
 from roamtui.tui.actions import Keymap, Scope, format_keys
 
 SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 SPINNER_SECONDS = 0.12
-OFFLINE = "offline"
 _GAP = "  "
 _HINT_GAP = "   "
 _MORE_HINTS = ("global.find", "global.choose_model", "global.open_document", "global.conversations")

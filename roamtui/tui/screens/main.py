@@ -23,6 +23,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState
 from roamtui.document.node import Span
+from roamtui.models.options import OFFLINE
 from roamtui.models.recorded import RECORDED
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
@@ -52,7 +53,7 @@ from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.question_area import QuestionArea
 from roamtui.tui.question_box import QuestionBox
 from roamtui.tui.reloader import Reloader
-from roamtui.tui.status_line import OFFLINE, HeaderLine, HintLine, StatusLine, adapt_flags
+from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine, adapt_flags
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:  # the first screen does without them
