@@ -75,8 +75,8 @@ _PASSAGE_BONUS, _SECTION_BONUS, _PATH_BONUS, _TITLE_BONUS = 0.5, 0.2, 0.6, 0.8
 """Added to the score of the best sentence if the passage, its section, the path alone, or the title has all words."""
 _RANK_LOSS = 0.15
 """Loss of score per search rank."""
-_SYNONYM_WEIGHT = 0.35
-"""Weight of a synonym or correction, as a share of the weight of its word."""
+_PRESENT_SYNONYM_WEIGHT, _SYNONYM_WEIGHT = 0.35, 0.5
+"""Weight of a synonym, as a share of that of its word: if a section contains the word, and if none does."""
 _UNSEEN_PAIR_WEIGHT = 0.2
 """Factor on the weight of a pair of characters, in a script without spaces, that no section contains. About half of the
 pairs join two words, so their absence means little."""
@@ -158,7 +158,7 @@ def list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[s
 
 def list_unread_pages(library: Library, found: OfflineSearch) -> tuple[str, ...]:
     """List the pages to load before another search: those that were found by their titles, or else similar ones."""
-    ids = [hit.section_id for hit in found.hits if not library.is_loaded(hit.section_id)]
+    ids = tuple(hit.section_id for hit in found.hits if not library.is_loaded(hit.section_id))
     unread = tuple(section_id for section_id in ids if not library.node(section_id).problem)
     if unread or found.passages or not extract_query_terms(found.question):
         return unread[:_PAGES_MAX]
@@ -312,8 +312,9 @@ class _Weighing:
         self.total = sum(self.weights.values())
         self._term_by_related: dict[str, str] = {}
         for term in self.terms:
+            weight = self.weights[term] * (_PRESENT_SYNONYM_WEIGHT if counts[term] else _SYNONYM_WEIGHT)
             for word in sorted(self._words.others[term] - {*self.terms}):
-                self.weights[word], self._term_by_related[word] = _SYNONYM_WEIGHT * self.weights[term], term
+                self.weights[word], self._term_by_related[word] = weight, term
         self._implied = {word for word in get_implied_words(question) if "_" not in word} - self.weights.keys()
         self.weights |= dict.fromkeys(sorted(self._implied), _SYNONYM_WEIGHT * self.total / max(1, len(self.terms)))
         is_english = detect_language(tokenise(question)) is Language.ENGLISH

@@ -42,15 +42,14 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
             nearest, warning = find_nearest_words(quote, library.text_at(section)), _NOWHERE
             if nearest is not None and nearest.similarity > _SIMILARITY_MIN:
                 span, warning = section.get_part(*nearest.bounds), _NEAREST
-    if span is None:
-        return CitedPassage(section_id=section_id, warning=warning)
-    section_id = library.section_at(span.doc, span.start) or section_id
-    return CitedPassage(section_id=section_id, spans=(span,), warning=warning)
+    if span is not None:
+        section_id = library.section_at(span.doc, span.start) or section_id
+    return CitedPassage(section_id=section_id, spans=() if span is None else (span,), warning=warning)
 
 
 def locate_in_span(words: str, library: Library, section: Span) -> Span | None:
     """Return the span of words within the span of a section, or None if they are not there. The Markdown may differ."""
-    bounds = find_quote(words, library.text_at(section)) if words else None
+    bounds = find_quote(words, library.text_at(section))
     return section.get_part(*bounds) if bounds is not None else None
 
 
