@@ -277,7 +277,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_step_out(self) -> None:
         is_done = self.focused is self.question_box and (self.questions.reset_options() or self.questions.take_back())
-        if not is_done:
+        if self.is_asking and self.agent.model.name == RECORDED:
+            self.questions.stop()
+        elif not is_done:
             self.panes.step_out()
 
     @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
