@@ -39,7 +39,7 @@ _ATTEMPTS_MAX = 8
 """Maximum number of times that a write is tried if another program interferes."""
 _PAUSE_SECONDS = 0.1, 0.8
 """Shortest and longest pause between them. It is random, so that two programs do not collide again."""
-_INTERFERENCE = re.compile("conflict|already exists|was not found")
+_INTERFERENCE = re.compile("conflict|already exists|was not found|ncompatible transaction")
 """What LanceDB says if another program has changed a table, or is creating it."""
 _TABLES_MAX = 10_000
 _REASON_LENGTH = 200
