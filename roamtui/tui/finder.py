@@ -150,10 +150,11 @@ async def _find_titles(library: Library, query: str, pacer: _Pacer) -> list[str]
     numbering = library.numbering
     for document, first, end in numbering.iter_runs(range(len(numbering) if words else 0)):
         for start in range(first, end, _TITLES_PER_STEP):
-            for row in range(start, min(start + _TITLES_PER_STEP, end)):
-                title = document.columns.titles[row].casefold()
-                if all(word in title for word in words):
-                    found.append((not title.startswith(" ".join(words)), len(title), document.ids[row]))
+            rows = range(start, min(start + _TITLES_PER_STEP, end))
+            for row, title in zip(rows, document.columns.titles[rows.start : rows.stop], strict=True):
+                folded = title.casefold()
+                if words[0] in folded and all(word in folded for word in words):  # the first test spares a generator
+                    found.append((not folded.startswith(" ".join(words)), len(folded), document.ids[row]))
             await pacer.pause()
     return [section_id for _, _, section_id in sorted(found, key=lambda entry: entry[:2])]
 
