@@ -30,11 +30,16 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
     ZipPackage(data, name)  # checks its limits
     deck = Presentation(io.BytesIO(data))
     slides = [_read_slide(slide) for slide in deck.slides]
+    starts = ((section, next(section.iter("{*}sldId"), {})) for section in deck.element.iter("{*}section"))
+    sections = {first.get("id"): escape_inline(section.get("name", "")) for section, first in starts}
     texts: list[str] = []
-    for number, (heading, body, note) in enumerate(slides, start=1):
+    for number, (slide, (heading, body, note)) in enumerate(zip(deck.slides, slides, strict=True), start=1):
+        section = sections.get(str(slide.slide_id))
         words = body.partition("\n")[0].strip("-# |")[:60].strip()
         title = heading or f"Slide {number}" + (f": {words}" if words else "")
-        texts.append(f"{write_heading(1, title + note)}\n\n{body}".rstrip() + "\n\n")
+        headings = [write_heading(1, section)] if section else []
+        headings.append(write_heading(2 if sections else 1, title + note))
+        texts.append("\n\n".join([*headings, body]).rstrip() + "\n\n")
     title = deck.core_properties.title
     return ConvertedText(
         text="".join(texts).rstrip("\n") + "\n",

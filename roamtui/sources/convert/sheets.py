@@ -1,11 +1,13 @@
-"""Convert a workbook (XLSX, XLS, XLSB, ODS) to Markdown: a section for each sheet.
+"""Convert a workbook (XLSX, XLS, XLSB, ODS) to Markdown: a section for each sheet, and one for named tables and areas.
 
 Formulas are not computed: the values that the spreadsheet program saved are read.
 """
 
 from __future__ import annotations
 
+import html
 import io
+import re
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -18,6 +20,10 @@ from roamtui.sources.convert.zip_package import BYTES_MAX, ZIP_START, ZipPackage
 
 _CELLS_MAX = 4_000_000
 """Maximum number of cells that are read of a sheet, empty ones included."""
+_NAMED_AREA = re.compile(
+    r'<(?:definedName|table|table:named-range)\s[^>]*?\bname="(?!_xlnm)([^"]*)"[^>]*?(?:(?:ref|range-address)="|>)([^"<]+)'
+)
+"""The name and the address of a table or an area, in the XML of Excel and of OpenDocument."""
 
 
 def convert_sheets(data: bytes, name: str) -> ConvertedText:
@@ -35,11 +41,19 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
         if blocks := [*_write_blocks(grid)]:
             title = escape_inline(entry.name) + " (hidden)" * (entry.visible != SheetVisibleEnum.Visible)
             texts += [write_heading(1, title), *blocks]
+    if package and (areas := [*_list_named_areas(package)]):
+        texts += [write_heading(1, "Named areas"), "\n".join(areas)]
     return ConvertedText(
         text="\n\n".join(texts) + "\n",
         title=package.read_title() if package else "",
         notes=tuple(notes),
     )
+
+
+def _list_named_areas(package: ZipPackage) -> Iterator[str]:
+    for part in package.list_names("xl/workbook.xml", "xl/tables/", "content.xml"):
+        for area in _NAMED_AREA.finditer(package.read(part).decode("utf-8", "replace")):
+            yield f"- {escape_inline(': '.join(map(html.unescape, area.groups())))}"
 
 
 def _format_cell(value: object) -> str:

@@ -37,6 +37,10 @@ class ZipPackage:
         if sum(added) > BYTES_MAX or any(length > part_bytes_max for length in added):
             raise SourceError(f"{name} unpacks to too much text. Split it, or convert it to text.")
 
+    def list_names(self, *starts: str) -> list[str]:
+        """Return the names of the parts that begin with one of some words."""
+        return [name for name in self._names if name.startswith(starts)]
+
     def read(self, part_name: str) -> bytes:
         """Return the content of a part, or nothing if there is no such part."""
         return self._archive.read(part_name) if part_name in self._names else b""

@@ -41,6 +41,20 @@ _WORD = make_docx_parts(
 _SAMPLES = {
     name: read_sample(name) for name in ("budget.xlsx", "budget.xls", "budget.ods", "talk.pptx", "handbook.odt")
 }
+_SAMPLES["budget.xlsx"] = replace_part(
+    _SAMPLES["budget.xlsx"], "xl/tables/table1.xml", "", '<table id="1" name="Boat parts" ref="A3:B5"/>'
+)
+_SECTION = '<s:section name="{}"><s:sldIdLst>{}</s:sldIdLst></s:section>'
+_SECTIONS = "".join(
+    _SECTION.format(name, "".join(f'<s:sldId id="{slide}"/>' for slide in slides))
+    for name, slides in (("Start", (256, 257)), ("Empty", ()), ("End", (258, 259)))
+)
+_SAMPLES["talk.pptx"] = replace_part(
+    _SAMPLES["talk.pptx"],
+    "ppt/presentation.xml",
+    "</p:presentation>",
+    f'<s:sectionLst xmlns:s="x">{_SECTIONS}</s:sectionLst></p:presentation>',
+)
 _SAMPLES["handbook.docx"] = pack(_WORD)
 _SAMPLES["boats.epub"] = pack(make_epub_parts({"one.xhtml": "<h1>Hulls &amp; keels</h1><p>A hull # is of steel.</p>"}))
 
@@ -57,19 +71,28 @@ def _convert(data: bytes, name: str) -> ConvertedText:
         (
             "budget.xlsx",
             "The boat handbook",
-            [(1, "Budget"), (1, "Crew list"), (1, "Old (hidden)")],
+            [(1, "Budget"), (1, "Crew list"), (1, "Old (hidden)"), (1, "Named areas")],
             (
                 "# Budget\n\nYearly budget\n\n| Yard | 2024 |  | Share | Since |\n| --- |",
                 "| Hull\\|East | 1200 | 1300.5 | 0.25 | 2019-05-01 |\n| Brest | 800 | 0.1 | 0.755 | # unknown \\<b> |",
                 "| Sum | 2000 | 1300.6 |  |  |\n\nSource: the yards\n",  # values of formulas
+                "# Named areas\n\n- Crew: 'Crew list'!$C$1:$D$3\n- Boat parts: A3:B5\n",
             ),
         ),
-        ("budget.ods", "The boat handbook", [(1, "Budget"), (1, "Crew list"), (1, "Old (hidden)")], ("2000 | 1300.6",)),
+        (
+            "budget.ods",
+            "The boat handbook",
+            [(1, "Budget"), (1, "Crew list"), (1, "Old (hidden)"), (1, "Named areas")],
+            ("2000 | 1300.6", "- Crew: $'Crew list'.$C$1:.$D$3\n"),
+        ),
         ("budget.xls", "", [(1, "Budget")], ("| Brest | 0.1 | 2019-05-01 14:30:00 |\n",)),
         (
             "talk.pptx",
             "Boat talk",
-            [(1, "Boats"), (1, "Why *steel*?"), (1, "Slide 3: at the top"), (1, "Costs (hidden)")],
+            [
+                *((1, "Start"), (2, "Boats"), (2, "Why *steel*?")),
+                *((1, "End"), (2, "Slide 3: at the top"), (2, "Costs (hidden)")),
+            ],
             (
                 "A talk of one hour\n\n**Notes:**\n\nGreet everyone.\n",
                 "- It lasts\n   - Since 1843\n- It can be mended\n",
