@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 from pptx import Presentation
@@ -30,8 +30,11 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
     ZipPackage(data, name)  # checks its limits
     deck = Presentation(io.BytesIO(data))
     slides = [_read_slide(slide) for slide in deck.slides]
-    starts = ((section, next(section.iter("{*}sldId"), {})) for section in deck.element.iter("{*}section"))
-    sections = {first.get("id"): escape_inline(section.get("name", "")) for section, first in starts}
+    sections = {
+        slide.get("id"): escape_inline(section.get("name", ""))
+        for section in deck.element.iter("{*}section")
+        for slide in islice(section.iter("{*}sldId"), 1)
+    }
     texts: list[str] = []
     for number, (slide, (heading, body, note)) in enumerate(zip(deck.slides, slides, strict=True), start=1):
         section = sections.get(str(slide.slide_id))
