@@ -10,11 +10,13 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from roamtui.agent.generated_texts import suggest_questions
 from roamtui.agent.options import AgentOptions
@@ -68,8 +70,7 @@ _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bootstrap:
+class Bootstrap(Struct, frozen=True, kw_only=True):
     """Opens sources, and makes models, searchers, agents and tables, as a person's settings say."""
 
     settings: Settings = field(default_factory=load_settings)

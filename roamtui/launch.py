@@ -9,9 +9,11 @@ import os
 import sys
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap, choose_example_questions
 from roamtui.conversation.library_sync import is_source_missing
@@ -46,8 +48,7 @@ _TABLE_JOBS = 4
 """Number of table cells that the app fills at a time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
+class Launch(Struct, frozen=True, kw_only=True):
     """What to open in the app, and how."""
 
     bootstrap: Bootstrap

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.document.document import hash_text

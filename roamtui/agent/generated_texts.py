@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Container
-from dataclasses import dataclass
 from itertools import chain, islice
+
+from msgspec import Struct
 
 from roamtui.conversation.transcript import Usage
 from roamtui.document.document import hash_text
@@ -52,8 +53,7 @@ def suggest_questions(library: Library) -> tuple[str, ...]:
     return tuple(title if title.endswith("?") else f"What does it say about {title}?" for title in asked)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryTask:
+class SummaryTask(Struct, frozen=True, kw_only=True):
     """A document to summarise."""
 
     digest: str

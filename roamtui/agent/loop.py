@@ -6,9 +6,11 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import assert_never
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from roamtui.agent.answer import build_outcome, choose_reminder
 from roamtui.agent.offline import NOTICE, OfflineSearch, find_passages, list_openable, list_unread_pages, write_answer
@@ -77,8 +79,7 @@ _INDEXED_AHEAD_MIN = 5_000
 """Minimum number of sections for indexing ahead. Indexing fewer takes no noticeable time."""
 
 
-@dataclass(slots=True)
-class StepReply:
+class StepReply(Struct):
     """The model's reply in one step, and the results of its tool calls so far."""
 
     text: str = ""
@@ -95,8 +96,7 @@ class StepReply:
         return Step(text=self.text, uses=(*self.uses, *missing), usage=self.usage)
 
 
-@dataclass(slots=True)
-class QuestionRun:
+class QuestionRun(Struct):
     """Progress of one question."""
 
     reply: StepReply = field(default_factory=StepReply)

@@ -11,9 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.agent.retrieval_context import list_history_texts
 from roamtui.conversation.state import ConversationState
@@ -92,8 +94,7 @@ _MARKUP = re.compile(r"[\[\]*_`<>|\\\"“”„«»「」『』〝〞〟＂]")
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundPassage:
+class FoundPassage(Struct, frozen=True, kw_only=True):
     """The passage of a section that holds most of a question."""
 
     section_id: str
@@ -103,8 +104,7 @@ class FoundPassage:
     """Words of the question in the passage and in the path of its section."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OfflineSearch:
+class OfflineSearch(Struct, frozen=True, kw_only=True):
     """What was found for a question."""
 
     question: str

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.agent.answer import format_verification
 from roamtui.conversation.state import Exchange
@@ -15,8 +16,7 @@ from roamtui.quotes.read import MARKED_ID
 from roamtui.quotes.verdicts import AnswerProof, make_proof
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownPassage:
+class ShownPassage(Struct, frozen=True, kw_only=True):
     """A passage of a document that answers a question."""
 
     citation: Citation
@@ -26,8 +26,7 @@ class ShownPassage:
     """Where it is, or None if the document has changed since then."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassageReply:
+class PassageReply(Struct, frozen=True, kw_only=True):
     """What a front end shows instead of an answer of the offline model: passages, or that there are none."""
 
     passages: tuple[ShownPassage, ...] = ()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from roamtui.agent.quoted_excerpts import has_text, quote_spans
 from roamtui.conversation.events import SearchHit, SectionsSearched
@@ -69,8 +70,7 @@ _TERMS_MIN = 2
 """Minimum number of content words in a question. With fewer, a clear hit means little: a greeting may have one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HitList:
+class HitList(Struct, frozen=True, kw_only=True):
     """Search hits rendered for the model."""
 
     text: str
@@ -81,8 +81,7 @@ class HitList:
     """Sections that have a line in the list, in order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetrievedContext:
+class RetrievedContext(Struct, frozen=True, kw_only=True):
     """Search results that come with a question."""
 
     hits: tuple[Hit, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from roamtui.document.tokens import estimate_tokens
 from roamtui.models.base import Model, ModelRequest
@@ -21,8 +21,7 @@ _STEP_SHARE = 0.5
 """Share of the remaining window that one step may add."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowShares:
+class WindowShares(Struct, frozen=True, kw_only=True):
     """Maximum tokens of the parts of a request, or None for no limit."""
 
     hits: int | None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class Origin(StrEnum):
@@ -14,8 +15,7 @@ class Origin(StrEnum):
     PERSON = "person"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpandSections:
+class ExpandSections(Struct, frozen=True, kw_only=True):
     """Open sections for the conversation, and unfold them in the tree."""
 
     section_ids: tuple[str, ...]
@@ -25,32 +25,28 @@ class ExpandSections:
     """Maximum number of estimated tokens of section text to deliver, or None for no limit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CloseSections:
+class CloseSections(Struct, frozen=True, kw_only=True):
     """Close sections now; while a question is running, mark them to be closed when it ends."""
 
     section_ids: tuple[str, ...]
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PinSections:
+class PinSections(Struct, frozen=True, kw_only=True):
     """Pin or unpin sections. Pinning a closed section opens it."""
 
     section_ids: tuple[str, ...]
     is_pinned: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoldNodes:
+class FoldNodes(Struct, frozen=True, kw_only=True):
     """Hide the children of nodes in the tree, or show them. Sections neither open nor close."""
 
     section_ids: tuple[str, ...]
     is_folded: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadSection:
+class ReadSection(Struct, frozen=True, kw_only=True):
     """Record which section the person is reading, or None."""
 
     section_id: str | None
@@ -59,8 +55,7 @@ class ReadSection:
 Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovalRequest:
+class ApprovalRequest(Struct, frozen=True, kw_only=True):
     """Asks a person to allow a request that costs much, or pages from an origin that they did not type."""
 
     question: str

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import get_args
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.transcript import Citation, OpenSection, Step, StopReason, Usage
@@ -42,8 +44,7 @@ class CloseReason(StrEnum):
     OVERFLOW = "overflow"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpandResult:
+class ExpandResult(Struct, frozen=True, kw_only=True):
     """Outcome of one requested id."""
 
     id: str
@@ -57,23 +58,20 @@ class ExpandResult:
     """Estimated tokens of the section text that was delivered for this request."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationStarted:
+class ConversationStarted(Struct, frozen=True, kw_only=True):
     """The first event of every conversation. Front ends see it when they switch to the conversation."""
 
     conversation_id: str
     unfolded: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationRenamed:
+class ConversationRenamed(Struct, frozen=True, kw_only=True):
     """The conversation got another title."""
 
     title: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentIdentified:
+class DocumentIdentified(Struct, frozen=True, kw_only=True):
     """The conversation now refers to this document and these pages."""
 
     source: str
@@ -84,8 +82,7 @@ class DocumentIdentified:
     """All sources of the conversation from now on. Empty if it has only the one that it began with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SectionsExpanded:
+class SectionsExpanded(Struct, frozen=True, kw_only=True):
     """A batch of sections was opened, or a person pinned or unpinned sections."""
 
     results: tuple[ExpandResult, ...]
@@ -103,8 +100,7 @@ class SectionsExpanded:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SectionsClosed:
+class SectionsClosed(Struct, frozen=True, kw_only=True):
     """Sections were closed, or will be when the current question ends."""
 
     section_ids: tuple[str, ...]
@@ -116,31 +112,27 @@ class SectionsClosed:
     """The ids of the sections that stay open although their closing was requested, each with the reason."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodesFolded:
+class NodesFolded(Struct, frozen=True, kw_only=True):
     """The tree hides the children of these nodes, or shows them again."""
 
     section_ids: tuple[str, ...]
     is_folded: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingSectionChanged:
+class ReadingSectionChanged(Struct, frozen=True, kw_only=True):
     """The person is reading another section."""
 
     section_id: str | None
     """The section that the person is reading now, or None."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadingStarted:
+class LoadingStarted(Struct, frozen=True, kw_only=True):
     """Files or linked pages are being loaded."""
 
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodesLoaded:
+class NodesLoaded(Struct, frozen=True, kw_only=True):
     """Files or pages were loaded: these nodes now have their sections as children."""
 
     section_ids: tuple[str, ...]
@@ -154,15 +146,13 @@ class NodesLoaded:
     """Origins that the person allowed for it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WarningRaised:
+class WarningRaised(Struct, frozen=True, kw_only=True):
     """Something went wrong on disk, for example a failed save. The conversation continues."""
 
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionAsked:
+class QuestionAsked(Struct, frozen=True, kw_only=True):
     """A question was asked, and is already saved on disk."""
 
     number: int = 0
@@ -183,8 +173,7 @@ class QuestionAsked:
     """Whether `roamtui ask` asked it. The conversation can still be continued."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TranscriptRebuilt:
+class TranscriptRebuilt(Struct, frozen=True, kw_only=True):
     """The transcript was rebuilt: the system prompt, then the outline and all open sections."""
 
     system: str = ""
@@ -198,15 +187,13 @@ class TranscriptRebuilt:
     """Exchanges before this index are not sent at all. The prologue says how many are missing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepRecorded:
+class StepRecorded(Struct, frozen=True, kw_only=True):
     """A step ended: its tool calls have results, or the model was reminded that its reply is not an answer yet."""
 
     step: Step
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftRecorded:
+class DraftRecorded(Struct, frozen=True, kw_only=True):
     """More text of the reply. If the program is killed, the drafts become the answer."""
 
     start: int
@@ -214,8 +201,7 @@ class DraftRecorded:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepStarted:
+class StepStarted(Struct, frozen=True, kw_only=True):
     """A request was sent to the model."""
 
     number: int
@@ -223,22 +209,19 @@ class StepStarted:
     """Estimated tokens of the request."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerStreamed:
+class AnswerStreamed(Struct, frozen=True, kw_only=True):
     """More text of the reply. It is part of the answer unless tool calls follow in the same step."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThinkingStreamed:
+class ThinkingStreamed(Struct, frozen=True, kw_only=True):
     """More of the model's thinking."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchHit:
+class SearchHit(Struct, frozen=True, kw_only=True):
     """One result of a search by the agent."""
 
     section_id: str
@@ -248,16 +231,14 @@ class SearchHit:
     """How the section was found, for example by its ranks; may be empty."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SectionsSearched:
+class SectionsSearched(Struct, frozen=True, kw_only=True):
     """The agent searched the document."""
 
     query: str
     hits: tuple[SearchHit, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolFinished:
+class ToolFinished(Struct, frozen=True, kw_only=True):
     """A tool call has its result."""
 
     tool: str
@@ -267,23 +248,20 @@ class ToolFinished:
     """The items that were requested, each with its outcome."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReminderSent:
+class ReminderSent(Struct, frozen=True, kw_only=True):
     """The reply was only a draft, not an answer yet, so the model was reminded of what is missing."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryScheduled:
+class RetryScheduled(Struct, frozen=True, kw_only=True):
     """The provider failed temporarily, so the request is sent again after a wait."""
 
     reason: str
     wait_seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionAnswered:
+class QuestionAnswered(Struct, frozen=True, kw_only=True):
     """The question has ended and is on disk. Always the last event of a question."""
 
     number: int = 0
@@ -306,16 +284,14 @@ class QuestionAnswered:
         return is_answer and all(citation.quote is None for citation in self.citations)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionsRewound:
+class QuestionsRewound(Struct, frozen=True, kw_only=True):
     """A question and everything after it were removed from the conversation."""
 
     first: int
     """Number of the first question removed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentReloaded:
+class DocumentReloaded(Struct, frozen=True, kw_only=True):
     """The document or its sources changed, and the open sections were found again by id or by their own text."""
 
     sections: tuple[OpenSection, ...]

@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.conversation.events import (
     EVENT_NAMES,
@@ -149,8 +150,7 @@ class ConversationLog:
                 self._file = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationSummary:
+class ConversationSummary(Struct, frozen=True, kw_only=True):
     """One entry in a list of conversations."""
 
     id: str

@@ -7,12 +7,12 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 
 import msgspec
+from msgspec import Struct
 
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.line_file import acquire_lock, map_store_errors
@@ -29,8 +29,7 @@ _BUSY_SECONDS = 5.0
 """Longest wait for another program that writes notes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class Note(Struct, frozen=True, kw_only=True):
     """A section or a quote that a person saved, with a comment."""
 
     id: str

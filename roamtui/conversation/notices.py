@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum, auto
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
@@ -76,8 +78,7 @@ _CLOSE_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """One message for a person."""
 
     slot: NoticeSlot

@@ -5,7 +5,8 @@ Like `update`, these functions have no side effects.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import (
@@ -49,8 +50,7 @@ _CLOSING_TARGET_SHARE = 0.35
 """Share of the budget that stays open after closing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptContext:
+class PromptContext(Struct, frozen=True, kw_only=True):
     """The parts of a question's prompt that are not in the conversation."""
 
     system: str

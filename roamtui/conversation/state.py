@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import blake2b
 from typing import assert_never
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from roamtui.conversation.events import (
     ConversationEvent,
@@ -70,8 +72,7 @@ class KeepOpenMode(StrEnum):
     """All sections of earlier questions close unless they are pinned."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenSectionOptions:
+class OpenSectionOptions(Struct, frozen=True, kw_only=True):
     """Limits on what stays open between questions."""
 
     mode: KeepOpenMode = KeepOpenMode.KEEP
@@ -80,8 +81,7 @@ class OpenSectionOptions:
     """Whether each model's context window sets the budget."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class Exchange(Struct, frozen=True, kw_only=True):
     """A question with its steps and its answer."""
 
     number: int
@@ -136,8 +136,7 @@ class Exchange:
         return self.answer or _NO_ANSWER
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskOptions:
+class AskOptions(Struct, frozen=True, kw_only=True):
     """How a question is asked."""
 
     within: str | None = None
@@ -152,8 +151,7 @@ class AskOptions:
     limit, or if the person has switched to another conversation since."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transcript:
+class Transcript(Struct, frozen=True, kw_only=True):
     """The conversation as the model reads it."""
 
     rebuilt: TranscriptRebuilt = field(default_factory=TranscriptRebuilt)
@@ -188,8 +186,7 @@ class Transcript:
                 yield Message(role=Role.ASSISTANT, text=exchange.reply)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationState:
+class ConversationState(Struct, frozen=True, kw_only=True):
     """Everything about one conversation and its library."""
 
     id: str
@@ -442,5 +439,5 @@ def _change_open(
 
 def _change_last(state: ConversationState, **changes: object) -> ConversationState:
     exchanges = state.transcript.exchanges
-    last = replace(exchanges[-1], **changes)  # type: ignore[arg-type]
+    last = replace(exchanges[-1], **changes)
     return replace(state, transcript=replace(state.transcript, exchanges=(*exchanges[:-1], last)))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from roamtui.conversation.commands import Origin
 from roamtui.document.node import Span
@@ -66,8 +67,7 @@ QUESTION_START = "Question: "
 """Introduces a question that follows other text in its message."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True, kw_only=True):
     """The model's request to run a tool."""
 
     id: str
@@ -76,8 +76,7 @@ class ToolCall:
     """JSON as the model sent it; may be invalid."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolUse:
+class ToolUse(Struct, frozen=True, kw_only=True):
     """A tool call with its result: a transcript never holds one without the other."""
 
     call: ToolCall
@@ -88,8 +87,7 @@ class ToolUse:
     """Text of open sections in the result."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Struct, frozen=True, kw_only=True):
     """One message of a request."""
 
     role: Role
@@ -98,8 +96,7 @@ class Message:
     tool_call_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(Struct, frozen=True, kw_only=True):
     """Number of tokens that one or more requests used."""
 
     input_tokens: int = 0
@@ -121,8 +118,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     """One reply of the model, with its tool calls and their results."""
 
     text: str
@@ -132,8 +128,7 @@ class Step:
     usage: Usage = Usage()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Citation:
+class Citation(Struct, frozen=True, kw_only=True):
     """The proof of a claim: a section and, if the answer has one, a quote from it."""
 
     section_id: str
@@ -166,8 +161,7 @@ class Citation:
         return self.state is QuoteState.FOUND
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenSection:
+class OpenSection(Struct, frozen=True, kw_only=True):
     """A section whose text the conversation keeps in the prompt."""
 
     section_id: str

@@ -9,8 +9,9 @@ ids never depend on other sources.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from itertools import chain, count
+
+from msgspec.structs import replace
 
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import LISTING_KEY, Library, LibrarySource, make_short_name

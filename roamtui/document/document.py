@@ -7,18 +7,18 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from itertools import accumulate, pairwise
+
+from msgspec import Struct
 
 from roamtui.document.node import NodeKind
 from roamtui.document.text import compute_line_starts
 from roamtui.document.tokens import estimate_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRow:
+class NodeRow(Struct, frozen=True):
     """A node as a parser finds it."""
 
     kind: NodeKind
@@ -30,8 +30,7 @@ class NodeRow:
     url: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
+class Columns(Struct, frozen=True, kw_only=True):
     """The rows of a document, stored by column, in document order. Parents come before their children."""
 
     kinds: tuple[NodeKind, ...]
@@ -136,8 +135,7 @@ _CACHED_CHILDREN_MIN = 500
 _SEPARATOR = "\x1f"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Document:
+class Document(Struct, frozen=True, kw_only=True, dict=True):
     """The text of a file or page, and its nodes as columns. Other values are computed when they are needed."""
 
     key: str
@@ -157,7 +155,10 @@ class Document:
     """Why it could not be read, in one sentence. It then has neither text nor nodes."""
     refused_origin: str = ""
     """Origin of the page if nobody has approved it; else empty."""
-    _wide_children: dict[int, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @cached_property
+    def _wide_children(self) -> dict[int, tuple[str, ...]]:
+        return {}
 
     @cached_property
     def ids(self) -> tuple[str, ...]:

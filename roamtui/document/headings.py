@@ -24,10 +24,11 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from roamtui.document.text import compute_line_starts
 
@@ -87,8 +88,7 @@ _INLINE_MARKUP = re.compile(r"[\\`*_\[<&\n]")
 """Characters that an inline rule of the commonmark preset could act on; ``!`` and ``]`` do nothing without ``[``."""
 
 
-@dataclass(slots=True)
-class HeadingTable:
+class HeadingTable(Struct):
     """Headings outside quotes and lists, in document order, stored by column."""
 
     levels: bytearray = field(default_factory=bytearray)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePath
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from roamtui.document.document import Document, hash_text, make_node_id
 from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, NodeLabel, Span
@@ -31,8 +33,7 @@ _LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
 _LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LibrarySource:
+class LibrarySource(Struct, frozen=True, kw_only=True):
     """One of several sources of a library."""
 
     name: str
@@ -58,8 +59,7 @@ def make_short_name(name: str) -> str:
     return re.sub(r"[/\\]", "_", sanitise_line(short) or sanitise_line(name))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Library:
+class Library(Struct, frozen=True, kw_only=True, dict=True):
     """A tree of nodes over one or more documents, with their texts.
 
     Each method that takes an id raises `UnknownSectionError` if no loaded node has it.
@@ -77,7 +77,10 @@ class Library:
     sources: tuple[LibrarySource, ...] = ()
     """Its sources, if a person has added or removed any; see `document/added_sources.py`. The root is then a listing of
     the documents of all sources."""
-    _nodes: dict[str, Node] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @cached_property
+    def _nodes(self) -> dict[str, Node]:
+        return {}
 
     @property
     def title(self) -> str:

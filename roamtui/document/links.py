@@ -5,9 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
+
+from msgspec import Struct
 
 from roamtui.document.document import make_anchor
 from roamtui.document.library import Library
@@ -22,8 +23,7 @@ _OPTIONAL_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
 """Suffixes that a link may leave out, or replace by `.html`."""
 
 
-@dataclass(frozen=True, slots=True)
-class SectionLink:
+class SectionLink(Struct, frozen=True):
     """A link to a section of the library."""
 
     section_id: str
@@ -31,15 +31,13 @@ class SectionLink:
     """The text that it leads to, or None for the start of the section."""
 
 
-@dataclass(frozen=True, slots=True)
-class WebLink:
+class WebLink(Struct, frozen=True):
     """A link to a web page. It is opened only if the person agrees."""
 
     url: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileLink:
+class FileLink(Struct, frozen=True):
     """A link to a file on this machine that is not part of the library."""
 
     path: Path
@@ -49,8 +47,7 @@ class FileLink:
     """Whether it is outside the opened folder, or outside the folder of the opened file."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeadLink:
+class DeadLink(Struct, frozen=True):
     """A link that cannot be opened."""
 
     reason: str

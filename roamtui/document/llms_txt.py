@@ -13,8 +13,10 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.document.document import Columns, Document, NodeRow, build_columns
 from roamtui.document.headings import parse_title, restore_offsets, scan_headings
@@ -176,8 +178,7 @@ _BOUNDARIES = (
 """What programs write between pages: a title, a rule or both, with the page's URL, or front matter."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageBoundary:
+class PageBoundary(Struct, frozen=True, kw_only=True):
     """The start of a page."""
 
     start: int

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from weakref import finalize
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
@@ -28,8 +30,7 @@ _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5
 _PARALLEL_FETCHES_MAX = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadingOptions:
+class LoadingOptions(Struct, frozen=True, kw_only=True):
     """How sources are read and pages are fetched."""
 
     cache_dir: Path | None = None

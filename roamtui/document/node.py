@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 
 class NodeKind(StrEnum):
@@ -26,8 +27,7 @@ LOADED_ON_DEMAND = frozenset({NodeKind.FILE, NodeKind.LINK})
 """Kinds of nodes whose document is loaded only when it is needed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(Struct, frozen=True, kw_only=True):
     """A range of the text of document `doc`: the characters from `start` up to `end` (exclusive)."""
 
     doc: str
@@ -52,8 +52,7 @@ class NodeLabel(NamedTuple):
     """Whether there are loaded nodes below it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(Struct, frozen=True, kw_only=True):
     """A node of a library. It is made on demand, because a library stores only columns and recently used nodes."""
 
     id: str

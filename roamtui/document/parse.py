@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from roamtui.document.document import Columns, Document, NodeRow, build_columns, nest_levels
 from roamtui.document.headings import HeadingTable, restore_offsets, scan_headings

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from enum import StrEnum
 from urllib.parse import urljoin, urlsplit
+
+from msgspec.structs import replace
 
 from roamtui.document.document import Document
 from roamtui.document.library import Library

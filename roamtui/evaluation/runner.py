@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from roamtui.agent.answer import count_verified
 from roamtui.agent.loop import Agent
@@ -33,8 +35,7 @@ _DOCUMENTS_CACHED = 64
 _OPENED_STATUSES = (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalPlan:
+class EvalPlan(Struct, frozen=True, kw_only=True):
     """How to ask the questions of a run."""
 
     docs: Path
@@ -50,8 +51,7 @@ class EvalPlan:
     agent_options: AgentOptions | None = None
 
 
-@dataclass(slots=True)
-class EvalRun:
+class EvalRun(Struct):
     """The state of a run."""
 
     results: list[QuestionResult] = field(default_factory=list)

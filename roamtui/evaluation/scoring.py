@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean, median, quantiles
 from typing import Any
+
+from msgspec import Struct
 
 _RESAMPLES = 1_000
 """Number of bootstrap samples."""
@@ -16,8 +17,7 @@ HIT_RANKS = (1, 5, 10)
 RELAXED = "relaxed_"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentScore:
+class AgentScore(Struct, frozen=True, kw_only=True):
     """The agent's score for one question."""
 
     gold_opened: bool
@@ -34,8 +34,7 @@ class AgentScore:
     steps: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionResult:
+class QuestionResult(Struct, frozen=True, kw_only=True):
     """The result of one question."""
 
     id: str
@@ -50,8 +49,7 @@ class QuestionResult:
     agent: AgentScore | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunScore:
+class RunScore(Struct, frozen=True, kw_only=True):
     """The metrics of one run."""
 
     questions: int

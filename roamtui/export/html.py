@@ -11,11 +11,12 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from roamtui.agent.passages import format_proof, match_proof, replies_with_passages
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
@@ -85,8 +86,7 @@ def render_html(state: ConversationState, source: str, library: Library | None) 
 """
 
 
-@dataclass(slots=True)
-class _ReplayPage:
+class _ReplayPage(Struct):
     """Renders the parts of a page: each exchange, then the outline and the sections that the exchanges touched."""
 
     library: Library | None
@@ -165,8 +165,7 @@ _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emp
 """HTML element for each emphasis, innermost first."""
 
 
-@dataclass(frozen=True, slots=True)
-class _AnswerRenderer:
+class _AnswerRenderer(Struct, frozen=True):
     """Renders the blocks of an answer as HTML that loads nothing: an image becomes its description."""
 
     links: Sequence[Link]

@@ -8,11 +8,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from roamtui.conversation.transcript import Citation
 from roamtui.document.counts import format_count

@@ -8,9 +8,10 @@ import platform
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+
+from msgspec.structs import asdict
 
 import roamtui
 from roamtui.document.counts import format_count

@@ -6,9 +6,10 @@ import asyncio
 import json
 import sys
 from contextlib import ExitStack
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import asdict
 
 from roamtui.errors import SourceError, UsageError, format_reason
 from roamtui.evaluation.question_set import read_questions

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from roamtui.agent.generated_texts import SummaryTask, estimate_summaries, plan_missing_summaries, write_summary
 from roamtui.document.library import Library

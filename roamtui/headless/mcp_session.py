@@ -6,7 +6,8 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from roamtui.agent.tools import make_tools
 from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_number

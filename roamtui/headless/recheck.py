@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from roamtui.conversation.events import DocumentIdentified
 from roamtui.conversation.log import ConversationStore
@@ -24,8 +25,7 @@ from roamtui.table.store import is_table, read_table
 _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --source."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimGroup:
+class ClaimGroup(Struct, frozen=True, kw_only=True):
     """The claims of one conversation, file or row of a table, and how to open their source."""
 
     claims: Sequence[Claim]

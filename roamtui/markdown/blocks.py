@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Flag, auto
+
+from msgspec import Struct
 
 
 class Emphasis(Flag):
@@ -16,8 +17,7 @@ class Emphasis(Flag):
     CODE = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """Text with the same emphasis and link, without a line end."""
 
     text: str
@@ -35,8 +35,7 @@ LINE_BREAK = Words("\n")
 Inline = tuple[Words, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """Where some words lead: a link, the mark of a footnote or citation, or an image that the words replace."""
 
     href: str
@@ -46,31 +45,27 @@ class Link:
     """Whether it leads to the image that the words replace."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Located:
+class Located(Struct, frozen=True, kw_only=True):
     """A part of a text with its offsets in the source."""
 
     start: int
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Paragraph(Located):
+class Paragraph(Located, frozen=True, kw_only=True):
     """A paragraph."""
 
     words: Inline
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heading(Located):
+class Heading(Located, frozen=True, kw_only=True):
     """A heading."""
 
     level: int
     words: Inline
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Code:
+class Code(Struct, frozen=True, kw_only=True):
     """A fenced or indented block of code."""
 
     text: str
@@ -81,21 +76,18 @@ class Code:
     """Offset of each line, and the end of the last one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThematicBreak(Located):
+class ThematicBreak(Located, frozen=True, kw_only=True):
     """A horizontal rule."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableRow(Located):
+class TableRow(Located, frozen=True, kw_only=True):
     """A row of a table."""
 
     cells: tuple[Inline, ...]
     is_head: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class Table(Struct, frozen=True, kw_only=True):
     """A table."""
 
     rows: tuple[TableRow, ...]
@@ -103,8 +95,7 @@ class Table:
     """For each column, ``left``, ``right``, ``center``, or an empty string."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item(Located):
+class Item(Located, frozen=True, kw_only=True):
     """An item of a list."""
 
     blocks: tuple[Block, ...]
@@ -112,8 +103,7 @@ class Item(Located):
     """Whether the task is ticked; None if the item is not a task."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class List:
+class List(Struct, frozen=True, kw_only=True):
     """A bulleted or numbered list."""
 
     items: tuple[Item, ...]
@@ -125,8 +115,7 @@ class List:
     """Whether no blank lines separate its paragraphs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quote(Located):
+class Quote(Located, frozen=True, kw_only=True):
     """A quotation, or an alert: a quotation whose first line names its kind, such as ``[!NOTE]``."""
 
     blocks: tuple[Block, ...]
@@ -139,8 +128,7 @@ class Quote(Located):
 Block = Paragraph | Heading | Code | ThematicBreak | Table | List | Quote
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Markdown:
+class Markdown(Struct, frozen=True, kw_only=True):
     """The blocks and links of a text."""
 
     blocks: tuple[Block, ...]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from markdown_it.token import Token
+from msgspec import Struct
 
 from roamtui.document.text import normalise_line_ends
 from roamtui.markdown.fences import update_fence
@@ -40,8 +40,7 @@ _NESTING_MAX = 10
 """Maximum depth of nested containers. The marks of deeper ones stay as they are."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Mark:
+class _Mark(Struct, frozen=True, kw_only=True):
     """A line that opens or closes a container, or that is a whole one."""
 
     fence: str
@@ -52,8 +51,7 @@ class _Mark:
     is_whole: bool = False
 
 
-@dataclass(slots=True, kw_only=True)
-class _Container:
+class _Container(Struct, kw_only=True):
     """An open container."""
 
     fence: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from roamtui.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link, Words
 from roamtui.markdown.formulas import to_script_characters
@@ -51,8 +52,7 @@ class TagStarts:
         return start in self._starts
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
+class Tag(Struct, frozen=True):
     """A tag of HTML."""
 
     name: str
@@ -109,8 +109,7 @@ def _split_footnotes(text: str, *, is_first: bool) -> Iterator[tuple[str, str | 
     yield text[position:], None
 
 
-@dataclass(slots=True)
-class InlineReader:
+class InlineReader(Struct):
     """Collects the words of a block."""
 
     has_footnotes: bool

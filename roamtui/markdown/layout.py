@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import assert_never
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from roamtui.markdown.blocks import (
     LINE_BREAK,
@@ -65,8 +67,7 @@ _PIXELS_PER_COLUMN, _PIXELS_PER_ROW = 8, 16
 """Minimum number of pixels that a cell shows across and down, so that no picture is enlarged."""
 
 
-@dataclass(slots=True)
-class _Container:
+class _Container(Struct):
     """A quote, list or list item that contains lines."""
 
     first_prefix: tuple[Run, ...] = ()
@@ -80,8 +81,7 @@ class _Container:
     has_lines: bool = False
 
 
-@dataclass(slots=True, kw_only=True)
-class MarkdownLayout:
+class MarkdownLayout(Struct, kw_only=True):
     """A layout that collects the lines of blocks in order."""
 
     width: int | None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from msgspec import Struct
 from wcwidth import iter_graphemes, wcswidth
 
 from roamtui.document.plain import sanitise_text
@@ -60,8 +60,7 @@ class TextRole(StrEnum):
     CODE_COMMENT = "code-comment"
 
 
-@dataclass(frozen=True, slots=True)
-class RunStyle:
+class RunStyle(Struct, frozen=True):
     """How a run looks, and the link and the quote that it belongs to."""
 
     role: TextRole = TextRole.TEXT
@@ -72,8 +71,7 @@ class RunStyle:
     """Number of the quote that the run belongs to; only in answers of a model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """Text of one style, without a line end."""
 
     text: str
@@ -91,8 +89,7 @@ class PictureLine(NamedTuple):
     row: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(Struct, frozen=True, kw_only=True):
     """A laid-out line, with its position in the document."""
 
     runs: tuple[Run, ...] = ()

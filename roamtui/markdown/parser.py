@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
+from msgspec.structs import replace
 
 from roamtui.document.plain import strip_anchor
 from roamtui.document.text import compute_line_starts

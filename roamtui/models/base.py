@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSpec:
+class ToolSpec(Struct, frozen=True, kw_only=True):
     """A tool as it is described to a model."""
 
     name: str
@@ -20,8 +20,7 @@ class ToolSpec:
     """JSON schema of the arguments."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True, kw_only=True):
     """One request to a model."""
 
     messages: tuple[Message, ...]
@@ -30,44 +29,38 @@ class ModelRequest:
     """If False, the model must answer without tools. They are still sent, so that the provider's cache applies."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(Struct, frozen=True):
     """A piece of the reply's text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingDelta:
+class ThinkingDelta(Struct, frozen=True):
     """A piece of the model's reasoning. It is shown dimmed, and never quoted."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallReceived:
+class ToolCallReceived(Struct, frozen=True):
     """A complete tool call."""
 
     call: ToolCall
 
 
-@dataclass(frozen=True, slots=True)
-class UsageReported:
+class UsageReported(Struct, frozen=True):
     """Token counts of this request."""
 
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPending:
+class RetryPending(Struct, frozen=True):
     """A transient failure. The request will be sent again after a wait. Nothing of the reply was shown yet."""
 
     reason: str
     wait_seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyFinished:
+class ReplyFinished(Struct, frozen=True):
     """The end of a complete reply. Always the last event."""
 
     reason: str

@@ -13,8 +13,9 @@ import importlib
 import json
 import re
 from collections.abc import AsyncGenerator, Iterator
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
 from roamtui.models.base import ModelEvent, ReplyFinished, TextDelta, ThinkingDelta, ToolCallReceived, UsageReported

@@ -11,11 +11,11 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import replace
 from itertools import count
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from roamtui.conversation.transcript import Role
 from roamtui.errors import ModelError, format_reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 OLLAMA_WINDOW_TOKENS = 32_768
 """Default for `num_ctx`, because Ollama's own default is small, and longer input is silently truncated."""
@@ -14,8 +14,7 @@ OFFLINE = "offline"
 """Name of the choice to use no model."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
+class ModelOptions(Struct, frozen=True, kw_only=True):
     """Sizes, timeouts and retries of requests to a model."""
 
     window_tokens: int | None = None

@@ -9,9 +9,10 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, SourceError, UsageError
@@ -48,8 +49,7 @@ class NoModel:
         """Nothing to release."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOffer:
+class ModelOffer(Struct, frozen=True, kw_only=True):
     """A usable model that is proposed to the person."""
 
     name: str
@@ -67,8 +67,7 @@ class ModelOffer:
     """Whether it needs nothing, or its server has just listed it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelAvailability:
+class ModelAvailability(Struct, frozen=True, kw_only=True):
     """Whether a model can be used here, and why."""
 
     name: str
@@ -100,8 +99,7 @@ LOCAL_SERVERS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerStatus:
+class ServerStatus(Struct, frozen=True, kw_only=True):
     """The models of a server, or the reason why there are none."""
 
     url: str

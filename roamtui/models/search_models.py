@@ -13,10 +13,11 @@ import re
 import secrets
 import threading
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 from weakref import finalize
+
+from msgspec.structs import replace
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, UsageError

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import Struct
 
 from roamtui.models.base import ModelEvent, ModelRequest
 from roamtui.models.options import ModelOptions
@@ -23,8 +23,7 @@ def encode_frame(frame: Mapping[str, object]) -> bytes:
     return json.dumps(frame, separators=(",", ":")).encode("ascii") + b"\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(Struct, frozen=True, kw_only=True):
     """A task for one model of one provider."""
 
     operation: Literal["describe", "complete", "embed"]
@@ -37,8 +36,7 @@ class Job:
     """Texts to embed. Only for `embed`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFailure:
+class ModelFailure(Struct, frozen=True, kw_only=True):
     """Why there is no reply, or only a partial one."""
 
     reason: str
@@ -58,8 +56,7 @@ class ModelFailure:
         return f"{self.reason}; {self.advice}."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedModel:
+class ResolvedModel(Struct, frozen=True, kw_only=True):
     """What is known about a model by its name, without asking a server."""
 
     model: str
@@ -113,8 +110,7 @@ class ResolvedModel:
         return provider.title if provider else self.provider
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingBatch:
+class EmbeddingBatch(Struct, frozen=True):
     """Vectors of a batch of texts."""
 
     vectors: list[list[float]]

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import takewhile
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, Span
@@ -45,8 +47,7 @@ _RANGE_LIST_TOKENS = 6_000
 _NAMES_MAX = 30
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpandedBlock:
+class ExpandedBlock(Struct, frozen=True, kw_only=True):
     """The answer to a request for one id."""
 
     section_id: str | None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
+
+from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind, NodeLabel, Span

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count, takewhile
+
+from msgspec import Struct, field
 
 from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind, NodeLabel
@@ -171,8 +172,7 @@ def fill_lines(
     return list(_render(lines))
 
 
-@dataclass(slots=True, eq=False)
-class _Line:
+class _Line(Struct, eq=False):
     entry: OutlineEntry
     node: Node
     depth: int
@@ -182,8 +182,7 @@ class _Line:
     """Text that names the nodes below it without lines of their own."""
 
 
-@dataclass(slots=True)
-class _Outline:
+class _Outline(Struct):
     library: Library
     tokens_left: int
     """Tokens that are left in the budget."""

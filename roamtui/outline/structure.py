@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, islice
+
+from msgspec import Struct
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
@@ -35,8 +36,7 @@ _SUGGESTED_MAX = 3
 _ID_MARKS = " \t\r\n[]`\"'§"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutlineEntry:
+class OutlineEntry(Struct, frozen=True, kw_only=True):
     """A line of an outline: a node, or a chain of nodes in which only the last one has text."""
 
     node_id: str
@@ -105,8 +105,7 @@ def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
     return tuple(file.ids[row] for row in file.columns.children(-1) if row >= file.head_rows)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
+class Reference(Struct, frozen=True, kw_only=True):
     """A parsed id from a tool call."""
 
     section_id: str
@@ -195,8 +194,7 @@ def find_unread_pages(library: Library, query: str) -> tuple[str, ...]:
     return tuple(node_id for _, _, node_id in process.extract(query, titles, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX))
 
 
-@dataclass(frozen=True, slots=True)
-class ChildRanges:
+class ChildRanges(Struct, frozen=True):
     """The children of a section in consecutive ranges. A range is small enough to open whole, unless there are many."""
 
     library: Library

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
@@ -18,8 +18,7 @@ _NEAREST = "Quote is not in the text · nearest passage"
 _NOWHERE = "Quote is not in its section, nor anything like it"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CitedPassage:
+class CitedPassage(Struct, frozen=True, kw_only=True):
     """The section and the words that a citation leads to."""
 
     section_id: str

@@ -7,8 +7,9 @@ import unicodedata
 from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from roamtui.outline.spans import Bounds
 from roamtui.quotes.numbers import divides_number
@@ -173,8 +174,7 @@ def _is_inside_word(text: str, position: int) -> bool:
 _WORD_OR_SPACE = re.compile(r"(?P<word>\S+)|\s+")
 
 
-@dataclass(frozen=True, slots=True)
-class _NormalisedText:
+class _NormalisedText(Struct, frozen=True):
     text: str
     offsets: array[int]
     """Offset in the original text, for each character."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from roamtui.outline.spans import Bounds
 from roamtui.quotes.find import normalise_markdown
@@ -19,8 +20,7 @@ _WORDS_MAX = 400
 """Maximum number of words of a quote to compare. The time grows with the square of this number."""
 
 
-@dataclass(frozen=True, slots=True)
-class NearestWords:
+class NearestWords(Struct, frozen=True):
     """A passage that is similar to a quote."""
 
     similarity: float

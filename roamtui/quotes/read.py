@@ -11,9 +11,11 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby, pairwise
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.outline.spans import Bounds
 
@@ -59,8 +61,7 @@ _SENTENCE_END = re.compile(
 does one before a lower-case letter or a number, since it may belong to an abbreviation."""
 
 
-@dataclass(frozen=True, slots=True)
-class CitationMark:
+class CitationMark(Struct, frozen=True):
     """One id between square brackets."""
 
     section_id: str
@@ -69,8 +70,7 @@ class CitationMark:
     """Index of the sentence that contains the id."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quotation:
+class Quotation(Struct, frozen=True):
     """Words between quotation marks."""
 
     text: str
@@ -162,8 +162,7 @@ def _list_quotes(answer: str) -> Iterator[Quotation]:
         yield replace(quote, text=words, end=answer.index(words, quote.start) + len(words)) if is_cut else quote
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerReading:
+class AnswerReading(Struct, frozen=True, kw_only=True):
     """The quotes and the ids in square brackets of an answer, and the bounds of its sentences."""
 
     quotes: tuple[Quotation, ...]

@@ -15,10 +15,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from roamtui.conversation.notes import Note
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -55,8 +56,7 @@ _SIMILARITY_MIN = 0.65
 both have in the same order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(Struct, frozen=True, kw_only=True):
     """A quote and its claimed source."""
 
     quote: str
@@ -85,8 +85,7 @@ class ClaimStatus(StrEnum):
     """The source cannot be opened."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """A claim with the result of its check."""
 
     claim: Claim
@@ -220,8 +219,7 @@ def format_word_diff(quote: str, text: str) -> str:
     return " ".join(parts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocatedNote:
+class LocatedNote(Struct, frozen=True, kw_only=True):
     """A note with its place in the current document: the section, and the words of a quote."""
 
     note: Note

@@ -10,8 +10,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -35,8 +37,7 @@ _FROM_WORST_TO_BEST = (
 """`NO_QUOTE` is last, because it counts only if a mark has nothing else."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedMark:
+class JudgedMark(Struct, frozen=True, kw_only=True):
     """An id between square brackets, as a person sees it."""
 
     start: int
@@ -55,8 +56,7 @@ class JudgedMark:
         return f"[{numbers} {self.verdict.sign}]" if self.verdict.sign else f"[{numbers}]"
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnswerProof:
+class AnswerProof(Struct, frozen=True, kw_only=True, dict=True):
     """The verdicts of an answer. All offsets are in its text."""
 
     quotes: tuple[Citation, ...]

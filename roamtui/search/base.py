@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
@@ -22,8 +23,7 @@ Progress = Callable[[int, int], None]
 """Receives the number of items that are done, and the total."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(Struct, frozen=True, kw_only=True):
     """A section that a search found."""
 
     section_id: str
@@ -46,8 +46,7 @@ class Hit:
     """Whether it is a financial statement that the query names. Such hits come first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking:
+class Ranking(Struct, frozen=True, kw_only=True):
     """The result of a keyword search, without snippets."""
 
     library: Library
@@ -123,8 +122,7 @@ class Reranker(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchServices:
+class SearchServices(Struct, frozen=True, kw_only=True):
     """Models, callbacks and folders for a search. Most search modes need only some of them."""
 
     embedder: Embedder | None = None

@@ -7,7 +7,9 @@ import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
@@ -58,8 +60,7 @@ def make_searcher(
     return words if is_plain else HybridSearcher(library, words, options, services)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedList:
+class RankedList(Struct, frozen=True, kw_only=True):
     """The result of one search method."""
 
     name: str

@@ -8,11 +8,12 @@ import threading
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from weakref import finalize
+
+from msgspec import Struct
 
 from roamtui.document.document import Document
 from roamtui.document.library import Library
@@ -147,8 +148,7 @@ def _join_context(layout: NodeNumbering, document: Document, row: int) -> str:
     return " ".join(dict.fromkeys((*titles, key[:stem_end])))
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedDocument:
+class IndexedDocument(Struct, frozen=True):
     """A document with everything that its rows in an index depend on."""
 
     document: Document
@@ -335,8 +335,7 @@ class SectionStore:
             raise IndexLostError(str(error)) from error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexLocation:
+class IndexLocation(Struct, frozen=True, kw_only=True):
     """Where indexes may be stored on disk."""
 
     folder: Path

@@ -10,8 +10,9 @@ import math
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
+
+from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.document.headings import parse_blocks
 from roamtui.document.text import compute_line_starts
@@ -31,16 +33,14 @@ _MISTYPED_LENGTH_MIN = 5
 """Minimum letters for typo correction; shorter words are too similar to each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Struct, frozen=True):
     """Characters `start` (included) to `end` (excluded) of a text."""
 
     start: int
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(Struct, frozen=True):
     start: int
     end: int
     kind: str
@@ -150,8 +150,7 @@ def _list_blocks(text: str) -> tuple[_Block, ...]:
     return tuple(blocks)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionWords:
+class QuestionWords(Struct, frozen=True, kw_only=True):
     """The terms of a question, and the words of some texts that match them."""
 
     words: tuple[str, ...]

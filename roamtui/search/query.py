@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.search.lexicon import (
     ROOT_LENGTH_MIN,
@@ -37,8 +39,7 @@ _POINTING_WORDS = frozenset(list_words("pointing"))
 _LAST_WORD = re.compile(r"(?<![\w.-])[^\W\d_]{2,}\Z")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(Struct, frozen=True, kw_only=True):
     """A query, parsed for the index."""
 
     terms: tuple[str, ...]

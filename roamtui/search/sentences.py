@@ -10,11 +10,12 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from math import log
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from roamtui.search.lexicon import make_pattern
 from roamtui.search.terms import locate_terms
@@ -75,8 +76,7 @@ _TERM_START_LENGTH = 5
 """Number of first letters of a term that are compared to choose the part of a long section. Endings may differ."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankedSentence:
+class RankedSentence(Struct, frozen=True):
     """The span of a sentence and its score."""
 
     start: int

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+
+from msgspec import Struct
 
 from roamtui.document.headings import parse_blocks
 from roamtui.document.text import compute_line_starts, measure_front_matter, normalise_line_ends
@@ -27,8 +28,7 @@ class UnitKind(StrEnum):
     TABLE_HEAD = "table_head"
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """A range of a text: the characters from `start` up to `end` (exclusive)."""
 
     start: int

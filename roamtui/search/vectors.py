@@ -9,8 +9,9 @@ import hashlib
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
@@ -35,8 +36,7 @@ _STORED_TYPE = "<f2"
 """Half precision. The dot product of two unit vectors of 384 numbers is then off by less than 0.001."""
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingChunk:
+class EmbeddingChunk(Struct, frozen=True):
     """A piece of one section, as the embedder receives it."""
 
     section_id: str

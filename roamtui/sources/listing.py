@@ -7,8 +7,9 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from roamtui.errors import SourceError, format_reason
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
@@ -33,8 +34,7 @@ _IGNORE_NAME = ".gitignore"
 _IGNORE_BYTES_MAX = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class Listing(Struct, frozen=True, kw_only=True):
     """The files of a source."""
 
     source: str
@@ -103,8 +103,7 @@ def read_listed(path: Path, key: str, *, conversion: ConversionOptions = DEFAULT
     return read_file(path, conversion=conversion)
 
 
-@dataclass(slots=True)
-class _FolderWalker:
+class _FolderWalker(Struct):
     """A walk through a folder, with the files found so far."""
 
     root: Path

@@ -10,10 +10,11 @@ import posixpath
 import stat
 import zipfile
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
 
 from roamtui.sources.convert.drawing import PIXELS_MAX, PictureFile
 from roamtui.sources.convert.zip_package import ENCRYPTED_FLAG, ZIP_ERRORS, is_bounded
@@ -75,8 +76,7 @@ def find_picture(source: str, doc: str, href: str) -> PictureFile | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentFile:
+class DocumentFile(Struct, frozen=True):
     """The file on this machine that contains a document of a library."""
 
     path: Path

@@ -7,8 +7,9 @@ import os
 import re
 import stat
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from roamtui.errors import SourceError, format_reason
 from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert
@@ -23,8 +24,7 @@ _PLAIN_SUFFIXES = frozenset({".csv", ".tsv", ".log"})
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawText:
+class RawText(Struct, frozen=True, kw_only=True):
     """The decoded text of a source."""
 
     text: str

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from roamtui.agent.passages import list_passages
 from roamtui.conversation.state import Exchange
@@ -55,8 +57,7 @@ _SIGNS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class Cell(Struct, frozen=True, kw_only=True):
     """The answer to one question about one row."""
 
     row: str

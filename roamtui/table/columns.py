@@ -6,13 +6,13 @@ import re
 import tomllib
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
+from msgspec import Struct
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import UsageError, format_reason
@@ -46,8 +46,7 @@ _DESCRIPTIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(Struct, frozen=True, kw_only=True):
     """A question that is asked about each row."""
 
     question: Annotated[str, msgspec.Meta(pattern=r"\S")]

@@ -6,7 +6,9 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
@@ -28,8 +30,7 @@ _FAILURES_MAX = 5
 """The run stops after this many failures of the model in a row."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TablePlan:
+class TablePlan(Struct, frozen=True, kw_only=True):
     """The model, and the options for filling the cells of a table."""
 
     model: Model
@@ -42,8 +43,7 @@ class TablePlan:
     """Number of cells at a time."""
 
 
-@dataclass(slots=True, kw_only=True)
-class TableRun:
+class TableRun(Struct, kw_only=True):
     """The progress of a run."""
 
     total: int

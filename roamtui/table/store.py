@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct, field
 
 from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, map_store_errors
 from roamtui.table.cells import Cell
@@ -19,8 +19,7 @@ _START = b'{"definition": {'
 """The start of a log. Other programs write files of this name too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """A document."""
 
     title: str
@@ -28,8 +27,7 @@ class Row:
     """Path or URL with which the document is opened."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Table:
+class Table(Struct, kw_only=True):
     """Questions about documents, with the answers so far."""
 
     folder: Path

@@ -8,10 +8,11 @@ another method. A `Keymap` has the actions with the keys that a person rebound.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 
+from msgspec import Struct
+from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 from textual.keys import KEY_NAME_REPLACEMENTS, key_to_character
 
@@ -62,8 +63,7 @@ LIST_IDS = ("move.down", "move.up", "move.page_down", "move.page_up", "move.firs
 """The movements in a list with one column."""
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """An action that a person can run."""
 
     id: str
@@ -237,8 +237,7 @@ _NO_KEY = "unbound"
 """A key that no terminal sends. Bindings without keys have it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keymap:
+class Keymap(Struct, frozen=True):
     """The actions with their current keys."""
 
     actions: tuple[Action, ...]
@@ -275,9 +274,9 @@ def make_bindings(*scopes: Scope, only: Container[str] | None = None) -> list[Bi
     for action in ACTIONS:
         if action.scope in scopes and (only is None or action.id in only):
             keys = ",".join(action.keys) or _NO_KEY
-            binding = Binding(keys, action.call, show=False, priority=action.is_priority, id=action.id)
             # In a text field, Textual drops a binding whose default key prints. The second one stays.
-            bindings += [binding, replace(binding, key=_NO_KEY, id=action.id + _OWN)]
+            for key, id_ in ((keys, action.id), (_NO_KEY, action.id + _OWN)):
+                bindings.append(Binding(key, action.call, show=False, priority=action.is_priority, id=id_))
     return bindings
 
 

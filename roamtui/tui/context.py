@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from roamtui.document.library import Library
 from roamtui.sources.convert.converted import PageReport
@@ -34,8 +35,7 @@ class OfferGroup(StrEnum):
     SITE = "Sites with an llms.txt"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StartOffer:
+class StartOffer(Struct, frozen=True, kw_only=True):
     """A source that the start screen offers."""
 
     group: OfferGroup
@@ -51,8 +51,7 @@ class StartOffer:
     """Answers in the place of the settings' model."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TuiOptions:
+class TuiOptions(Struct, frozen=True, kw_only=True):
     """How the app looks, and what it can do besides showing a document."""
 
     model_name: str = "offline"
@@ -92,8 +91,7 @@ class TuiOptions:
     """Prepares the table about some sources, or the table in a folder. Called in a thread. Raises `RoamtuiError`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class AppContext:
+class AppContext(Struct, frozen=True, kw_only=True, dict=True):
     """One open document: its conversation and agent, and how to reload and watch it."""
 
     conversation: Conversation

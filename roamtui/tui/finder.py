@@ -6,12 +6,14 @@ import asyncio
 import re
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import islice
 from time import monotonic
 from types import MappingProxyType
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
 from roamtui.document.counts import format_count
@@ -48,8 +50,7 @@ class TextPosition(NamedTuple):
     offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextMatches:
+class TextMatches(Struct, frozen=True, kw_only=True):
     """The matches of a phrase in a library."""
 
     phrase: str = ""
@@ -73,8 +74,7 @@ class ResultKind(StrEnum):
     RELATED = "Related"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindResult:
+class FindResult(Struct, frozen=True, kw_only=True):
     """A section that was found. Its texts are safe for the screen."""
 
     kind: ResultKind
@@ -94,8 +94,7 @@ class FindResult:
     """The best sentence of a search hit, as the document has it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindResults:
+class FindResults(Struct, frozen=True, kw_only=True):
     """What a search has found so far."""
 
     query: str = ""

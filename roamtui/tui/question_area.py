@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
@@ -32,8 +33,7 @@ def make_retry_options(exchange: Exchange, library: Library) -> AskOptions:
     return AskOptions(replaces=exchange, within=within)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _SentQuestion:
+class _SentQuestion(Struct, frozen=True, kw_only=True):
     question: str
     options: AskOptions
     worker: Worker[None]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.passages import list_passages, read_passage_reply

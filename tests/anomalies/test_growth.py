@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.agent.answer import choose_reminder
 from roamtui.agent.tools.base import parse_section_ids

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from roamtui.conversation.commands import ApprovalRequest, CloseSections, Command, ExpandSections, Origin, PinSections
 from roamtui.conversation.conversation import Conversation

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.conversation.notes import Note, NoteStore, count_notes, make_note
 from roamtui.conversation.transcript import Citation, QuoteState

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
@@ -89,7 +88,7 @@ def _section(section_id: str, tokens: int = 100, **values: object) -> OpenSectio
     section = OpenSection(
         section_id=section_id, opened_by=Origin.AGENT, last_used=_QUESTIONS, last_cited=0, tokens=tokens
     )
-    return replace(section, **values)  # type: ignore[arg-type]
+    return replace(section, **values)
 
 
 def _state(*sections: OpenSection, budget: int = 1_000, mode: KeepOpenMode = KeepOpenMode.KEEP) -> ConversationState:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree, html
+from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation

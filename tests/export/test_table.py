@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.export.table import render_csv, render_json_table, render_markdown_table

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.search.index import IndexLocation, SectionIndex, SectionStore
@@ -161,8 +162,7 @@ def test_two_programs_with_different_texts_of_a_source_both_find_theirs(folder: 
 def test_a_pipe_and_a_small_library_stay_in_memory(tmp_path: Path) -> None:
     location = IndexLocation(folder=tmp_path)
     assert KeywordSearcher(_FRUIT_LIBRARY, location=location).prepare().store.path is None
-    piped = make_library("# One\n")
-    vars(piped)["source"] = "-"
+    piped = replace(make_library("# One\n"), source="-")
     assert location.get_path(piped) is None
     assert list(tmp_path.iterdir()) == []
 

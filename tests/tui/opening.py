@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from threading import Event
+
+from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ToolFinished
@@ -22,8 +23,7 @@ _SEPARATOR = re.compile(r"[,;\n]")
 _BRACKETS_AROUND = re.compile(r"\A[\s\[\]{}()\"'`:]++|(?<![\s\[\]{}()\"'`:])[\s\[\]{}()\"'`:]++\Z")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext:
+class ToolContext(Struct, frozen=True, kw_only=True):
     """The conversation that a tool works on."""
 
     conversation: Conversation
@@ -34,8 +34,7 @@ class ToolContext:
     """Document text in the results of earlier calls of the same step."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResponse:
+class ToolResponse(Struct, frozen=True, kw_only=True):
     """The result of a call."""
 
     text: str

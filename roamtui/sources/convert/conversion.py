@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import PurePosixPath
+
+from msgspec.structs import replace
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, ConvertedText, Format, PageReport

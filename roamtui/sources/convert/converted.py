@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
 
 
 class Format(StrEnum):
@@ -35,8 +36,7 @@ exception, the conversion ends.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversionOptions:
+class ConversionOptions(Struct, frozen=True, kw_only=True):
     """How files are converted."""
 
     cache_dir: Path | None = None
@@ -50,8 +50,7 @@ class ConversionOptions:
 DEFAULT_OPTIONS = ConversionOptions()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConvertedText:
+class ConvertedText(Struct, frozen=True, kw_only=True):
     """A file converted to Markdown."""
 
     text: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 PIXELS_MAX = 25_000_000
 """Maximum number of pixels of a picture. Decoding one of this size takes 138 MB and about a second."""
@@ -14,8 +15,7 @@ Box = tuple[float, float, float, float]
 """Left, top, right and bottom edges of a rectangle, as shares of the width and height of the picture or page."""
 
 
-@dataclass(frozen=True, slots=True)
-class PictureFile:
+class PictureFile(Struct, frozen=True):
     """A file on this machine, or in an EPUB or DOCX file on it."""
 
     path: Path
@@ -29,8 +29,7 @@ class PictureFile:
         return PurePosixPath(self.member).name if self.member else self.path.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawingRequest:
+class DrawingRequest(Struct, frozen=True, kw_only=True):
     """Which part of a picture or of a page of a PDF to draw, and how."""
 
     width: int
@@ -51,8 +50,7 @@ class DrawingRequest:
     """Whether to compress the drawing for a terminal that can decode it: a picture as PNG, a page by zlib."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Viewport:
+class Viewport(Struct, frozen=True, kw_only=True):
     """The part of a picture or page that is drawn, and the size of the drawing in pixels."""
 
     box: Box
@@ -61,8 +59,7 @@ class Viewport:
     zoom: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
+class Drawing(Struct, frozen=True, kw_only=True):
     """A drawn part of a picture or page."""
 
     data: bytes

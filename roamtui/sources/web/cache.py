@@ -12,11 +12,11 @@ import os
 import re
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from roamtui.paths import make_private_folder, write_private_file
 
@@ -39,8 +39,7 @@ _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,64}/[a-z0-9!#$&^_.+-]{1,64}")
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpResponse:
+class HttpResponse(Struct, frozen=True, kw_only=True):
     """A response as it was received, perhaps some time ago."""
 
     url: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 import roamtui
 from roamtui.errors import SourceError
@@ -13,8 +14,7 @@ from roamtui.errors import SourceError
 USER_AGENT = f"roamtui/{roamtui.__version__} (+https://pypi.org/project/roamtui/)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchOptions:
+class FetchOptions(Struct, frozen=True, kw_only=True):
     """Limits of each fetch, and its proxy. Times are in seconds."""
 
     is_offline: bool = False
@@ -38,8 +38,7 @@ class FetchOptions:
     cache_bytes_max: int = 500_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchedPage:
+class FetchedPage(Struct, frozen=True, kw_only=True):
     """A page as received, decompressed but not decoded."""
 
     url: str

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
+
+from msgspec import Struct
 
 from roamtui.errors import SourceError
 
@@ -143,8 +144,7 @@ def _normalise_path(path: str) -> str:
     return "/" + "/".join(segments)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AllowedOrigins:
+class AllowedOrigins(Struct, frozen=True, kw_only=True):
     """Origins that may be fetched, in the form of `origin_of`."""
 
     typed: frozenset[str] = frozenset()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from textual import events, on
 from textual.content import Content
 from textual.geometry import Size
@@ -98,16 +98,14 @@ _META_KEY = "roamtui_target"
 _SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
 
 
-@dataclass(frozen=True, slots=True)
-class SectionTarget:
+class SectionTarget(Struct, frozen=True):
     """A section to jump to, optionally with a quote."""
 
     section_id: str
     citation: Citation | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LinkTarget:
+class LinkTarget(Struct, frozen=True):
     """A link that the model wrote: to a section, or to a page that opens only after the person confirms."""
 
     href: str
@@ -115,20 +113,17 @@ class LinkTarget:
     """A cited section. Relative links are resolved against it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleTarget:
+class ExampleTarget(Struct, frozen=True):
     """An example question."""
 
     question: str
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierTarget:
+class EarlierTarget(Struct, frozen=True):
     """The earlier questions of the conversation that are not shown yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationTarget:
+class ConversationTarget(Struct, frozen=True):
     """A saved conversation."""
 
     conversation_id: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from textwrap import dedent
 
+from msgspec import Struct
 from textual.content import Content
 from typing_extensions import override
 
@@ -35,8 +35,7 @@ _CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
 """Matches a text that ends with a line that is not blank, so that what follows continues its block."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Card:
+class _Card(Struct, frozen=True, kw_only=True):
     path: tuple[str, ...]
     """Titles down to the section."""
     place: str

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
+
+from msgspec import Struct
 
 from roamtui.document.document import Document
 from roamtui.document.library import Library
@@ -26,8 +27,7 @@ _FRONT_MATTER_LENGTH_MAX = 50_000
 """In characters. The end of front matter is not looked for beyond this length."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentView:
+class DocumentView(Struct, frozen=True, kw_only=True):
     """A document, opened at `start`."""
 
     document: Document
@@ -87,8 +87,7 @@ _TABLE_RULE_CHARACTERS = "-:| \t"
 _BLANK_LINE = re.compile(r"(?:^|\n|\r)[ \t]*(?:\r\n?|\n)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextChunk:
+class TextChunk(Struct, frozen=True, kw_only=True):
     """A span of a document's text."""
 
     start: int

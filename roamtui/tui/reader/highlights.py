@@ -7,9 +7,10 @@ of the screen.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from roamtui.document.document import Document
 from roamtui.document.node import Span
@@ -29,8 +30,7 @@ class LineSpan(NamedTuple):
     end: int
 
 
-@dataclass(slots=True)
-class Highlights:
+class Highlights(Struct):
     """The words of a quote and the search matches to highlight. Their positions are computed chunk by chunk."""
 
     quote: tuple[Span, ...] = ()

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from roamtui.markdown.blocks import Link
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
@@ -55,8 +56,7 @@ class ShownLink(NamedTuple):
     x: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkLines:
+class ChunkLines(Struct, frozen=True, kw_only=True):
     """The lines and links of a chunk, which is a part of the document, laid out for a width."""
 
     lines: tuple[Line, ...]

@@ -6,10 +6,10 @@ import asyncio
 import re
 from collections.abc import Awaitable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from msgspec.structs import replace
 from textual import events, on, work
 from textual.content import Content
 from typing_extensions import override

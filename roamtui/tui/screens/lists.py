@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar, Generic, TypeVar
 
+from msgspec import Struct
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
@@ -34,8 +34,7 @@ _LABEL_WIDTH_MAX = 36
 """Maximum width in cells of the column of labels."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row(Generic[Item]):
+class Row(Struct, Generic[Item], frozen=True):
     """An item of a list as it is drawn, which may take several lines."""
 
     item: Item
@@ -289,8 +288,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
             self.dismiss(None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PickerItem(Generic[Item]):
+class PickerItem(Struct, Generic[Item], frozen=True, kw_only=True):
     """An item that is drawn as one line with columns."""
 
     value: Item

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from textual import events, on, work
 from textual.app import App
 from textual.content import Content

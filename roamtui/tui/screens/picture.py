@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 from rich.segment import Segment
 from textual import events, on, work
 from textual.app import App, ComposeResult
@@ -44,8 +44,7 @@ _MOVE_SHARE = 0.4
 """How far a key moves the view, as a share of what is in view."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownFile:
+class ShownFile(Struct, frozen=True, kw_only=True):
     """A picture, or a PDF whose pages are shown."""
 
     name: str

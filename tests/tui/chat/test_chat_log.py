@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from roamtui.conversation.state import Exchange, Transcript
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.loader import build_library

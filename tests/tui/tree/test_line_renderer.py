@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.style import Style
 

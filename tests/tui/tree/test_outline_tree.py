@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 
+from msgspec.structs import replace
 from textual import on
 from textual.app import App, ComposeResult
 from textual.message import Message

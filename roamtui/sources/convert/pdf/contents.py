@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+from msgspec import Struct
 from rapidfuzz import fuzz
 
 from roamtui.sources.convert.pdf.outline import (
@@ -66,8 +66,7 @@ _HEAD_LENGTH_MIN = 10
 """A title without its tail is compared with rows only if it has at least this many characters."""
 
 
-@dataclass(slots=True)
-class _ContentsLine:
+class _ContentsLine(Struct):
     title: str
     label: str
     page: int | None

@@ -12,9 +12,10 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Any
+
+from msgspec import Struct, field
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import TESSERACT
@@ -40,8 +41,7 @@ _PROPERTIES = {"bbox": 4, "baseline": 2, "x_size": 1, "x_wconf": 1}
 _LANGUAGE = re.compile(r"[A-Za-z]\w{1,30}(?:/\w{1,30})?")
 
 
-@dataclass(slots=True)
-class _Line:
+class _Line(Struct):
     """A line as tesseract read it."""
 
     baseline: float

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from roamtui.sources.convert.pdf.pdfium import HYPHEN, PageLink
 from roamtui.sources.convert.pdf.rows import PageRow
@@ -29,8 +30,7 @@ SIZE_TOLERANCE = 0.06
 CONTINUED = re.compile(r"(?:continued|cont['’]?d\.?|concluded)\W*$", re.IGNORECASE)
 
 
-@dataclass(slots=True)
-class PageText:
+class PageText(Struct):
     """The content of a page."""
 
     rows: list[PageRow]
@@ -42,8 +42,7 @@ class PageText:
     """False if the page is damaged."""
 
 
-@dataclass(slots=True, kw_only=True)
-class DetectedHeading:
+class DetectedHeading(Struct, kw_only=True):
     """A heading on a page."""
 
     page: int

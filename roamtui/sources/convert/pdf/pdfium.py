@@ -12,11 +12,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import pypdfium2_raw as pdfium
+from msgspec import Struct
 
 from roamtui.errors import SourceError
 from roamtui.sources.decode import replace_surrogates
@@ -53,8 +53,7 @@ _WIDE_RATIO = 1.2
 _PASSWORD_ERRORS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
 
 
-@dataclass(slots=True)
-class Word:
+class Word(Struct):
     """Consecutive characters without a space between them, with their box."""
 
     text: str
@@ -67,8 +66,7 @@ class Word:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Font:
+class Font(Struct, frozen=True):
     """The font of a character."""
 
     name: str
@@ -79,8 +77,7 @@ class Font:
 UNKNOWN_FONT = Font("", is_bold=False, is_italic=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageLink:
+class PageLink(Struct, frozen=True, kw_only=True):
     """A link to another page of the file."""
 
     top: float
@@ -90,8 +87,7 @@ class PageLink:
     """0-based."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TocEntry:
+class TocEntry(Struct, frozen=True, kw_only=True):
     """A title in the bookmarks or on a contents page."""
 
     title: str

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from roamtui.sources.convert.pdf.rows import PageRow
 
@@ -52,8 +53,7 @@ PrintedNumbers = dict[tuple[str, int], list[int]]
 """0-based pages of each printed number (prefix and value), ascending. There are several if parts restart at 1."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StrippedPages:
+class StrippedPages(Struct, frozen=True, kw_only=True):
     """Pages without their running heads."""
 
     pages: list[list[PageRow]]

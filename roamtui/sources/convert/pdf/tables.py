@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import dropwhile, pairwise
+
+from msgspec import Struct
 
 from roamtui.sources.convert.pdf.pdfium import HYPHEN
 from roamtui.sources.convert.pdf.rows import Cell, PageRow
@@ -72,8 +73,7 @@ _COLUMNS_MAX = 24
 _BAR = r"\|"
 
 
-@dataclass(slots=True)
-class PageTable:
+class PageTable(Struct):
     """The rows of a table from `start` up to `end` (exclusive). The first `header_count` rows are its header."""
 
     start: int
@@ -229,8 +229,7 @@ def write_table(rows: Sequence[PageRow], header_count: int) -> str:
     )
 
 
-@dataclass(slots=True)
-class _Head:
+class _Head(Struct):
     """One or more lines of a header that are centred above each other."""
 
     text: str

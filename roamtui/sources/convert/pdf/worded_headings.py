@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
+
+from msgspec import Struct
 
 from roamtui.sources.convert.pdf.outline import (
     CONTINUED,
@@ -79,8 +80,7 @@ _FULL_SHARE = 0.75
 """Minimum right end of a row that may be wrapped, relative to the rightmost one on the page."""
 
 
-@dataclass(frozen=True, slots=True)
-class _HeadingCandidate:
+class _HeadingCandidate(Struct, frozen=True):
     """A row that may be a heading. Those with ascending keys and the greatest total weight are chosen."""
 
     page: int
