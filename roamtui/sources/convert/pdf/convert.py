@@ -11,7 +11,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText, PageReport, has_tesseract
 from roamtui.sources.convert.pdf.contents import TitleAnchorer, detect_contents
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter, WordRepairer
-from roamtui.sources.convert.pdf.ocr import recognise_page
+from roamtui.sources.convert.pdf.ocr import recognise_rows
 from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, parse_item
 from roamtui.sources.convert.pdf.pdfium import PdfFile, TocEntry
 from roamtui.sources.convert.pdf.rows import read_rows
@@ -144,25 +144,19 @@ class _PageReader:
     def _run_ocr(self, pages: Sequence[PageText], numbers: Sequence[int]) -> list[int]:
         """Run OCR on pages, and return the numbers of those where it found no text."""
         empty: list[int] = []
-        unclear: list[int] = []
-        slow: list[int] = []
-        for done, number in enumerate(numbers):
+        failed: list[int] = []
+        for done, number in enumerate(numbers, start=1):
             with self._file.open_page(number - 1) as page:
                 assert page is not None
-                scanned = recognise_page(page, self._ocr_languages)
-            rows = read_rows(scanned) if scanned is not None else []
-            pages[number - 1].rows = rows
-            if scanned is None:
-                slow.append(number)
+                rows = recognise_rows(page, self._ocr_languages)
+            pages[number - 1].rows = rows or []
+            if rows is None:
+                failed.append(number)
             elif not rows:
                 empty.append(number)
-            elif not scanned.is_clear:
-                unclear.append(number)
-            self._tell(done + 1, len(numbers))
-        if unclear:
-            self.notes.append(f"{_format_pages(unclear)} hard to read, so words may be wrong.")
-        if slow:
-            self.notes.append(f"{_format_pages(slow)} without text, because tesseract failed or took too long.")
+            self._tell(done, len(numbers))
+        if failed:
+            self.notes.append(f"{_format_pages(failed)} without text, because tesseract failed or took too long.")
         return empty
 
     def _tell(self, done: int, count: int) -> None:

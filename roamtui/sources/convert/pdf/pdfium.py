@@ -48,6 +48,7 @@ _ROW_HEIGHT_QUANTILE = 0.9
 """Quantile of word heights that is taken for the height of a row, because most words lack ascenders or descenders."""
 _FONT_HEIGHT_RATIO = 1.15
 """Height of the box of a font, relative to its letters."""
+_TESSERACT_FONT = "GlyphLessFont"
 _WIDE_RATIO = 1.2
 """Minimum width of a wide page, relative to its height."""
 _PASSWORD_ERRORS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
@@ -189,9 +190,9 @@ class PdfPage:
         """
         left, top, right, bottom = box
         full_width, full_height = round(width / (right - left)), round(height / (bottom - top))
-        pixels = bytearray(width * height * 4)
+        pixels = bytearray(width * height * 3)
         buffer = (ctypes.c_char * len(pixels)).from_buffer(pixels)
-        bitmap = pdfium.FPDFBitmap_CreateEx(width, height, pdfium.FPDFBitmap_BGRx, buffer, width * 4)
+        bitmap = pdfium.FPDFBitmap_CreateEx(width, height, pdfium.FPDFBitmap_BGR, buffer, width * 3)
         if not bitmap:
             raise MemoryError
         pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, 0xFFFFFFFF)
@@ -199,10 +200,7 @@ class PdfPage:
         flags = pdfium.FPDF_ANNOT | pdfium.FPDF_REVERSE_BYTE_ORDER
         pdfium.FPDF_RenderPageBitmap(bitmap, self._page, *start, full_width, full_height, 0, flags)
         pdfium.FPDFBitmap_Destroy(bitmap)
-        colours = bytearray(width * height * 3)
-        for colour in range(3):
-            colours[colour::3] = pixels[colour::4]
-        return colours
+        return pixels
 
     def locate_characters(self, first: int, last: int) -> Iterator[tuple[float, float, float, float]]:
         """Yield rectangles around characters, one per line: left, top, right and bottom as shares of the page."""
@@ -245,9 +243,11 @@ class PdfPage:
         )
         has_no_ligatures = not any(map(text.replace("\r\n", "").__contains__, map(chr, _LIGATURES)))
         words = []
+        # Tesseract stretches each word and the space after it, together, over the width of the word in the picture.
+        past_end = 0 if self.read_font(len(text) // 2).name == _TESSERACT_FONT else 1
         for match in _WORD.finditer(text):
             first, end = match.span()
-            bounds = self._read_box(first, end - 1, rotation)
+            bounds = self._read_box(first, end - past_end, rotation)
             if bounds and bounds[1] > left and bounds[0] < right and bounds[3] > top and bounds[2] < bottom:
                 letters = match[0] if has_no_ligatures else match[0].translate(_LIGATURES)
                 if self.is_right_to_left:

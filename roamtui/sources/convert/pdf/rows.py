@@ -9,7 +9,6 @@ from itertools import chain, groupby, pairwise
 from operator import attrgetter
 from statistics import median
 
-from roamtui.sources.convert.pdf.ocr import ScannedPage
 from roamtui.sources.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage, Word
 
 _OVERLAP_MIN = 0.5
@@ -272,7 +271,7 @@ def _make_drawn_row(words: Sequence[Word]) -> PageRow:
     return _build_row([cell], words, _measure_size(words))
 
 
-def read_rows(page: PdfPage | ScannedPage) -> list[PageRow]:
+def read_rows(page: PdfPage) -> list[PageRow]:
     """Return the rows of a page in reading order."""
     words, vertical = separate_stray_words(page.read_words())
     groups = _sort_into_reading_order(words, 0)

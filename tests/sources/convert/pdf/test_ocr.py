@@ -1,4 +1,4 @@
-"""Scanned pages of PDFs, read by the real tesseract: words, tables, languages, and what is hard to read."""
+"""Scanned pages of PDFs, read by the real tesseract: words, tables and languages."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from roamtui.sources.convert.converted import ConversionOptions, ConvertedText
 from roamtui.sources.convert.pdf import ocr
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from roamtui.sources.convert.pdf.pdfium import PdfFile
+from roamtui.sources.convert.pdf.rows import read_rows
 from tests.real_documents import find_data_dir
 from tests.sources.convert.outlines import read_outline
 from tests.sources.convert.sample_pdf import lay_cells, lay_out, make_pdf, make_scan
@@ -76,18 +77,9 @@ def test_97_of_100_words_of_public_pages_are_right(name: str, pages: tuple[int, 
         with original.open_page(number) as page, scan.open_page(index) as picture:
             assert page is not None
             assert picture is not None
-            scanned = ocr.recognise_page(picture, ["eng"])
-            assert scanned is not None
-            for side, words in enumerate((page.read_words(), scanned.read_words())):
-                texts[side] += " ".join(word.text for word in words).replace(" %", "%") + " "
+            for side, rows in enumerate((read_rows(page), ocr.recognise_rows(picture, ["eng"]))):
+                texts[side] += "".join(f"{row.text} " for row in rows or ())
     assert _share_right(*texts) >= 0.97
-
-
-@_needs_tesseract
-def test_only_pages_without_text_are_read_and_a_blurred_one_is_hard_to_read() -> None:
-    blurred = make_scan(_TEXT_PDF, [0], dots_per_inch=44)
-    converted = _read(blurred)
-    assert "Page 1 is hard to read, so words may be wrong." in converted.notes
 
 
 @_needs_tesseract
