@@ -13,7 +13,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint embeddings fast snap golden bench size fuzz soak docs clean
+.PHONY: help run test lint embeddings fast snap golden bench size fuzz soak docs release clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ docs: $(VENV)/.developed ## Write the generated parts of README and docs/ again:
 	@$(BIN)/python docs/write_reference.py
 	@$(BIN)/python docs/write_licences.py
 	@$(BIN)/python -m docs.take_pictures
+
+release: $(VENV)/.developed ## Build the wheel and the source package into dist/, check them, and use the wheel in an environment of its own
+	@$(BIN)/python -m tests.soak.release
 
 clean: ## Remove caches and what was built; .venv stays
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis snapshot_report.html
