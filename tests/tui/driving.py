@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+from textual import events
 from textual.app import App
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -178,6 +180,13 @@ async def press_until(pilot: Pilot[Any], until: Until, *keys: str) -> None:
     """Press keys, and wait as `wait_until` does."""
     await pilot.press(*keys)
     await wait_until(pilot, until)
+
+
+def type_at_once(pilot: Pilot[None], *words: str) -> None:
+    """Put all keys into the app's queue before it comes to the first; a word of several letters is a key's name."""
+    for word in words:
+        name = word if len(word) > 1 else _character_to_key(word)
+        pilot.app.post_message(events.Key(name, word if len(word) == 1 else None))
 
 
 async def ask(pilot: Pilot[None], question: str) -> None:

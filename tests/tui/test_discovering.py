@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.screens.lists import PickerItem, filter_items
-from tests.tui.driving import make_app, press_until, running, screen_text, wait_until
-from tests.tui.test_key_queue import type_at_once
+from tests.tui.driving import make_app, press_until, running, screen_text, type_at_once, wait_until
 
 
 async def test_keys_typed_at_once_go_to_the_palette_and_then_to_what_it_opens() -> None:

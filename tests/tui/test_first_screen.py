@@ -1,20 +1,33 @@
-"""The first screen stands before the agent is made, and nothing is lost on the way."""
+"""The first screen: it stands before the agent is made, says what the document is, and plays the recorded answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 from rich.console import RenderableType
 from textual.screen import Screen
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
+from roamtui.bootstrap import Bootstrap
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.transcript import QuoteState
+from roamtui.document.library import Library
+from roamtui.document.loader import build_library
+from roamtui.launch import EXAMPLE, Launch
+from roamtui.models.options import OFFLINE
+from roamtui.models.recorded import RecordedModel
+from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext
-from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import EXAMPLES, make_context, running, screen_text, wait_until
+from roamtui.tui.context import AppContext, TuiOptions
+from tests.fakes.contexts import context_of
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.tui.driving import EXAMPLES, TEXT, ask, expand, make_context, press_until, running, screen_text, wait_until
 
 
 def make_late_app(context: AppContext, note: Callable[[], None] = lambda: None) -> RoamApp:
@@ -67,3 +80,90 @@ async def test_an_app_can_be_left_before_the_agent_is_made() -> None:
     app.call_later(app.exit)
     await app.run_async(headless=True)
     assert app.return_code == 0
+
+
+QUESTION = "How many loaves?"
+QUOTE = "The deck oven takes ninety loaves"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ConversationStore:
+    return ConversationStore(tmp_path / "conversations")
+
+
+def make_app(store: ConversationStore, text: str = TEXT) -> RoamApp:
+    library = build_library(RawText(text=text, source="bakery.md", name="bakery"))
+    agent = Agent(Conversation(library, store=store), ScriptedModel())
+    return RoamApp(context_of(agent, options=TuiOptions(examples=EXAMPLES)))
+
+
+async def ask_about_deck_oven(store: ConversationStore) -> None:
+    library: Library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
+    deck = next(one for one in library.walk() if library.title_of(one) == "Deck oven")
+    model = ScriptedModel([expand(deck), ScriptedReply(text=f'"{QUOTE}" [{deck}].')])
+    session = Conversation(library, store=store)
+    await Agent(session, model).ask(QUESTION)
+    session.close()
+
+
+async def test_a_newcomer_sees_what_the_document_is_and_how_to_take_a_question(store: ConversationStore) -> None:
+    async with running(make_app(store)) as (app, pilot):
+        await wait_until(pilot, "Try · ↑ takes one")
+        text = screen_text(app)
+        assert "3 chapters, ~" in text
+        assert not any(word in text for word in ("Saved",))
+        await pilot.press("up")
+        assert app.main_screen.question_box.text == EXAMPLES[0]
+
+
+async def test_saved_conversations_are_named_and_one_can_be_resumed(store: ConversationStore) -> None:
+    await ask_about_deck_oven(store)
+    async with running(make_app(store)) as (app, pilot):
+        await wait_until(pilot, lambda: "Saved · f4 lists them" in screen_text(app) and QUESTION in screen_text(app))
+        assert "no longer in the document" not in screen_text(app)
+        app.main_screen.panes.focus_chat()
+        await press_until(pilot, lambda: QUOTE in screen_text(app), "j", "enter")
+        await press_until(pilot, "Saved · f4", "ctrl+n")
+
+
+class NotedModel(ScriptedModel):
+    """A model of which there is something to know once it was started."""
+
+    note = ""
+
+    async def start(self) -> None:
+        """Find out."""
+        self.note = "It has no [b]tool calls[/b]."
+
+
+async def test_the_app_says_what_to_know_of_a_model_once() -> None:
+    library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
+    app = RoamApp(context_of(Agent(Conversation(library), NotedModel([ScriptedReply(text="Not found: no.")]))))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await wait_until(pilot, "It has no [b]tool calls[/b].")
+        await ask(pilot, "How many loaves?")
+        assert screen_text(app).count("tool calls") == 1
+
+
+async def test_the_recorded_answer_shows_a_false_quote_and_then_the_box_is_free() -> None:
+    model = RecordedModel(seconds_per_word=0)
+    app = RoamApp(Launch(bootstrap=Bootstrap(), sources=(str(EXAMPLE),)).open((str(EXAMPLE),), None, model))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await wait_until(pilot, "Pay early to keep borrowing.")
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        (exchange,) = app.main_screen.conversation.state.transcript.exchanges
+        states = [citation.state for citation in exchange.citations]
+        assert [state.value for state in states].count("not_found") == 1
+        assert QuoteState.FOUND in states
+        assert "Recorded: a person played the model" in screen_text(app)
+        await ask(pilot, "When does the main counter open on Saturday?")
+        assert "no model has read them" in screen_text(app)
+
+
+async def test_esc_stops_the_recorded_answer() -> None:
+    app = RoamApp(Launch(bootstrap=Bootstrap()).open((str(EXAMPLE),), None, RecordedModel(seconds_per_word=60)))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await wait_until(pilot, lambda: app.main_screen.is_asking)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        assert app.main_screen.agent.model.name == OFFLINE

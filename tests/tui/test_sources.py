@@ -1,7 +1,8 @@
-"""Sources are added in the app, by path."""
+"""Folders, sites and added sources in the app: read when they are opened, and asked about before another site is."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,20 +11,134 @@ from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
+from roamtui.document.loader import open_sources
 from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.screens.dialogs import ConfirmDialog
+from roamtui.tui.tree.visible_lines import FoldState
 from tests.fakes.contexts import context_of
-from tests.tui.driving import ask, find_id, press_until, run, running, screen_text, wait_until
-
-SIZE = (150, 34)
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
+from tests.fakes.site import FakeSite, SitePage
+from tests.tui.driving import ask, expand, find_id, press_until, run, running, screen_text, wait_until
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "docs"
+    (root / "guides").mkdir(parents=True)
+    (root / "README.md").write_text("# Bakery\n\nHow it is run.\n\n## Ovens\n\nTwo ovens.\n", "utf-8")
+    (root / "guides/dough.md").write_text("# Dough\n\nMade in the evening.\n\n## Starter\n\nFeed it.\n", "utf-8")
+    (root / "guides/odd.md").write_text("# Odd [/red]\n\nText.\n", "utf-8")
+    return root
+
+
+def make_app(source: Path | str, *replies: Reply) -> RoamApp:
+    library, loader = open_sources([str(source)])
+    session = Conversation(library, loader=loader)
+    return RoamApp(context_of(Agent(session, ScriptedModel(replies))))
+
+
+def shown(app: RoamApp) -> list[str]:
+    lines = app.main_screen.tree_pane.outline.lines
+    return [app.main_screen.conversation.state.library.title_of(node_id) for node_id in lines]
+
+
+async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
+    async with running(make_app(folder), (120, 30)) as (app, pilot):
+        outline = app.main_screen.tree_pane.outline
+        await wait_until(pilot, lambda: outline.size.height > 0)
+        assert shown(app) == ["README.md", "guides"]
+        assert outline.lines.fold_at(0) is FoldState.UNLOADED
+        app.main_screen.panes.focus_tree()
+        await press_until(pilot, lambda: len(shown(app)) == 4, "space")
+        assert shown(app) == ["README.md", "Bakery", "Ovens", "guides"]
+        await press_until(pilot, lambda: "odd.md" in shown(app), "G", "l")
+        assert len(app.main_screen.conversation.state.library.grafts) == 1
+
+
+async def test_a_question_reads_all_files_and_what_the_model_opens_unfolds(folder: Path) -> None:
+    probe = make_app(folder)
+    guides, dough = find_id(probe, "guides"), find_id(probe, "dough.md")
+    answer = ScriptedReply(text=f'It is "Made in the evening." [{dough}]')
+    async with running(make_app(folder, expand(dough), answer), (120, 30)) as (app, pilot):
+        await ask(pilot, "When is the dough made?")
+        state = app.main_screen.conversation.state
+        assert len(state.library.grafts) == 3
+        assert state.open_ids == (dough,)
+        assert {guides, dough} <= state.unfolded
+        assert [citation.is_verified for citation in state.transcript.exchanges[-1].citations] == [True]
+        assert "Starter" in shown(app)
+
+
+FEES = """# Fees
+
+Paid at the counter. See [renting](renting.md#keys) and [far](https://far.example/x).
+
+## Late
+
+2 euros.
+"""
+LIST = """# Bikes
+
+- [Fees](fees.md): what it costs
+- [Renting](renting.md): how
+- [Elsewhere](http://other.example/x): far
+"""
+
+
+@pytest.fixture
+def site() -> Iterator[FakeSite]:
+    pages = {"/llms.txt": LIST, "/fees.md": FEES, "/renting.md": "# Renting\n\n## Keys\n\nTwo keys.\n"}
+    with FakeSite(pages) as site:
+        yield site
+
+
+async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite) -> None:
+    async with running(make_app(site.origin), (120, 30)) as (app, pilot):
+        app.main_screen.panes.focus_tree()
+        await pilot.press("j", "enter")
+        reader = app.main_screen.reader_pane.reader
+        await wait_until(pilot, lambda: reader.get_selected_or_section_text().startswith("# Fees"))
+        assert app.main_screen.conversation.state.library.is_loaded(find_id(app, "Fees"))
+        assert "/renting.md" not in site.counts.paths
+
+
+async def test_a_page_that_cannot_be_fetched_says_why_and_enter_tries_again(site: FakeSite) -> None:
+    site.pages["/fees.md"] = SitePage(status=404)
+    async with running(make_app(site.origin), (120, 30)) as (app, pilot):
+        app.main_screen.panes.focus_tree()
+        await pilot.press("j", "enter")
+        reader = app.main_screen.reader_pane.reader
+        await wait_until(pilot, lambda: "There is no page" in reader.get_selected_or_section_text())
+        await wait_until(pilot, "✗ Fees")
+        site.pages["/fees.md"] = FEES
+        await press_until(pilot, lambda: reader.get_selected_or_section_text().startswith("# Fees"), "1", "enter")
+        await wait_until(pilot, lambda: "✗ Fees" not in screen_text(app))
+
+
+async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
+    probe = make_app(site.origin)
+    far = find_id(probe, "Elsewhere")
+    app = make_app(site.origin, expand(far), ScriptedReply(text="Not found: it is elsewhere."))
+    async with app.run_test(size=(120, 30)) as pilot:
+        screen = app.main_screen
+        screen.question_box.fill("What is elsewhere?")
+        screen.question_box.focus()
+        await press_until(pilot, ConfirmDialog, "enter")
+        shown = " ".join(screen_text(app).split())
+        assert "from other.example" in shown
+        assert "http://other.example/x" in shown
+        await press_until(pilot, lambda: screen.conversation.state.question_number == 1 and not screen.is_asking, "n")
+        assert "nobody approved" in screen.conversation.state.library.node(far).problem
+        assert screen.conversation.state.approved_origins == frozenset()
+
+
+@pytest.fixture
+def contracts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "contract.md").write_text("# Contract\n\n## Notice\n\nThe notice period is 60 days.\n")
     (tmp_path / "acts").mkdir()
     (tmp_path / "acts" / "lease.md").write_text("# Lease act\n\n## Term\n\nThe notice period is 90 days.\n")
@@ -31,10 +146,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def make_app(folder: Path, first: str = "contract.md") -> RoamApp:
+def make_adding_app(contracts: Path) -> RoamApp:
     def make_first(source: str) -> AppContext:
         library, loader = Bootstrap().open([source])
-        store = ConversationStore(folder / "conversations")
+        store = ConversationStore(contracts / "conversations")
         session = Conversation(library, store=store, loader=loader, open_source=Bootstrap().open_added)
         return context_of(Agent(session, NoModel(), KeywordSearcher(library)))
 
@@ -45,15 +160,15 @@ def make_app(folder: Path, first: str = "contract.md") -> RoamApp:
         open_source=open_source,
         save_settings=lambda _: None,
     )
-    return RoamApp(make_first(first), opener)
+    return RoamApp(make_first("contract.md"), opener)
 
 
 def list_keys(app: RoamApp) -> list[str]:
     return [source.key for source in app.main_screen.conversation.state.library.sources]
 
 
-async def test_a_source_is_added_and_asked(folder: Path) -> None:
-    async with running(make_app(folder), SIZE) as (app, pilot):
+async def test_a_source_is_added_and_asked(contracts: Path) -> None:
+    async with running(make_adding_app(contracts), (150, 34)) as (app, pilot):
         notice = find_id(app, "Notice")
         await run(pilot, "global.add_source")
         await wait_until(pilot, "Add a source to this conversation")

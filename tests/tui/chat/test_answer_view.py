@@ -1,15 +1,32 @@
-"""The text of an answer: its marks, its links, and what it looks like while it still comes."""
+"""An answer: its words, marks and links, and the sources below it."""
 
 from __future__ import annotations
 
+from msgspec.structs import replace
 from textual.content import Content
 from textual.pilot import Pilot
 
 from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.document.loader import build_library
+from roamtui.document.node import Span
+from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
+from roamtui.tui.chat.content_view import SectionTarget
+from roamtui.tui.chat.exchange_view import SourcesView
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import app_of, ask, find_id, make_app, screen_text, wait_until
+from tests.tui.driving import (
+    app_of,
+    ask,
+    expand,
+    find_id,
+    make_app,
+    model_of,
+    press_until,
+    running,
+    screen_text,
+    wait_until,
+)
 
 
 async def answer(pilot: Pilot[None], text: str) -> RoamApp:
@@ -61,3 +78,91 @@ def test_a_quote_has_the_style_of_its_verdict_and_its_mark_a_sign() -> None:
     assert styles_of(content, '"two"') == {"underline", "$text-warning"}
     assert styles_of(content, '"six"') == {"strike", "$text-error"}
     assert styles_of(content, "So") == set()
+
+
+LIBRARY = build_library(RawText(text="# Fees\n\nOne two.\n\n## Late\n\nThree four.\n", source="a.md", name="a"))
+FEES, LATE = LIBRARY.walk()
+
+
+def render_content(answer: str, *citations: Citation, width: int = 100) -> list[str]:
+    view = SourcesView()
+    view.show_citations(citations, answer, LIBRARY)
+    assert len(view.targets) == len(citations)
+    return view.render_content(width).plain.splitlines()
+
+
+def cite(section_id: str, quote: str | None, state: QuoteState = QuoteState.FOUND, line: int = 3) -> Citation:
+    return Citation(section_id=section_id, quote=quote, state=state, doc="a.md", start_line=line, end_line=line)
+
+
+def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
+    answer = '"one [link](#x)", "two", "three" and "four"'
+    lines = render_content(
+        answer,
+        cite(FEES, "one [link](#x)"),
+        cite(LATE, None, QuoteState.NO_QUOTE, line=8),
+        cite(FEES, "two", QuoteState.FOUND),
+        cite(FEES, "five", line=5),
+        cite(LATE, "four", QuoteState.NOT_FOUND),
+    )
+    assert lines == [
+        "Sources  4 quotes: 3 where cited, 1 nowhere",
+        " 1 ✓ a.md › Fees · line 3",
+        " 2 a.md › Late · line 8",
+        " 3 ✓ a.md › Fees · line 3",
+        " 4 ✓ a.md › Fees · line 5 “five”",
+        " 5 ✗ a.md › Late · these words are not in the text",
+    ]
+
+
+def test_a_quote_of_another_section_says_where_its_words_are_and_leads_there() -> None:
+    span = Span(doc="", start=27, end=32)
+    citation = replace(cite(FEES, "Three", QuoteState.ELSEWHERE, line=7), span=span, doc="")
+    view = SourcesView()
+    view.show_citations((citation,), '"Three"', LIBRARY)
+    assert view.render_content(80).plain.splitlines()[1] == " 1 ! Fees · these words stand in Late, line 7"
+    assert view.targets == (SectionTarget(LATE, citation),)
+
+
+USUAL, WIDE = (120, 35), (160, 45)
+
+
+async def answer_about_ovens(pilot: Pilot[None], app: RoamApp) -> None:
+    """Have a question answered with three citations: two in the text, one not."""
+    stone, deck = find_id(app, "Stone oven"), find_id(app, "Deck oven")
+    text = (
+        f'The deck oven: "The deck oven takes ninety loaves" [{deck}].\n\n'
+        f'The stone oven: "It must rest for one hour" [{stone}].\n\n'
+        f'Both: "The stone oven takes fifty loaves" [{stone}].'
+    )
+    model_of(app).add_replies(expand(stone, deck), ScriptedReply(text=text))
+    await ask(pilot, "Which oven is larger?")
+
+
+def get_selected(app: RoamApp) -> int | None:
+    return app.main_screen.query(SourcesView).last().selected
+
+
+async def test_digits_select_citations_in_the_conversation_and_panes_elsewhere() -> None:
+    async with running(make_app(), USUAL) as (app, pilot):
+        await answer_about_ovens(pilot, app)
+        screen = app.main_screen
+        screen.panes.focus_chat()
+        await pilot.press("2")
+        assert get_selected(app) == 1
+        await press_until(pilot, lambda: screen.status_line.message == "No citation 9", "9")
+        assert (get_selected(app), app.focused) == (1, screen.chat_log)
+        screen.panes.focus_tree()
+        await pilot.press("2")
+        assert app.focused is screen.chat_log
+
+
+async def test_where_the_reader_has_room_it_shows_the_first_citation_and_each_selected_one() -> None:
+    async with running(make_app(), WIDE) as (app, pilot):
+        screen = app.main_screen
+        await answer_about_ovens(pilot, app)
+        await wait_until(pilot, lambda: screen.reader_pane.section_id == find_id(app, "Deck oven"))
+        assert app.focused is screen.question_box
+        app_of(pilot).main_screen.chat_log.action_move_sideways(1)
+        app_of(pilot).main_screen.chat_log.action_move_sideways(1)
+        await wait_until(pilot, lambda: screen.reader_pane.section_id == find_id(app, "Stone oven"))

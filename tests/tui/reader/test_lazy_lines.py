@@ -1,13 +1,77 @@
-"""A long text as numbered lines, laid out as they are looked at, and the links in them."""
+"""A long text in chunks, laid out as they are looked at, and the links in them."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.document.parse import parse_document
 from roamtui.markdown.lines import Line
+from roamtui.tui.reader.document_view import CHUNK_LENGTH_MAX, TextChunk, split_chunks
 from roamtui.tui.reader.lazy_lines import LazyLines
-from tests.tui.reader.sections import make_lines
+from tests.document.block_texts import markdown_texts
+from tests.real_documents import list_documents, read_document
+from tests.tui.reader.sections import make_lines, make_view, read_chunks
+
+
+def _assert_covers(chunks: list[TextChunk], start: int, end: int) -> None:
+    assert [chunk.start for chunk in chunks] == [start, *(chunk.end for chunk in chunks)][: len(chunks)]
+    assert (chunks[-1].end if chunks else start) == end
+    assert all(0 < chunk.end - chunk.start <= CHUNK_LENGTH_MAX for chunk in chunks)
+
+
+@given(markdown_texts(), st.integers(1, 400))
+def test_chunks_of_any_text_cover_it_without_a_gap(text: str, repeats: int) -> None:
+    long_text = text * repeats
+    headings = parse_document(text).columns.starts[:-1] if repeats == 1 else []
+    _assert_covers(split_chunks(long_text, 0, len(long_text), list(headings)), 0, len(long_text))
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~", "   ```"])
+def test_nothing_is_cut_inside_a_fence(fence: str) -> None:
+    text = f"Before.\n\n{fence}py\n" + "code = 1\n\nmore\n\n" * 2_000 + f"{fence}\n\nAfter.\n"
+    chunks = split_chunks(text, 0, len(text), [])
+    first, *inside, last = chunks
+    assert len(inside) > 2
+    assert not first.prefix
+    assert text[last.start :] == "After.\n"
+    assert all(chunk.prefix == f"{fence}py\n" for chunk in inside)
+    assert [chunk.is_continued for chunk in chunks[-3:]] == [True, False, False]
+
+
+def test_a_long_table_goes_on_with_its_head() -> None:
+    text = "Intro.\n\n| a | b |\n|---|--:|\n" + "| one | 1 |\n" * 3_000
+    chunks = split_chunks(text, 0, len(text), [])
+    assert {chunk.prefix for chunk in chunks[1:]} == {"| a | b |\n|---|--:|\n"}
+    rows = [line.text for chunk in read_chunks(text)[1:] for line in chunk.lines if line.text.strip()]
+    assert set(rows) == {"one │ 1"}
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_front_matter_is_a_chunk_of_its_own(line_end: str) -> None:
+    text = line_end.join(("---", "title: x", "---", "# Title", ""))
+    first, second = make_view(text).cut()
+    assert first.prefix == "```yaml\n"
+    assert text[second.start :].startswith("# Title")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list_documents("books/*.md"))
+def test_a_book_in_chunks_reads_as_it_does_whole(name: str) -> None:
+    text = read_document(name)[:150_000]
+    whole = make_lines(text, width=80)
+    front = [chunk for chunk in whole.chunks if chunk.prefix == "```yaml\n"]
+    whole.chunks[:] = [*front, TextChunk(start=front[0].end if front else 0, end=len(text))]
+    shown, expected = (
+        [line.text for chunk in chunks for line in chunk.lines if line.text.strip()]
+        for chunks in (
+            read_chunks(text, width=80),
+            [whole.get_chunk_lines(number) for number in range(len(whole.chunks))],
+        )
+    )
+    assert shown == expected
+
 
 _BOOK = "".join(
     f"## Section {number}\n\n" + f"Words of section {number} that are wrapped. " * (number % 40 + 3) + "\n\n"

@@ -1,7 +1,8 @@
-"""While a text field has the focus, what is typed is text: no printable key is a command there."""
+"""Keys: those typed at once go where they would have gone one by one, and what is typed into a text field is text."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,43 @@ from roamtui.models.registry import make_model
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import ask, make_context, running, wait_until
+from tests.tui.driving import (
+    app_of,
+    ask,
+    find_id,
+    make_app,
+    make_context,
+    running,
+    screen_text,
+    type_at_once,
+    wait_until,
+)
 from tests.tui.opening import Opener
+
+
+async def test_a_search_is_typed_sent_and_walked_in_one_go() -> None:
+    async with running(make_app()) as (app, pilot):
+        await pilot.press("escape")
+        type_at_once(pilot, *"j/oven", "enter", "n")
+        await wait_until(pilot, lambda: re.search(r"“oven” [2-6]/6", screen_text(app)) is not None)
+        assert app.main_screen.focused is app.main_screen.tree_pane.outline
+        type_at_once(pilot, *"/starter", "enter")
+        await wait_until(pilot, lambda: app.main_screen.tree_pane.outline.cursor_id == find_id(app, "Starter"))
+
+
+async def test_keys_after_one_that_opens_a_screen_go_to_that_screen() -> None:
+    async with running(make_app()) as (app, pilot):
+        before = app.theme
+        type_at_once(pilot, "escape", "f3", "down", "enter")
+        await wait_until(pilot, lambda: app.theme != before and app.screen is app.main_screen)
+
+
+@pytest.mark.parametrize("count", [1, 20])
+async def test_a_key_is_never_lost_where_the_widget_before_it_goes_away(count: int) -> None:
+    async with running(make_app()) as (_, pilot):
+        type_at_once(pilot, *(["f1", "escape"] * count), *"abc")
+        await wait_until(pilot, lambda: app_of(pilot).main_screen.question_box.text == "abc")
+
 
 TYPED = "3123 /?BCEGNUabdefghijklmnopqrstuvwxyz.<>[]{}"
 FIELDS = {
