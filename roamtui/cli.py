@@ -67,7 +67,12 @@ def main(argv: list[str] | None = None) -> int:
     except (RoamtuiError, OSError) as error:
         from roamtui.headless.output import warn
 
-        warn(str(error) if isinstance(error, RoamtuiError) else f"could not read or write: {error.strerror or error}.")
+        file = "" if isinstance(error, RoamtuiError) or error.filename is None else f" {error.filename}"
+        warn(
+            str(error)
+            if isinstance(error, RoamtuiError)
+            else f"could not read or write{file}: {error.strerror or error}."
+        )
         return error.exit_code if isinstance(error, RoamtuiError) else 1
     except Exception as error:  # the last stop before a person would see a traceback
         if os.environ.get("ROAMTUI_DEBUG"):
@@ -150,14 +155,19 @@ def make_parser(name: str) -> ArgumentParser:  # noqa: PLR0912, PLR0915 - a bran
             add("--questions-out", type=Path, metavar="FILE", help="a new file for the result of each question")
         case "conversations":
             add("action", nargs="?", default="list", choices=("list", "show", "export", "delete"))
-            add("id", nargs="?", metavar="ID", help="from the list; its beginning is enough")
+            add("id", nargs="?", metavar="ID", help="from the list")
             add("--format", choices=("md", "json", "html"), default="md", help="html is a page that replays it")
             add("--all", action="store_true", help="list those of `roamtui ask` too")
         case "notes":
             add("source", metavar="SOURCE", nargs="?", help="the document, or its name as listed")
             add("--delete", action="store_true", help="delete all notes on it permanently")
         case "recheck":
-            add("targets", metavar="ID|FILE", nargs="*", help="conversations, Markdown files with quotes, tables")
+            add(
+                "targets",
+                metavar="ID|FILE",
+                nargs="*",
+                help="conversations, tables, Markdown files with quotes, exports",
+            )
             add("--all", action="store_true", help="every saved conversation")
             add("--source", metavar="NEW", help="check against this source instead of the recorded one")
         case "serve":
@@ -225,11 +235,11 @@ def _make_bootstrap(args: Namespace) -> Bootstrap:
 
 def _open(args: Namespace) -> tuple[Bootstrap, Library, Loader | None]:
     """Open the sources of a command with all their files, and write what went wrong to stderr."""
-    from roamtui.headless.output import write_notices
+    from roamtui.headless.output import write_notice
 
     bootstrap, sources = _make_bootstrap(args), args.sources if "sources" in args else [args.source]
     library, loader = bootstrap.open(sources, load_all=True)
-    write_notices(library.notes)
+    write_notice(*library.notes)
     return bootstrap, library, loader
 
 
@@ -240,10 +250,7 @@ def app(args: Namespace) -> int:
 
         return _print(f"roamtui {__version__}\n")
     if args.print_completion:
-        from roamtui.headless.shell_completion import render_completion
-
-        root, *parsers = map(make_parser, COMMANDS)
-        return _print(render_completion(root, parsers, args.print_completion))
+        return _print(_render_completion(args.print_completion))
     from roamtui.launch import Launch
 
     return Launch(
@@ -253,6 +260,23 @@ def app(args: Namespace) -> int:
         is_plain=args.plain,
         is_watching=args.watch,
     ).run()
+
+
+def _render_completion(shell: str) -> str:
+    """Render the script that completes commands, flags, their values and files in a shell."""
+    import shtab
+
+    root = make_parser("")
+    root._remove_action(next(action for action in root._actions if action.dest == "sources"))  # noqa: SLF001 - with SOURCE, no command would be offered
+    commands = root.add_subparsers(metavar="COMMAND")
+    for name in filter(None, COMMANDS):
+        parser = commands.add_parser(name, parents=[make_parser(name)], add_help=False, help=COMMANDS[name][0].__doc__)
+        for action in parser._actions:  # noqa: SLF001 - argparse has no other list of them
+            if action.dest in ("source", "sources", "targets") or action.type is Path:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+    # Without a match, bash completes files; zsh offers them beside the commands.
+    script = str(shtab.complete(root, shell)).replace("complete -o bashdefault", "complete -o bashdefault -o default")
+    return script.replace("'roamtui commands' _commands", "'roamtui commands' _commands; _files")
 
 
 def demo(args: Namespace) -> int:
@@ -297,7 +321,7 @@ def show(args: Namespace) -> None:
 
 def search(args: Namespace) -> None:
     """Print the sections that best match a query."""
-    from roamtui.headless.hits import print_hits
+    from roamtui.headless.sections import print_hits
 
     bootstrap, library, _ = _open(args)
     options = bootstrap.settings.retrieval
@@ -310,12 +334,16 @@ def search(args: Namespace) -> None:
 
 def index(args: Namespace) -> None:
     """Build or update the search index of a source on disk."""
-    from roamtui.headless.index import run_index
+    from roamtui.headless.index import delete_source_index, run_index
 
     bootstrap, library, _ = _open(args)
+    options = bootstrap.settings.retrieval
+    if args.delete:
+        delete_source_index(library, options)
+        return
     services = bootstrap.make_search_services(needs_vectors=True)
     model = bootstrap.make_model() if args.summaries else None
-    run_index(library, bootstrap.settings.retrieval, services, model, delete=args.delete, assume_yes=args.yes)
+    run_index(library, options, services, model, assume_yes=args.yes)
 
 
 def table(args: Namespace) -> int:
@@ -362,7 +390,7 @@ def conversations(args: Namespace) -> None:
 
 def notes(args: Namespace) -> None:
     """Print your notes on a document, or list documents with notes."""
-    from roamtui.headless.notes import list_notes, print_notes
+    from roamtui.headless.conversations import list_notes, print_notes
 
     if args.source is not None:
         print_notes(args.source, _make_bootstrap(args).reopen, delete=args.delete)
@@ -386,14 +414,17 @@ def mcp(args: Namespace) -> None:
     if "-" in args.sources:
         raise UsageError("cannot read the document from standard input, where the client speaks. Give a file.")
     try:
-        from roamtui.headless.mcp import run_server
+        from roamtui.headless.mcp import McpSession, run_server
+        from roamtui.sources.file_sources import FileStamps
     except ModuleNotFoundError:
         problem = "`roamtui mcp` needs an extra. Install it with: pip install 'roamtui[mcp]'"
         raise RoamtuiError(problem) from None
     bootstrap = _make_bootstrap(args)
     settings = bootstrap.settings
     make_searcher = bootstrap.make_searcher_factory() if settings.retrieval.mode != "off" else None
-    run_server(args.sources, bootstrap.open, settings.open_section_options(), make_searcher)
+    read_stamps = FileStamps(args.sources).read
+    read = partial(bootstrap.open, args.sources)
+    run_server(McpSession(read, settings.open_section_options(), make_searcher, read_stamps))
 
 
 def serve(args: Namespace) -> None:
@@ -408,12 +439,12 @@ def serve(args: Namespace) -> None:
 
 def doctor(args: Namespace) -> int:
     """Check the installation, file locations and available models."""
-    from roamtui.headless.doctor import clear_cache, collect_diagnostics, print_diagnosis
+    from roamtui.headless.doctor import clear_cache, run_doctor
 
     if args.clear_cache:
         clear_cache()
     options = _make_bootstrap(args).settings.model_options(args.model or "")
-    return print_diagnosis(collect_diagnostics(args.model or None, args.api_base, options), as_json=args.json)
+    return run_doctor(args.model or None, args.api_base, options)
 
 
 def _print(text: str) -> int:
@@ -445,6 +476,6 @@ COMMANDS: dict[str, tuple[Callable[[Namespace], int | None], tuple[str, ...]]] =
     "recheck": (recheck, ("json", "web")),
     "mcp": (mcp, ("sources", "web", "find")),
     "serve": (serve, ("source",)),
-    "doctor": (doctor, ("json", "model")),
+    "doctor": (doctor, ("model",)),
 }
 """The function of each command, and the arguments that it shares with others. That of the app has an empty name."""

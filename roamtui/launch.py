@@ -181,8 +181,8 @@ class Launch(Struct, frozen=True, kw_only=True):
         from roamtui.headless.plain_chat import PlainChat
 
         agent = self.bootstrap.make_agent(self.bootstrap.start_conversation(library, loader, self.conversation_id))
-        examples = choose_example_questions(library)
-        return PlainChat(agent, choose_model=self.bootstrap.make_model, notes=library.notes, examples=examples).run()
+        write_notice(*library.notes)
+        return PlainChat(agent).run()
 
 
 def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:

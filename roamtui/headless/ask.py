@@ -16,10 +16,9 @@ from msgspec.structs import asdict
 
 from roamtui.agent.answer import list_unopened_hits
 from roamtui.agent.loop import Agent
-from roamtui.agent.passages import format_proof, list_passages, match_proof, replies_with_passages
+from roamtui.agent.passages import list_passages
 from roamtui.conversation.events import (
     EVENT_NAMES,
-    CloseReason,
     ConversationEvent,
     NodesLoaded,
     QuestionAnswered,
@@ -33,17 +32,14 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.state import AskOptions
 from roamtui.conversation.transcript import StopReason
-from roamtui.document.counts import format_count
 from roamtui.errors import EXIT_CANCELLED
 from roamtui.export.json import to_json_citation, to_json_passage
-from roamtui.headless.answer_lines import compute_text_width, render_answer, supports_styles, wrap_lines
-from roamtui.headless.output import warn, write_json, write_notices, write_sanitised, write_styled, write_text
+from roamtui.headless.answer_lines import write_answer
+from roamtui.headless.output import warn, write_json, write_notice, write_text
 from roamtui.models.base import get_startup_note
-from roamtui.outline.labels import format_path
 
 _EVENTS_VERSION = 1
 """Version of the format of the JSON lines, not of the program."""
-_EXPAND_RESULT_FIELDS = ("id", "section_id", "status", "tokens")
 
 
 async def run_ask(
@@ -69,7 +65,6 @@ async def run_ask(
         UnknownSectionError: There is no section `within`.
     """
     report = AskReport(agent, is_watched=is_watched, output_format=output_format)
-    agent.conversation.subscribe(report.add)
     try:
         await agent.ask(question, AskOptions(within=within))
     except asyncio.CancelledError:
@@ -82,7 +77,7 @@ async def run_ask(
 
 
 class AskReport:
-    """Writes the progress of one question, then its answer. `run_ask` explains the arguments."""
+    """Subscribes to a conversation, and writes the progress of each question. `run_ask` explains the arguments."""
 
     def __init__(self, agent: Agent, *, is_watched: bool, output_format: str = "text") -> None:
         self._agent = agent
@@ -92,15 +87,17 @@ class AskReport:
         self._opened_ids: dict[str, None] = {}
         """Ids of the sections that search or the model asked for, in order."""
         self.final: QuestionAnswered | None = None
+        agent.conversation.subscribe(self.add)
 
     def add(self, event: ConversationEvent) -> None:
         """Record an event. Write it to stdout with `--events`, and to stderr if a person should see it."""
-        library = self._agent.conversation.state.library
-        if self._output_format == "events":
-            print_event(event)
+        if self._output_format == "events" and (named_fields := to_json_event(event)):
+            _print_line(*named_fields)
         match event:
             case QuestionAsked():
-                write_notices(filter(None, [get_startup_note(self._agent.model)]))
+                self._steps, self._opened_ids = [], {}
+                if note := get_startup_note(self._agent.model):
+                    write_notice(note)
             case SectionsExpanded(opened_ids=opened, results=results):
                 asked = (result.section_id for result in results if result.section_id)
                 self._opened_ids |= dict.fromkeys((*opened, *asked))
@@ -110,23 +107,34 @@ class AskReport:
                 self.final = event
             case _:
                 pass
-        if self._is_watched:  # closed sections are not reported in mode `fresh`, because the person chose that
-            is_reported = not (isinstance(event, SectionsClosed) and event.reason is CloseReason.FRESH)
-        else:
-            is_warning = isinstance(event, WarningRaised)
-            is_reported = is_warning or (isinstance(event, NodesLoaded) and bool(event.notes))
-        if is_reported:
-            write_notices(format_event_lines(event, library))
+        is_warning = isinstance(event, WarningRaised) or (isinstance(event, NodesLoaded) and event.notes)
+        if self._is_watched or is_warning:
+            write_notice(*format_event_lines(event, self._agent.conversation.state.library))
 
-    def make_answer(self) -> dict[str, Any]:
-        """Return the answer as JSON values."""
-        agent, final, state = self._agent, self.final, self._agent.conversation.state
-        assert final is not None, "the question has ended"
+    def finish(self) -> int:
+        """Write the answer to the last question, and return the exit status."""
+        final, self.final = self.final, None
+        if final is None:
+            return 1
+        state = self._agent.conversation.state
+        if self._output_format == "events":
+            _print_line("answer", self._make_answer(final))
+        elif self._output_format == "json":
+            write_json(self._make_answer(final))
+        elif final.answer or final.citations:
+            write_answer(state.transcript.exchanges[-1], state.library, self._agent.model.name)
+        if final.error:
+            warn(final.error)
+        if final.stopped in (StopReason.ERROR, StopReason.COST):
+            return 1
+        return EXIT_CANCELLED if final.stopped is StopReason.CANCELLED else 0
+
+    def _make_answer(self, final: QuestionAnswered) -> dict[str, Any]:
+        state = self._agent.conversation.state
         exchange, library = state.transcript.exchanges[-1], state.library
-        unopened = list_unopened_hits(exchange, library)
         return {
             "conversation": state.id,
-            "model": agent.model.name,
+            "model": self._agent.model.name,
             "answer": final.answer,
             "stopped": final.stopped.value,
             "citations": [to_json_citation(citation) for citation in final.citations],
@@ -135,62 +143,11 @@ class AskReport:
             "open": list(state.open_ids),
             "not_opened": [
                 {"id": hit.section_id, "path": list(library.node(hit.section_id).path), "score": hit.score}
-                for hit in unopened
+                for hit in list_unopened_hits(exchange, library)
             ],
             "steps": self._steps,
             "usage": asdict(final.usage),
         }
-
-    def finish(self) -> int:
-        """Write the answer and return the exit status."""
-        final = self.final
-        if final is None:
-            return 1
-        if self._output_format == "events":
-            _print_line("answer", self.make_answer())
-        elif self._output_format == "json":
-            write_json(self.make_answer())
-        elif final.answer or final.citations:
-            self._write_answer(final)
-        if final.error:
-            warn(final.error)
-        if final.stopped in (StopReason.ERROR, StopReason.COST):
-            return 1
-        return EXIT_CANCELLED if final.stopped is StopReason.CANCELLED else 0
-
-    def _write_answer(self, final: QuestionAnswered) -> None:
-        """Write the answer with its sources: laid out with verdicts at a terminal, otherwise as it is."""
-        state, width = self._agent.conversation.state, compute_text_width()
-        exchange, library, lines = state.transcript.exchanges[-1], state.library, list[str]()
-        has_verdicts = not replies_with_passages(exchange)
-        for number, citation in enumerate(final.citations, start=1):
-            label = "no such section"
-            if citation.section_id in library:
-                verdict = f": {citation.state.label}" if has_verdicts else ""
-                label = f"{format_path(library, citation.section_id)}, {citation.place}{verdict}"
-            sign = f" {citation.state.sign}" if has_verdicts and citation.state.sign else ""
-            mark = f"[{citation.section_id}]" if width is None else f"{number}{sign}"
-            lines.append(f"  {mark} {label}")
-        if verification := format_proof(exchange) or ("no quotes to verify" if final.is_unproven else ""):
-            lines.append(f"  {verification}")
-        if unopened := list_unopened_hits(exchange, library):
-            likely = "; ".join(format_path(library, hit.section_id) for hit in unopened)
-            lines.append(f"  {format_count(len(unopened), 'likely section')} not opened: {likely}")
-        tokens = final.usage.input_tokens + final.usage.output_tokens
-        lines.append(f"  ({self._agent.model.name}{f'; {tokens:,} tokens' if tokens else ''})")
-        if width is None:
-            gap = [""] if final.citations else []
-            write_sanitised("\n".join([*filter(None, [final.answer]), *gap, *lines]) + "\n")
-        else:
-            proof, is_styled = match_proof(exchange), supports_styles()
-            answer = render_answer(final.answer, proof, width=width, is_styled=is_styled)
-            write_styled(f"{answer}\n{wrap_lines(lines, width)}")
-
-
-def print_event(event: ConversationEvent) -> None:
-    """Write an event as one line. The end of a question is not written here: `finish` writes it as the answer."""
-    if named_fields := to_json_event(event):
-        _print_line(*named_fields)
 
 
 def _print_line(name: str, fields: Mapping[str, Any]) -> None:
@@ -198,10 +155,8 @@ def _print_line(name: str, fields: Mapping[str, Any]) -> None:
     write_text(json.dumps({"v": _EVENTS_VERSION, "event": name, **fields}) + "\n")
 
 
-def to_json_event(
-    event: ConversationEvent,
-) -> tuple[str, dict[str, Any]] | None:
-    """Convert an event to a name and JSON values, or None for the end of a question."""
+def to_json_event(event: ConversationEvent) -> tuple[str, dict[str, Any]] | None:
+    """Convert an event to a name and JSON values. None for the end of a question, which is written as the answer."""
     fields: dict[str, Any] = msgspec.to_builtins(event)
     match event:
         case QuestionAnswered():
@@ -209,14 +164,13 @@ def to_json_event(
         case QuestionAsked(number=number, question=question):
             fields = {"number": number, "question": question}
         case SectionsSearched(hits=hits):
-            fields["hits"] = [{"id": hit.section_id, "path": list(hit.path), "score": hit.score} for hit in hits]
+            fields["hits"] = [{"id": hit.section_id, "path": hit.path, "score": hit.score} for hit in hits]
         case ToolFinished():
             fields = _tool_to_json(event)
         case SectionsExpanded(results=results):
-            fields = {
-                "results": [{name: getattr(result, name) for name in _EXPAND_RESULT_FIELDS} for result in results],
-                "origin": event.origin.value,
-            }
+            names = ("id", "section_id", "status", "tokens")
+            shown = [{name: getattr(result, name) for name in names} for result in results]
+            fields = {"results": shown, "origin": event.origin}
         case SectionsClosed(kept=kept):
             fields["kept"] = _reasons_to_json(kept)
         case NodesLoaded(problems=problems):

@@ -1,19 +1,22 @@
-"""`roamtui conversations`: list and print saved conversations."""
+"""`roamtui conversations` and `notes`: list, print and delete what a person has saved."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.notes import NoteStore, count_notes
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import RoamtuiError, UsageError
+from roamtui.errors import RoamtuiError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
-from roamtui.export.markdown import render_markdown
+from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.headless.output import warn, write_json, write_notice, write_text
 from roamtui.paths import conversations_path
+from roamtui.quotes.recheck import locate_notes
 
 _JSON_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
 """Fields of each conversation when conversations are listed as JSON."""
@@ -31,9 +34,8 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
         write_json([{name: getattr(summary, name) for name in _JSON_FIELDS} for summary in summaries])
         return
     for summary in summaries:
-        count = format_count(summary.questions, "question")
         title = sanitise_line(summary.title) or "(no question yet)"
-        details = f"({count}, {sanitise_line(summary.source)})"
+        details = f"({format_count(summary.questions, 'question')}, {sanitise_line(summary.source)})"
         write_text(f"{summary.id}  {summary.updated_at[:16]}  {title}  {details}\n")
     if not summaries:
         write_text("No conversations yet.\n")
@@ -47,33 +49,64 @@ def delete_conversation(conversation_id: str) -> None:
     write_notice(f"Deleted {conversation_id}.")
 
 
-def print_conversation(prefix: str, output_format: str, open_source: Callable[..., Library]) -> None:
+def print_conversation(conversation_id: str, output_format: str, open_source: Callable[..., Library]) -> None:
     """Write one conversation.
 
     Args:
-        prefix: Beginning of the id of the conversation.
+        conversation_id: Its id.
         output_format: `"md"`, `"json"`, or `"html"` for a page that replays it.
         open_source: `Bootstrap.reopen`, which opens the sources of the conversation for the page.
 
     Raises:
-        UsageError: Several conversations begin with `prefix`.
         StoreError: There is no such conversation, or it cannot be read.
     """
     store = ConversationStore(conversations_path())
     source_by_id = {summary.id: summary.source for summary in store.list()}
-    matches = [known_id for known_id in source_by_id if known_id.startswith(prefix)]
-    if len(matches) > 1 and prefix not in source_by_id:
-        raise UsageError(f'several conversations begin with "{sanitise_line(prefix)}": {", ".join(matches)}.')
-    conversation_id = matches[0] if len(matches) == 1 else prefix  # the store refuses an unknown one
     state, source = store.load(conversation_id), source_by_id.get(conversation_id, "")
-    if output_format == "json":
-        write_text(render_json(state, source))
-    elif output_format == "md":
-        write_text(render_markdown(state, source))
-    else:
+    if output_format == "html":
         library = None
         try:
             library = open_source(source, added=state.sources)
         except RoamtuiError as error:
             warn(f"without the sections: {error}")
         write_text(render_html(state, source, library))
+    else:
+        write_text((render_json if output_format == "json" else render_markdown)(state, source))
+
+
+def list_notes() -> None:
+    """Write the documents that have notes."""
+    counts = count_notes(ConversationStore(conversations_path()).notes_folder)
+    lines = [f"{sanitise_line(name)}  ({format_count(count, 'note')})\n" for name, count in counts.items()]
+    write_text("".join(lines) or "No notes yet. In the app, b adds one.\n")
+
+
+def print_notes(source: str, open_source: Callable[[str], Library], *, delete: bool) -> None:
+    """Write the notes on a document as Markdown, or delete them.
+
+    Args:
+        source: The document; if it no longer exists, its name as `list_notes` writes it.
+        open_source: Opens the document.
+        delete: Whether to delete the notes.
+
+    Raises:
+        RoamtuiError: The document cannot be opened, or has no notes.
+    """
+    folder = ConversationStore(conversations_path()).notes_folder
+    store, library = NoteStore(folder, source), None
+    try:
+        library = open_source(source)
+        store = NoteStore(folder, get_source_key(library))
+    except RoamtuiError as error:
+        if not store.read():
+            raise
+        warn(f"showing notes as saved: {error}")
+    notes = store.read()
+    if not notes:
+        raise RoamtuiError("No notes on this document. In the app, b adds one.")
+    if delete:
+        store.delete([note.id for note in notes])
+        write_notice(f"Deleted {format_count(len(notes), 'note')}.")
+    else:
+        title = library.title if library is not None else notes[0].source
+        write_text(render_notes(locate_notes(notes, library), notes[0].source, title))

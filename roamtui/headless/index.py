@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from roamtui.agent.generated_texts import SummaryTask, estimate_summaries, plan_missing_summaries, write_summary
 from roamtui.document.library import Library
 from roamtui.document.tokens import format_tokens
-from roamtui.errors import ModelError, StoreError, UsageError, format_reason
+from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
 from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import OFFLINE
 from roamtui.paths import indexes_path
-from roamtui.search.base import IndexLostError, SearchServices
+from roamtui.search.base import SearchServices
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation, SectionStore, delete_index
 from roamtui.search.keyword import KeywordSearcher
@@ -26,36 +26,40 @@ from roamtui.search.options import RetrievalOptions
 _REQUESTS_AT_ONCE = 4
 
 
+def delete_source_index(library: Library, options: RetrievalOptions) -> None:
+    """Delete the index of a library, on disk or in the database of the options, and say so.
+
+    Raises:
+        OSError: The file cannot be deleted.
+        IndexLostError: The database cannot be used.
+    """
+    if options.index is not None:
+        place, existed = options.index, bool(LanceDatabase(options.index).drop_index())
+    else:
+        path = IndexLocation(folder=indexes_path()).get_path(library)
+        place, existed = str(path), path is not None and delete_index(path)
+    write_text(f"Deleted {place}\n" if existed else "There is no index of this source.\n")
+
+
 def run_index(
-    library: Library,
-    options: RetrievalOptions,
-    services: SearchServices,
-    model: Model | None = None,
-    *,
-    delete: bool = False,
-    assume_yes: bool = False,
+    library: Library, options: RetrievalOptions, services: SearchServices, model: Model | None, *, assume_yes: bool
 ) -> None:
-    """Build, update or delete the index of a library, on disk or in the database of the options.
+    """Build or update the index of a library, on disk or in the database of the options.
 
     Args:
         library: All its files must be loaded.
         options: Say where the index is, and whether to embed the library too.
         services: Embed it.
         model: Writes the missing summaries, or None to write none. It is closed at the end.
-        delete: Whether to delete the index instead.
         assume_yes: Whether to skip the question about the cost of the summaries.
 
     Raises:
         UsageError: The library came from standard input, so no later run could use the index, or the database contains
             another library's index, or the model cannot write summaries, or the person declined.
-        ModelError: The model failed.
-        StoreError: The index cannot be written or deleted.
-        IndexLostError: The database cannot be used.
+        RoamtuiError: The model failed, or the index or the database cannot be used.
     """
     location = IndexLocation(folder=indexes_path(), force=True, on_warning=warn)
-    if delete:
-        write_text(_delete(library, options, location))
-        return
+    path = location.get_path(library)
     if library.source == "-":
         raise UsageError("cannot index standard input. Give a file or a folder.")
     if model is not None:
@@ -67,27 +71,13 @@ def run_index(
         library = replace(library, summaries=database.load_summaries())
         LanceWords(options.index, library, options.chunk_size).prepare(progress)
         place = database.uri
+    elif path is None or KeywordSearcher(library, location=location).prepare(progress).store.path is None:
+        raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")
     else:
-        path = location.get_path(library)
-        if path is None or KeywordSearcher(library, location=location).prepare(progress).store.path is None:
-            raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")
         place = f"{path} ({path.stat().st_size / 1e6:,.1f} MB)"
     write_text(f"{len(library):,} sections, {progress.count:,} of them new or changed, in {place}\n")
     if options.needs_vectors and (searcher := make_searcher(library, options, services, location)):
         searcher.search("")  # embeds what is new
-
-
-def _delete(library: Library, options: RetrievalOptions, location: IndexLocation) -> str:
-    if options.index is not None:
-        place, existed = options.index, bool(LanceDatabase(options.index).drop_index())
-    else:
-        path = location.get_path(library)
-        place = str(path)
-        try:
-            existed = path is not None and delete_index(path)
-        except OSError as error:
-            raise StoreError(f"could not delete the index {path}: {format_reason(error)}.") from None
-    return f"Deleted {place}\n" if existed else "There is no index of this source.\n"
 
 
 def add_summaries(library: Library, model: Model, location: IndexLocation, *, assume_yes: bool) -> Library:
@@ -97,18 +87,15 @@ def add_summaries(library: Library, model: Model, location: IndexLocation, *, as
     """
     if model.name == OFFLINE:
         raise UsageError(f"the model {OFFLINE} cannot write summaries. Choose another with --model.")
-    path = location.get_path(library)
+    store = SectionStore(location.get_path(library))
     try:
-        store = SectionStore(path)
-    except IndexLostError as error:
-        raise StoreError(f"could not use the index {path}: {error}. Delete it, or free some space there.") from None
-    if tasks := plan_missing_summaries(library, store.load_summaries()):
-        asyncio.run(_write_summaries(tasks, model, store, assume_yes=assume_yes))
-    else:
-        write_notice("All summaries exist already.")
-    summaries = store.load_summaries()
-    store.close()
-    return replace(library, summaries=summaries)
+        if tasks := plan_missing_summaries(library, store.load_summaries()):
+            asyncio.run(_write_summaries(tasks, model, store, assume_yes=assume_yes))
+        else:
+            write_notice("All summaries exist already.")
+        return replace(library, summaries=store.load_summaries())
+    finally:
+        store.close()
 
 
 async def _write_summaries(
@@ -123,11 +110,17 @@ async def _write_summaries(
         progress(done, len(tasks))
 
     try:
-        await _announce_cost(tasks, model)
-        if not assume_yes and not sys.stdin.isatty():
-            raise UsageError("confirmation needed. Add --yes to continue without a terminal.")
-        if not assume_yes and not _confirm():
-            raise UsageError("no summaries were written.")
+        estimate, cost = estimate_summaries(tasks), ""
+        prices = await model.describe() if isinstance(model, LitellmModel) else None
+        if prices is not None and prices.input_usd is not None and prices.output_usd is not None:
+            usd = estimate.input_tokens * prices.input_usd + estimate.output_tokens * prices.output_usd
+            cost = f", about ${usd:.2f}"
+        tokens = f"{format_tokens(estimate.input_tokens)} tokens in and {format_tokens(estimate.output_tokens)} out"
+        write_notice(f"Summaries to write by {model.name}: {len(tasks):,}, about {tokens}{cost}.")
+        if not assume_yes:
+            write_notice("Continue? [y/N]")
+            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+                raise UsageError("no summaries were written. Confirm, or add --yes.")
         for start in range(0, len(tasks), _REQUESTS_AT_ONCE):
             batch = map(write_one, tasks[start : start + _REQUESTS_AT_ONCE])
             for error in filter(None, await asyncio.gather(*batch, return_exceptions=True)):
@@ -137,19 +130,3 @@ async def _write_summaries(
         raise ModelError(f"{error} {saved}") from None
     finally:
         await model.close()
-
-
-async def _announce_cost(tasks: tuple[SummaryTask, ...], model: Model) -> None:
-    prices = await model.describe() if isinstance(model, LitellmModel) else None
-    estimate, cost = estimate_summaries(tasks), ""
-    if prices is not None and prices.input_usd is not None and prices.output_usd is not None:
-        usd = estimate.input_tokens * prices.input_usd + estimate.output_tokens * prices.output_usd
-        cost = f", about ${usd:.2f}"
-    tokens = f"{format_tokens(estimate.input_tokens)} input and {format_tokens(estimate.output_tokens)} output tokens"
-    write_notice(f"Summaries to write by {model.name}: {len(tasks):,}, about {tokens}{cost}.")
-
-
-def _confirm() -> bool:
-    sys.stderr.write("Continue? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -18,33 +18,22 @@ from roamtui.document.plain import escape_json, sanitise_line, sanitise_text
 
 def write_text(text: str) -> None:
     """Write text to stdout: sanitised on a terminal, otherwise exactly as it is, in UTF-8."""
-    if sys.stdout.isatty():
-        write_sanitised(text)
-    else:
-        _write(text, "surrogateescape")
+    write_styled(sanitise_text(text) if sys.stdout.isatty() else text)
 
 
 def write_sanitised(text: str) -> None:
-    """Write text to stdout immediately, always sanitised."""
-    _write(sanitise_text(text), "replace")
+    """Write text to stdout, always sanitised."""
+    write_styled(sanitise_text(text))
 
 
 def write_styled(text: str) -> None:
-    """Write text that `roamtui.headless.answer_lines` has sanitised and styled for a terminal."""
-    _write(text, "replace")
-
-
-def _write(text: str, errors: str) -> None:
+    """Write text to stdout immediately. It must be safe for a terminal if stdout is one."""
     buffer = getattr(sys.stdout, "buffer", None)
     if buffer is None:
         sys.stdout.write(text)
         return
     sys.stdout.flush()
-    try:
-        data = text.encode("utf-8", errors)
-    except UnicodeEncodeError:  # a lone surrogate, which a model may write
-        data = text.encode("utf-8", "replace")
-    buffer.write(data)
+    buffer.write(text.encode("utf-8", "replace"))
     buffer.flush()
 
 
@@ -53,9 +42,9 @@ def write_json(value: object) -> None:
     write_text(escape_json(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
 
 
-def write_notice(text: str) -> None:
-    """Write one line of progress or a warning to stderr. If that fails, ignore it."""
-    _write_quietly(sanitise_line(text) + "\n")
+def write_notice(*texts: str) -> None:
+    """Write a line of progress or a warning for each text to stderr. If that fails, ignore it."""
+    _write_quietly("".join(f"{sanitise_line(text)}\n" for text in texts))
 
 
 def _write_quietly(text: str) -> None:
@@ -67,12 +56,6 @@ def _write_quietly(text: str) -> None:
 def warn(text: str) -> None:
     """Write a sentence about a limitation or a failure to stderr."""
     write_notice(f"roamtui: {text}")
-
-
-def write_notices(notices: Iterable[str]) -> None:
-    """Write a line for each notice to stderr."""
-    for notice in notices:
-        write_notice(notice)
 
 
 class ProgressLine:
@@ -90,9 +73,8 @@ class ProgressLine:
     def __call__(self, done: int, count: int) -> None:
         """Report that `done` of `count` steps are done."""
         self.count, text = count, self._form.format(done, count)
-        if sys.stderr.isatty():
-            self.show(text)
-        elif done == count and not self.is_muted:
+        self.show(text)
+        if done == count and not sys.stderr.isatty() and not self.is_muted:
             write_notice(text)
         if done == count:
             self.end()

@@ -1,21 +1,23 @@
-"""`roamtui recheck`: whether quotes in conversations, tables and Markdown files are still in their sources."""
+"""`roamtui recheck`: whether quotes in conversations, tables and files are still in their sources."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec.structs import replace
 
-from roamtui.conversation.events import DocumentIdentified
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.transcript import Citation
 from roamtui.document.counts import format_count
-from roamtui.document.library import Library, LibrarySource
+from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
-from roamtui.errors import SourceError, UsageError, format_reason
+from roamtui.errors import SourceError, UsageError
+from roamtui.export.json import render_json
+from roamtui.export.table import render_json_table
 from roamtui.headless.output import write_json, write_text
 from roamtui.paths import conversations_path
 from roamtui.quotes.recheck import Claim, ClaimStatus, format_word_diff, parse_source_line, read_claims, recheck
@@ -25,29 +27,11 @@ from roamtui.table.store import is_table, read_table
 _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --source."
 
 
-class ClaimGroup(Struct, frozen=True, kw_only=True):
-    """The claims of one conversation, file or row of a table, and how to open their source."""
-
-    claims: Sequence[Claim]
-    source: str
-    """The source of claims that name no source themselves. Empty if unknown."""
-    folder: Path = Path()
-    """Folder that paths are relative to."""
-    links: tuple[str, ...] = ()
-    """Links to the pages that the conversation opened, read or cited."""
-    approved: frozenset[str] = frozenset()
-    """Origins of pages that a person approved."""
-    sources: tuple[LibrarySource, ...] = ()
-    """All sources that the conversation ever had; empty if it never had several."""
-    is_typed: bool = True
-    """Whether a person typed the source. If not, it is named in a file, perhaps of another person."""
-
-
 def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: str | None, *, as_json: bool) -> int:
     """Check conversations, files and tables, or without any, all conversations. Return 1 if a quote is lost or changed.
 
     Args:
-        targets: Ids of conversations, paths of Markdown files, and folders of tables.
+        targets: Ids of conversations, paths of Markdown files and of exported JSON, and folders of tables.
         reopen: `Bootstrap.reopen`.
         source: If not None, replaces the source of everything.
         as_json: Whether to write all quotes as JSON.
@@ -56,9 +40,26 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
         RoamtuiError: A target cannot be read.
     """
     store = ConversationStore(conversations_path())
-    rows = recheck_claims(collect_claims(store, targets), reopen, source)
+    known = {summary.id: summary.source for summary in store.list()}
+    rows: list[dict[str, Any]] = []
+    for target in targets or known:
+        path = Path(target)
+        open_source = partial(reopen, is_own=source is not None)  # otherwise, a file names the source
+        if target in known or not (path.suffix or is_table(path)):  # the store refuses an unknown conversation
+            saved = store.load(target)
+            open_source = partial(reopen, links=saved.pages, approved=saved.approved_origins, added=saved.sources)
+            claims = _read_export(render_json(saved, known[target]), target)
+        elif is_table(path):
+            claims = _read_export(render_json_table(read_table(path)), target)
+        elif path.suffix.lower() == ".json":
+            claims = _read_export(path.read_text("utf-8", "replace"), target)
+        else:
+            text = path.read_text("utf-8", "replace")
+            main = parse_source_line(text)
+            claims = [replace(claim, source=claim.source or main) for claim in read_claims(text, target)]
+        rows += _recheck_claims(claims, path.parent, open_source, source)
     counts = Counter(row["state"] for row in rows)
-    state_counts = {status.value: counts[status.value] for status in ClaimStatus}
+    state_counts = {status.value: counts[status] for status in ClaimStatus}
     if as_json:
         write_json({"counts": state_counts, "quotes": rows})
     else:
@@ -69,120 +70,64 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
     return int(any(row["state"] not in (ClaimStatus.SAME, ClaimStatus.MOVED) for row in rows))
 
 
-def collect_claims(store: ConversationStore, targets: Sequence[str]) -> list[ClaimGroup]:
-    """Collect the verified quotes of conversations and tables, and the claims in Markdown files.
+def _read_export(text: str, name: str) -> list[Claim]:
+    """Return the verified quotes of a conversation or a table in JSON."""
+    try:
+        data = json.loads(text)
+        return [
+            Claim(quote=one["quote"], section_id=one["section_id"], place=f"{name}, {each['question']}", source=source)
+            for part in data.get("rows", [data])
+            for source in [part["source"]]
+            for each in part.get("exchanges", part.get("cells"))
+            for one in each["citations"]
+            if one["verified"] and one["quote"]
+        ]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise SourceError(f"{name} is no exported conversation or table.") from None
 
-    Raises:
-        StoreError: There is no such conversation.
-        SourceError: A file cannot be read.
-    """
-    known = {summary.id: summary.source for summary in store.list()}
-    groups = []
-    for target in targets or known:
-        path = Path(target)
-        if target not in known and is_table(path):
-            table = read_table(path)
-            for row in table.rows:
-                claims: list[Claim] = []
-                for column, cell in zip(table.columns, table.list_cells(row), strict=True):
-                    claims += _to_claims(cell.citations if cell is not None else (), f"{row.title}, {column.title}")
-                groups.append(ClaimGroup(claims=claims, source=row.source, is_typed=False))
-        elif target not in known and path.suffix:
+
+def _recheck_claims(
+    claims: Sequence[Claim], folder: Path, open_source: Callable[[str], Library], replacement: str | None
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each claim. Each source is opened once. Paths in a file are relative to its folder."""
+    opened: dict[str, Library | str] = {"": _NO_SOURCE}
+    for claim in claims:
+        name = replacement or claim.source
+        if name and name == claim.source and is_path(name) and (folder / name).exists():
+            name = str(folder / name)
+        if name not in opened:
             try:
-                text = path.read_text("utf-8", "replace")
-            except OSError as error:
-                raise SourceError(f"could not read {path}: {format_reason(error)}.") from None
-            claims, source = [*read_claims(text, str(path))], parse_source_line(text)
-            groups.append(ClaimGroup(claims=claims, source=source, folder=path.parent, is_typed=False))
-        else:
-            saved, sources = store.load(target), dict[str, LibrarySource]()
-            for event in store.read(target):  # a quote may be in a source that was taken out
-                if isinstance(event, DocumentIdentified):
-                    sources |= {source.key: source for source in event.sources}
-            groups.append(
-                ClaimGroup(
-                    claims=[
-                        claim
-                        for exchange in saved.transcript.exchanges
-                        for claim in _to_claims(exchange.citations, f"{target}, question {exchange.number}")
-                    ],
-                    source=known[target],
-                    links=saved.pages,
-                    approved=saved.approved_origins,
-                    sources=tuple(sources.values()),
-                )
-            )
-    return groups
+                opened[name] = open_source(name)
+            except (SourceError, UsageError) as error:
+                opened[name] = str(error)
+        yield _recheck_claim(claim, name, opened[name])
 
 
-def _to_claims(citations: Sequence[Citation], place: str) -> list[Claim]:
-    return [
-        Claim(quote=citation.quote, section_id=citation.section_id, place=place)
-        for citation in citations
-        if citation.quote is not None and citation.is_verified
-    ]
-
-
-def recheck_claims(
-    groups: Sequence[ClaimGroup], reopen: Callable[..., Library], replacement: str | None = None
-) -> list[dict[str, Any]]:
-    """Recheck each quote, and return its JSON values. Each source is opened once per group.
-
-    Args:
-        groups: The claims to recheck.
-        reopen: `Bootstrap.reopen`.
-        replacement: If not None, replaces the source of each group.
-    """
-    rows = []
-    for group in groups:
-        opened: dict[str, Library | str] = {"": _NO_SOURCE}
-        for claim in group.claims:
-            name, is_own = claim.source or group.source, group.is_typed
-            if replacement and not claim.source:
-                name, is_own = replacement, True
-            elif name and is_path(name) and (group.folder / name).exists():
-                name = str(group.folder / name)  # paths in a file are relative to the file's folder
-            if name not in opened:
-                added = group.sources if name == group.source else ()
-                try:
-                    opened[name] = reopen(name, group.links, group.approved, is_own=is_own, added=added)
-                except (SourceError, UsageError) as error:
-                    opened[name] = str(error)
-            rows.append(_to_json_row(claim, name, opened[name]))
-    return rows
-
-
-def _to_json_row(claim: Claim, source: str, library: Library | str) -> dict[str, Any]:
+def _recheck_claim(claim: Claim, source: str, library: Library | str) -> dict[str, Any]:
     row = {"place": claim.place, "line": claim.line or None, "quote": claim.quote, "source": source}
-    row |= {"section_id": claim.section_id or None, "anchor": claim.anchor or None}
     if isinstance(library, str):
-        return {**row, "state": ClaimStatus.UNREACHABLE.value, "now": None, "message": library}
+        return {**row, "state": ClaimStatus.UNREACHABLE, "now": None, "message": library}
     finding, now = recheck(claim, library), None
     if finding.span is not None:
-        first, last = library.lines_of(finding.span)
         text = library.text_at(finding.span)
         now = {
             "section_id": finding.section_id,
             "doc": finding.span.doc,
-            "path": list(library.node(finding.section_id).path),
-            "start_line": first,
-            "end_line": last,
-            "page": library.document(finding.span.doc).page_at(finding.span.start),
+            "path": library.node(finding.section_id).path,
+            "start_line": library.lines_of(finding.span)[0],
             "text": text,
             "changes": format_word_diff(claim.quote, text) if finding.standing is ClaimStatus.CHANGED else None,
         }
-    return {**row, "state": finding.standing.value, "now": now, "message": finding.message or None}
+    return {**row, "state": finding.standing, "now": now, "message": finding.message or None}
 
 
-def _format_row(row: Mapping[str, Any]) -> list[str]:
+def _format_row(row: Mapping[str, Any]) -> Iterator[str]:
     """Format a quote that is not as before, with where it is now, or why it cannot be checked."""
     place = f"{row['place']}:{row['line']}" if row["line"] else row["place"]
-    lines = [f'{place}: {row["state"]}: "{row["quote"]}"']
+    yield sanitise_line(f'{place}: {row["state"]}: "{row["quote"]}"')
     if now := row["now"]:
         path = " > ".join(filter(None, [now["doc"], *now["path"]]))
-        page = f"p. {now['page']}, " if now["page"] else ""
         changes = f": {now['changes']}" if now["changes"] else ""
-        lines.append(f"now in [{now['section_id']}] {path}, {page}line {now['start_line']}{changes}")
+        yield "    " + sanitise_line(f"now in [{now['section_id']}] {path}, line {now['start_line']}{changes}")
     elif row["message"]:
-        lines.append(row["message"])
-    return [f"{'    ' if number else ''}{sanitise_line(line)}" for number, line in enumerate(lines)]
+        yield f"    {sanitise_line(row['message'])}"

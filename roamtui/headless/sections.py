@@ -1,4 +1,4 @@
-"""`roamtui outline` and `show`: sections of a library as text or JSON."""
+"""`roamtui outline`, `show` and `search`: sections of a library as text or JSON."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from roamtui.document.loader import Loader, load_pages
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
-from roamtui.headless.output import write_json, write_notice, write_notices, write_text
-from roamtui.outline.labels import format_path
+from roamtui.headless.output import write_json, write_notice, write_text
+from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.render import render_outline
 from roamtui.outline.spans import split_pages
 from roamtui.outline.structure import ChildRanges, Reference, resolve_reference, suggest_ids
+from roamtui.search.base import Hit
+from roamtui.search.options import SearchMode
 
 _NODE_FIELDS = (
     *("id", "kind", "level", "title", "path", "doc", "url", "parent", "start_line", "end_line", "own_end_line"),
@@ -25,30 +27,26 @@ _NODE_FIELDS = (
 def print_outline(library: Library, *, as_json: bool) -> None:
     """Write the outline exactly as a model reads it, or every node of a library as JSON."""
     if as_json:
-        rows = [
-            {name: getattr(node, name) for name in _NODE_FIELDS} | {"kind": node.kind.value, "path": list(node.path)}
-            for node in map(library.node, library.walk())
-        ]
+        rows = [{name: getattr(node, name) for name in _NODE_FIELDS} for node in map(library.node, library.walk())]
         write_json({"source": library.source, "title": library.title, "sections": rows})
     else:
         write_text(render_outline(library))
 
 
-def find_reference(library: Library, name: str) -> Reference:
-    """Return what a person's name for a section refers to: an id of any form, a title, or ``Fees > Late fees``.
-
-    Raises:
-        UnknownSectionError: The library has no section with this id.
-        UsageError: No section, or more than one, has this name. The message names the nearest.
-    """
-    reference = resolve_reference(library, name.replace(" › ", " > "))
-    if reference is not None and (reference.section_id == library.root_id or reference.section_id in library):
-        return reference
-    if reference is not None:
-        raise UnknownSectionError(name)
-    nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in suggest_ids(library, name))
-    hint = f" Did you mean {nearest}?" if nearest else ""
-    raise UsageError(f'no single section is called "{shorten(sanitise_line(name), 80)}".{hint}')
+def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
+    """Write hits as JSON, or in two lines each: its rank, id, path and line numbers, then its best sentence."""
+    rows, lines = [], list[str]()
+    for rank, hit in enumerate(hits, start=1):
+        node = library.node(hit.section_id)
+        place = format_line_range(library, library.span(hit.section_id))
+        lines += f"{rank}. [{hit.section_id}] {format_path(library, hit.section_id)} ({place})", f"   {hit.snippet}"
+        row = {"id": hit.section_id, "doc": node.doc, "path": node.path, "score": hit.score}
+        place_fields = {"start_line": node.start_line, "end_line": node.end_line}
+        rows.append({**row, **place_fields, "snippet": hit.snippet, "why": hit.why})
+    if as_json:
+        write_json({"mode": mode, "hits": rows})
+    else:
+        write_text("\n".join(lines or ["Nothing found. Try other words, or `roamtui outline`."]) + "\n")
 
 
 def print_sections(library: Library, loader: Loader | None, names: Sequence[str]) -> None:
@@ -63,41 +61,58 @@ def print_sections(library: Library, loader: Loader | None, names: Sequence[str]
     if loader is not None:
         reported = library.notes
         library = load_pages(library, loader, [reference.section_id for reference in references])
-        write_notices(note for page in library.documents for note in page.notes if note not in reported)
-    texts: list[str] = []
-    for reference in references:
-        section_id = reference.section_id
-        if section_id in library and (problem := library.node(section_id).problem):
-            raise SourceError(problem)
-        found = [*iter_texts(library, reference)]
-        if not found and (reference.page is not None or reference.steps):
-            raise UnknownSectionError(section_id)
-        texts += found
-    for reference in references:
-        section_id = reference.section_id
-        page = library.node(section_id).page if section_id in library and not reference.steps else None
-        if page is not None and reference.page is None:
-            write_notice(f"[{section_id}] starts on p. {page}.")
-    write_text("".join(texts))
+        write_notice(*(note for page in library.documents for note in page.notes if note not in reported))
+    write_text("".join(text for reference in references for text in list_texts(library, reference)))
 
 
-def iter_texts(library: Library, reference: Reference) -> Iterator[str]:
-    """Yield the source text of a section, its page, or the sections of a range. Nothing if there is no such part."""
+def find_reference(library: Library, name: str) -> Reference:
+    """Return what a person's name for a section refers to: an id of any form, a title, or ``Fees > Late fees``.
+
+    Raises:
+        UnknownSectionError: The library has no section with this id.
+        UsageError: No section, or more than one, has this name. The message names the nearest.
+    """
+    reference = resolve_reference(library, name.replace(" › ", " > "))
+    if reference is None:
+        nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in suggest_ids(library, name))
+        hint = f" Did you mean {nearest}?" if nearest else ""
+        raise UsageError(f'no single section is called "{shorten(sanitise_line(name), 80)}".{hint}')
+    is_root = reference.section_id == library.root_id and reference.page is None
+    if not is_root and reference.section_id not in library:
+        raise UnknownSectionError(name)
+    return reference
+
+
+def list_texts(library: Library, reference: Reference) -> list[str]:
+    """Return the source text of a section, of its page, or of the sections of a range.
+
+    Raises:
+        UnknownSectionError: There is no such page or range.
+        SourceError: The file or page of the section could not be read.
+    """
     section_id = reference.section_id
+    if section_id in library and (problem := library.node(section_id).problem):
+        raise SourceError(problem)
     if reference.page is not None:
-        text = library.text_at(library.get_own_content_span(section_id)) if section_id in library else ""
-        for start, end in split_pages(text)[reference.page - 1 : reference.page] if text and reference.page else ():
-            yield text[start:end]
-        return
-    shown: Sequence[str] = [section_id]
-    if reference.steps or section_id == library.root_id:
+        text = library.text_at(library.get_own_content_span(section_id))
+        texts = [text[start:end] for start, end in split_pages(text)[reference.page - 1 : reference.page]]
+    elif reference.steps or section_id == library.root_id:
         ranges = ChildRanges.for_section(library, section_id)
         shown = ranges.children[slice(*(ranges.get_bounds(reference.steps) or (0, 0)))]
-    for each in shown:
-        if library.node(each).kind is not NodeKind.FOLDER:
-            yield library.text_at(library.get_content_span(each))
-            continue
-        for node_id in library.walk(each):
-            if library.get_label(node_id).kind is NodeKind.FILE and library.loaded_document(node_id) is not None:
-                text = library.text_at(library.span(node_id))
-                yield text if not text or text.endswith(("\n", "\r")) else f"{text}\n"
+        texts = [text for child in shown for text in _iter_texts(library, child)]
+    else:
+        return [*_iter_texts(library, section_id)]
+    if not texts and (reference.steps or section_id != library.root_id):
+        raise UnknownSectionError(section_id)
+    return texts
+
+
+def _iter_texts(library: Library, section_id: str) -> Iterator[str]:
+    """Yield the text of a section, or of each loaded file of a folder."""
+    if library.node(section_id).kind is not NodeKind.FOLDER:
+        yield library.text_at(library.get_content_span(section_id))
+        return
+    for node_id in library.walk(section_id):
+        if library.get_label(node_id).kind is NodeKind.FILE and library.loaded_document(node_id) is not None:
+            text = library.text_at(library.span(node_id))
+            yield text if not text or text.endswith(("\n", "\r")) else f"{text}\n"

@@ -6,52 +6,45 @@ import asyncio
 import os
 from pathlib import Path
 
-from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_reason
+from roamtui.errors import UsageError
 from roamtui.export.table import RENDERERS, format_progress, render_json_table
 from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
 from roamtui.models.base import get_startup_note
 from roamtui.models.options import OFFLINE
-from roamtui.table.cells import Cell, CellState
-from roamtui.table.runner import TablePlan, TableRun, fill_table
+from roamtui.table.cells import CellState
+from roamtui.table.runner import TablePlan, fill_table
 from roamtui.table.store import Table
 
 
 def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
-    """Fill a table, write it, and return the exit status: 1 if a cell failed or the run ended early, 130 if cancelled.
+    """Fill a table, write it, and return the exit status: 1 if a cell failed or the run ended early.
 
     The suffix of `output_path` decides the format. If it is None, JSON is written to stdout.
 
     Raises:
-        RoamtuiError: The table cannot be read, or saved, or written to the file.
+        RoamtuiError: The table cannot be read or saved, or the file cannot be of this kind.
+        OSError: The file cannot be written.
     """
     if not table.columns:
         raise UsageError("a table needs questions. Give them with -q, or a file of them with --questions.")
-    if output_path is not None:
-        _check_output(table, output_path)
-    line = ProgressLine()
-
-    def show(run: TableRun, _cell: Cell | None) -> None:
-        line.show(format_progress(run))
-
+    render = render_json_table if output_path is None else RENDERERS.get(output_path.suffix.lower())
+    if render is None:
+        raise UsageError(f"-o takes a file whose name ends with {', '.join(RENDERERS)}.")
+    if output_path is not None and os.path.realpath(output_path) in {
+        os.path.realpath(row.source) for row in table.rows
+    }:
+        raise UsageError(f"{output_path} is a source of the table. Name another file.")
+    progress = ProgressLine()
     try:
-        run = asyncio.run(fill_table(table, plan, show))
-    except KeyboardInterrupt:
-        line.end()
-        write_notice("Stopped. What is done is kept: run it again to go on.")
-        return EXIT_CANCELLED
+        run = asyncio.run(fill_table(table, plan, lambda run, _cell: progress.show(format_progress(run))))
     finally:
-        line.end()
+        progress.end()
     if note := get_startup_note(plan.model):
         warn(note)
     if output_path is None:
         write_text(render_json_table(table))
     else:
-        render = RENDERERS[output_path.suffix.lower()]
-        try:
-            output_path.write_bytes(render(table, output_path).encode("utf-8", "backslashreplace"))
-        except OSError as error:
-            reason = format_reason(error)
-            raise RoamtuiError(f"could not write {output_path}: {reason}. Name another file.") from None
+        output_path.write_bytes(render(table, output_path).encode("utf-8", "backslashreplace"))
     if plan.model.name == OFFLINE:
         write_notice("Each cell is the best passage of its row. No model has read them: --model chooses one.")
     write_notice(f"{format_progress(run)}. The table is in {table.folder}")
@@ -60,10 +53,3 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     if run.stop_reason:
         warn(f"{run.total - run.done:,} cells were not asked. {run.stop_reason} Run it again to go on.")
     return int(bool(run.unread or run.stop_reason or run.states[CellState.FAILED]))
-
-
-def _check_output(table: Table, path: Path) -> None:
-    if path.suffix.lower() not in RENDERERS:
-        raise UsageError(f"-o takes a file whose name ends with {', '.join(RENDERERS)}.")
-    if os.path.realpath(path) in {os.path.realpath(row.source) for row in table.rows}:
-        raise UsageError(f"{path} is a source of the table. Name another file.")

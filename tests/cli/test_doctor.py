@@ -24,10 +24,10 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSite]:
 def test_it_says_what_is_there_and_makes_nothing(run: RunCommand, home_dir: Path, ollama: FakeSite) -> None:
     result = run("doctor")
     assert (result.code, result.err) == (0, "")
-    for word in ("roamtui ", "Python ", "Textual ", "litellm ", "SQLite "):
+    for word in ("roamtui ", "Python ", "textual ", "litellm ", "SQLite "):
         assert word in result.out
     for path in (config_path(), conversations_path(), cache_path()):
-        assert f"{path} (missing, writable)" in result.out
+        assert f"{path} (missing)" in result.out
     assert f"{ollama.origin}: llama3.1:8b" in result.out
     assert result.out.count("\n") <= 24
     assert list(home_dir.rglob("*")) == []
@@ -38,7 +38,7 @@ def test_keys_are_named_and_never_shown(run: RunCommand, monkeypatch: pytest.Mon
     out = run("doctor").out
     assert "OPENAI_API_KEY is set" in out
     assert "ANTHROPIC_API_KEY is not set" in out
-    assert KEY not in out + run("doctor", "--json").out
+    assert KEY not in out
 
 
 def test_it_clears_the_cache_and_leaves_indexes(run: RunCommand) -> None:
@@ -63,5 +63,3 @@ def test_the_exit_status_says_whether_a_model_is_usable(run: RunCommand, name: s
     result = run("doctor", "--model", name)
     assert result.code == code
     assert word in result.out
-    data = run("doctor", "--model", name, "--json").json
-    assert (data["model"]["usable"], data["model"]["name"]) == (code == 0, name)

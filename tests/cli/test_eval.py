@@ -37,6 +37,6 @@ def test_results_of_questions_are_written(run: RunCommand, tmp_path: Path, quest
 
     rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
     assert (first.code, again.code) == (0, 1)
-    assert again.err == f"roamtui: could not write {out}: File exists. Name a new file.\n"
+    assert again.err == f"roamtui: could not read or write {out}: File exists.\n"
     assert [row["id"] for row in rows] == ["canoe", "tyre", "jacket"]
     assert {"id", "rank", "hits", "ms"} <= rows[0].keys()

@@ -11,12 +11,13 @@ SPADE = "Tools are lent for three days. A late spade costs 50 cents a day."
 
 def test_a_conversation_and_its_export_give_the_same_results(run: RunCommand, garden: Path, tmp_path: Path) -> None:
     conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
-    export = tmp_path / "export.md"
+    export, data = tmp_path / "export.md", tmp_path / "export.json"
     export.write_text(run("conversations", "export", conversation).out, "utf-8")
-    same = run("recheck", conversation, export)
-    assert (same.code, same.out) == (0, "2 quotes checked: 2 same.\n")
+    data.write_text(run("conversations", "export", conversation, "--format", "json").out, "utf-8")
+    same = run("recheck", conversation, export, data)
+    assert (same.code, same.out) == (0, "3 quotes checked: 3 same.\n")
     garden.write_text(GARDEN.replace("50 cents", "2 euros"), "utf-8")
-    for target in (conversation, export):
+    for target in (conversation, export, data):
         found = run("recheck", target, "--json")
         (quote,) = found.json["quotes"]
         assert (found.code, quote["state"], quote["quote"]) == (1, "changed", SPADE)

@@ -8,10 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from roamtui.agent.loop import Agent
 from roamtui.conversation import events
 from roamtui.conversation.commands import Origin
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.transcript import StopReason, Usage
-from roamtui.headless.ask import print_event, to_json_event
+from roamtui.headless.ask import AskReport, to_json_event
+from tests.conversation.conversations import make_library
+from tests.fakes.scripted_model import ScriptedModel
 from tests.real_documents import PROJECT_DIR
 
 IDS = ("a8a96034", "b9e8ef5c")
@@ -59,7 +63,8 @@ def test_the_page_names_every_event_with_its_fields() -> None:
 
 def test_a_line_is_ascii_json_whatever_the_text_holds(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     text = "é\u2028\u0085\x1b[31m\n\ud83d"
-    print_event(events.AnswerStreamed(text=text))
+    agent = Agent(Conversation(make_library()), ScriptedModel())
+    AskReport(agent, is_watched=False, output_format="events").add(events.AnswerStreamed(text=text))
     line = capfdbinary.readouterr().out
     assert line.count(b"\n") == 1
     assert line.isascii()

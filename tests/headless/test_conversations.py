@@ -1,4 +1,4 @@
-"""Saved conversations, listed and printed by the beginning of their ids."""
+"""Saved conversations, listed and printed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
-from roamtui.errors import SourceError, StoreError, UsageError
+from roamtui.errors import SourceError
 from roamtui.headless.conversations import print_conversation, print_conversations
 from roamtui.paths import conversations_path
 from tests.conversation.conversations import Recorder, make_library
@@ -35,23 +35,6 @@ def test_conversations_are_listed_as_lines_or_as_json(capsys: pytest.CaptureFixt
     assert lines[0].endswith("  Why ef34?  (1 question, manual.md)")
     print_conversations(as_json=True, lists_one_shots=False)
     assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["ef34", "ab12cd", "ab12"]
-
-
-@pytest.mark.usefixtures("saved")
-@pytest.mark.parametrize(("prefix", "found"), [("e", "ef34"), ("ab12c", "ab12cd"), ("ab12", "ab12")])
-def test_the_beginning_of_an_id_is_enough_and_a_complete_one_counts(
-    capsys: pytest.CaptureFixture[str], prefix: str, found: str
-) -> None:
-    print_conversation(prefix, "md", _open_source)
-    assert f"Why {found}?" in capsys.readouterr().out
-
-
-@pytest.mark.usefixtures("saved")
-def test_a_beginning_of_several_ids_or_of_none_is_refused() -> None:
-    with pytest.raises(UsageError, match=r'^several conversations begin with "ab": ab12cd, ab12\.$'):
-        print_conversation("ab", "md", _open_source)
-    with pytest.raises(StoreError):
-        print_conversation("ff", "md", _open_source)
 
 
 @pytest.mark.usefixtures("saved")

@@ -24,11 +24,11 @@ from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.headless.mcp import make_mcp_server
-from roamtui.headless.mcp_session import McpSession
+from roamtui.headless.mcp import CALL_TOKENS_MAX, McpSession, make_mcp_server
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.file_sources import FileStamps
 from tests.headless.mcp_clients import WAIT_SECONDS, call, connect_stdio, list_ids, read_text
+from tests.outline.documents import find_id, make_library, write_words
 from tests.real_documents import PROJECT_DIR
 
 HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"
@@ -62,7 +62,7 @@ async def test_a_wrong_call_is_answered_in_words() -> None:
 
 
 async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.headless.mcp_session._CHECK_SECONDS", 0)
+    monkeypatch.setattr("roamtui.headless.mcp._CHECK_SECONDS", 0)
     (tmp_path / "one.md").write_text("# One\n\nThe old words.\n", "utf-8")
     (tmp_path / "two.md").write_text("# Two\n\nOther words.\n", "utf-8")
     sources = (str(tmp_path),)
@@ -121,7 +121,7 @@ async def test_a_client_roams_as_the_agent_does(mode: str) -> None:
         assert tools["expand_sections"].input_schema == ExpandTool.spec.parameters
         assert not [name for name, tool in tools.items() if "question" in tool.model_dump_json()]
         assert "one document" in await call(client, "list_documents")
-        outline = await call(client, "outline", budget=800)
+        outline = await call(client, "outline")
         assert "Fees and deposits" in outline
         found = list_ids(await call(client, "search_sections", query="grace period", limit=2))
         assert len(found) >= 2
@@ -177,3 +177,39 @@ def test_it_ends_when_the_client_is_gone() -> None:
         assert process.wait(WAIT_SECONDS) == 0
         assert json.loads(stdout.readline())["id"] == 1
         assert stderr.read() == b""
+
+
+CHAPTERS = 6
+
+
+def make_book(words: int) -> Library:
+    chapters = [f"## Chapter {number}\n\n{write_words(words, seed=number)}" for number in range(1, CHAPTERS + 1)]
+    return make_library("# Book\n\n" + "\n".join(chapters))
+
+
+def start_session(library: Library, options: OpenSectionOptions | None = None) -> McpSession:
+    return McpSession(lambda: (library, None), options=options or OpenSectionOptions())
+
+
+async def test_one_call_delivers_no_more_than_clients_take() -> None:
+    library = make_book(2_500)
+    client = start_session(library, OpenSectionOptions(budget_tokens=1_000_000))
+    ids = [find_id(library, f"Chapter {number}") for number in range(1, CHAPTERS + 1)]
+    reply = await client.call("expand_sections", {"section_ids": [f"{section_id}:1" for section_id in ids]})
+    assert client.conversation.state.open_tokens <= CALL_TOKENS_MAX
+    assert f"[{ids[-1]}] Book > Chapter {CHAPTERS}: no room for its ~" in reply
+    assert "no room" not in (await client.call("expand_sections", {"section_ids": f"{ids[-1]}:1"}))
+
+
+async def test_past_the_budget_the_oldest_is_closed_and_named() -> None:
+    library = make_book(600)
+    client = start_session(library, OpenSectionOptions(budget_tokens=4_000))
+    replies = []
+    for number in range(1, CHAPTERS + 1):
+        section_id = find_id(library, f"Chapter {number}")
+        replies.append(await client.call("expand_sections", {"section_ids": [section_id]}))
+    first, last = find_id(library, "Chapter 1"), find_id(library, f"Chapter {CHAPTERS}")
+    assert any(f"(Closed, because much is open: {first}" in reply for reply in replies)
+    assert first not in client.conversation.state.open_ids
+    assert last in client.conversation.state.open_ids
+    assert "word" in (await client.call("expand_sections", {"section_ids": [first]}))

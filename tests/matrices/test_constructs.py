@@ -29,7 +29,7 @@ from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.headless.answer_lines import render_answer
 from roamtui.headless.ask import run_ask
-from roamtui.headless.mcp_session import McpSession
+from roamtui.headless.mcp import McpSession
 from roamtui.outline.spans import split_pages
 from roamtui.quotes.verdicts import make_proof
 from roamtui.tui.chat.answer_view import AnswerView
