@@ -85,7 +85,6 @@ def fit_exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
     return linear_regression(list(map(math.log, sizes)), [math.log(max(one, 1e-6)) for one in seconds]).slope
 
 
-def make_environ(**changes: str) -> dict[str, str]:
+def make_environ() -> dict[str, str]:
     """Return an environment for a program under measurement, in which Python keeps its compiled files, as installed."""
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return environ | changes
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
