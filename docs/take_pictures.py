@@ -38,12 +38,7 @@ async def make_pictures() -> tuple[str, str]:
     model = RecordedModel(seconds_per_word=0)
     model.name = "any model"
     agent = Agent(Conversation(library), model, KeywordSearcher(library), AgentOptions(sends_hits=True))
-    context = AppContext(
-        conversation=agent.conversation,
-        make_agent=lambda: agent,
-        model_name=model.name,
-        options=TuiOptions(examples=suggest_questions(library)),
-    )
+    context = AppContext(agent=agent, options=TuiOptions(examples=suggest_questions(library)))
     app = RoamApp(context)
     app.console = Console(color_system="truecolor", file=io.StringIO(), legacy_windows=False)  # the same everywhere
     app.animation_level = "none"

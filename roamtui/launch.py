@@ -24,10 +24,8 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import ProgressLine, write_notice
 from roamtui.models.base import Model
-from roamtui.models.options import OFFLINE
 from roamtui.models.recorded import RecordedModel
 from roamtui.paths import config_path, conversations_path, display_path, get_resource_dir, themes_path
-from roamtui.search.options import RetrievalOptions
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.file_sources import name_sources, split_sources, stamp_source
@@ -115,26 +113,21 @@ class Launch(Struct, frozen=True, kw_only=True):
             notes.append("Recorded: a person played the model, and quoted one figure wrong. esc stops the answer.")
         progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self.bootstrap, on_warning=notes.append, progress=progress)
-        conversation = bootstrap.start_conversation(library, loader, conversation_id)
         has_files = library.root.columns.has_files
+        agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, conversation_id), model)
+        if settings.retrieval.needs_vectors and agent.searcher is not None:
+            agent.searcher.search("")  # embeds all sections while the terminal can still show progress
+        progress.is_muted = True
         # Standard input cannot be read twice.
         is_readable = library.source != "-" and (has_files or is_url(library.source) or stamp_source(library.source))
-        context = AppContext(
-            conversation=conversation,
-            make_agent=partial(bootstrap.make_agent, conversation, model),
-            model_name=settings.model if model is None else model.name,
+        return AppContext(
+            agent=agent,
             first_question=model.question if isinstance(model, RecordedModel) else "",
             options=replace(self.make_options(), examples=choose_example_questions(library)),
             reload_library=partial(bootstrap.reload, sources=sources) if is_readable else None,
             reload_on_change=self.is_watching,
             notices=notes,
         )
-        if settings.model != OFFLINE or settings.retrieval != RetrievalOptions():
-            searcher = context.agent.searcher  # made now, because it may refuse a setting
-            if settings.retrieval.needs_vectors and searcher is not None:
-                searcher.search("")  # embeds all sections while the terminal can still show progress
-        progress.is_muted = True
-        return context
 
     def open_another(
         self, source: str, conversation_id: str | None, model: Model | None, report: PageReport

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import blake2b
@@ -137,7 +136,7 @@ def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suf
     Raises:
         OSError: Writing failed. No temporary file is left.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{suffix}")
+    temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}{suffix}")
     file = open_private_file(temporary, os.O_WRONLY | os.O_EXCL)
     try:
         try:

@@ -17,7 +17,6 @@ from roamtui.errors import SourceError
 from roamtui.launch import Launch, has_screen
 from roamtui.models.registry import LOCAL_SERVERS, LocalServer, discover_local_models
 from roamtui.paths import config_path
-from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.settings import Settings, load_settings
 from roamtui.tui.context import AppContext
 from tests.fakes.site import FakeSite, make_ollama
@@ -137,20 +136,3 @@ def test_lines_take_the_place_of_the_screen_where_a_terminal_is_dumb(
 def test_an_address_without_a_scheme_is_named_with_it() -> None:
     with pytest.raises(SourceError, match=r"no file docs\.example\.com.* write https://docs\.example\.com"):
         Bootstrap().open(["docs.example.com"])
-
-
-@pytest.mark.parametrize(
-    ("settings", "is_made"),
-    [
-        (Settings(), False),
-        (Settings(model="openai/gpt-4.1"), True),
-        (Settings(retrieval=RetrievalOptions(mode=SearchMode.OFF)), True),
-    ],
-)
-def test_the_agent_is_made_before_the_screen_only_where_something_may_be_refused(
-    tmp_path: Path,
-    settings: Settings,
-    is_made: bool,  # noqa: FBT001
-) -> None:
-    (tmp_path / "a.md").write_text("# A\n", "utf-8")
-    assert ("agent" in vars(open_app(str(tmp_path / "a.md"), settings))) is is_made

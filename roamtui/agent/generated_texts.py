@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Container
 from itertools import chain, islice
 
@@ -97,7 +97,7 @@ async def write_summary(model: Model, task: SummaryTask) -> str:
     Raises:
         ModelError: The model could not answer, or its answer was empty.
     """
-    fence = secrets.token_hex(4)  # random, so that no text can imitate its own end
+    fence = os.urandom(4).hex()  # random, so that no text can imitate its own end
     question = f"Describe this document.\n\nTitle: {task.name}\n[{fence} text]\n{task.text}\n[{fence} end]"
     reply = await complete_once(model, _SUMMARY_PROMPT, question)
     summary = shorten(sanitise_line(reply).strip(), _SUMMARY_LENGTH_MAX)

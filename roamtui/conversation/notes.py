@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
-import secrets
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
@@ -52,7 +52,7 @@ def make_note(library: Library, citation: Citation, words: str) -> Note:
     section_id = citation.section_id
     path_ids = (*library.ancestors(section_id), section_id)
     return Note(
-        id=secrets.token_hex(6),
+        id=os.urandom(6).hex(),
         at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         source=get_source_key(library),
         citation=citation,

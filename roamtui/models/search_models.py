@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import importlib.util
+import os
 import re
-import secrets
 import threading
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
@@ -189,7 +189,7 @@ class ModelReranker:
 
     def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
         """Return the positions of the best texts, from 0, best first, each once. See `Reranker`."""
-        fence = secrets.token_hex(4)  # no section can imitate the line between two sections
+        fence = os.urandom(4).hex()  # no section can imitate the line between two sections
         sections = "\n".join(f"[{fence} section {number}]\n{text}" for number, text in enumerate(texts, start=1))
         task = _TASK.format(count=_CHOSEN_COUNT)
         prompt = f"{sections}\n[{fence} end]\n\nQuestion: {query}\n{task}"

@@ -169,15 +169,14 @@ def _fold(title: str) -> str:
 
 def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
     """Return up to 3 ids whose digits or titles are most similar to `requested`."""
-    from rapidfuzz import fuzz, process  # noqa: PLC0415 - most sessions never need a suggestion
-    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - the same
+    from rapidfuzz import distance, fuzz, process  # noqa: PLC0415 - most sessions never need a suggestion
 
     wanted = sanitise_line(requested)[:200].strip("[]\"'` ")
     ids = list(islice(library.walk(), _CANDIDATES_MAX))
     titles = {section_id: library.title_of(section_id) for section_id in ids}
-    distances = process.extract(wanted.lower(), ids, scorer=Levenshtein.distance, limit=_SUGGESTED_MAX)
+    distances = process.extract(wanted.lower(), ids, scorer=distance.Levenshtein.distance, limit=_SUGGESTED_MAX)
     by_title = process.extract(wanted, titles, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX, score_cutoff=_TITLE_SCORE_MIN)
-    suggested_ids = [section_id for section_id, distance, _ in distances if distance <= _ID_DISTANCE_MAX]
+    suggested_ids = [section_id for section_id, edits, _ in distances if edits <= _ID_DISTANCE_MAX]
     suggested_ids += [section_id for _, _, section_id in by_title]
     suggested_ids += [section_id for section_id, _, _ in distances]
     return tuple(dict.fromkeys(suggested_ids))[:_SUGGESTED_MAX]

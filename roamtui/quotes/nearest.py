@@ -31,14 +31,14 @@ class NearestWords(Struct, frozen=True):
 
 def find_nearest_words(quote: str, text: str) -> NearestWords | None:
     """Return the passage of a text that is most similar to a quote, or None if they have no word in common."""
-    from rapidfuzz import fuzz  # noqa: PLC0415 - the first screen does not need it
-    from rapidfuzz.distance import LCSseq  # noqa: PLC0415
+    from rapidfuzz import distance, fuzz  # noqa: PLC0415 - the first screen does not need it
 
     quote_words, text_words = _read_words(quote)[0][:_WORDS_MAX], _read_words(text)[0]
     low, high = 0, len(text_words)
     if len(quote_words) < high and (near := fuzz.partial_ratio_alignment(quote_words, text_words)) is not None:
         low, high = near.dest_start, near.dest_end
-    blocks = [block for block in LCSseq.editops(quote_words, text_words[low:high]).as_matching_blocks() if block.size]
+    edits = distance.LCSseq.editops(quote_words, text_words[low:high])
+    blocks = [block for block in edits.as_matching_blocks() if block.size]
     if not blocks:
         return None
     first, last = low + blocks[0].b, low + blocks[-1].b + blocks[-1].size - 1

@@ -61,10 +61,7 @@ def make_pattern(name: str) -> str:
     return "|".join(_read_lists()[name])
 
 
-_IMPLICATIONS = tuple(
-    (re.compile(pattern, re.IGNORECASE), tuple(words.split()))
-    for pattern, words in (line.split(" => ") for line in list_lines("implied"))
-)
+_IMPLICATIONS = tuple(tuple(line.split(" => ")) for line in list_lines("implied"))
 """Patterns of questions, each with words that an answer probably contains."""
 
 
@@ -137,4 +134,5 @@ def _reduce(word: str, language: Language) -> str:
 
 def get_implied_words(question: str) -> tuple[str, ...]:
     """Return words that an answer may contain, such as ``age`` for "how old". In a phrase, ``_`` joins the words."""
-    return tuple(word for pattern, words in _IMPLICATIONS if pattern.search(question) for word in words)
+    found = (words for pattern, words in _IMPLICATIONS if re.search(pattern, question, re.IGNORECASE))
+    return tuple(" ".join(found).split())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from roamtui.search.index import SectionIndex, title_of
 from roamtui.search.lexicon import make_pattern
@@ -23,13 +24,11 @@ _TITLE_LENGTH_MAX = 200
 _STATEMENTS = ("income", "balance", "cash")
 
 
+@cache
 def _compile(*list_names: str) -> re.Pattern[str]:
     return re.compile("|".join(map(make_pattern, list_names)), re.IGNORECASE)
 
 
-_STATEMENT_NAMES = {kind: _compile(f"statement {kind} names") for kind in _STATEMENTS}
-_STATEMENT_LINES = {kind: _compile(f"statement {kind} names", f"statement {kind} lines") for kind in _STATEMENTS}
-_STATEMENT_NOISE = _compile("statement title noise")
 _STATEMENT_TITLES = "title : (statement OR sheet OR (profit AND loss))"
 
 
@@ -46,7 +45,7 @@ def find_named_sections(index: SectionIndex, question: str, within: range, score
     score_min = _DOCUMENT_SHARE * max(best_scores.values(), default=0.0)
     found: dict[int, None] = {}
     for kind in _STATEMENTS:
-        if not _STATEMENT_LINES[kind].search(question):
+        if not _compile(f"statement {kind} names", f"statement {kind} lines").search(question):
             continue
         best: dict[int, tuple[int, float, int]] = {}
         for number in _list_statements(index, kind, within):
@@ -63,9 +62,10 @@ def _list_statements(index: SectionIndex, kind: str, within: range) -> Iterator[
 
     The table may also be in the first subsection, whose title is then the name of the company.
     """
+    names, noise = _compile(f"statement {kind} names"), _compile("statement title noise")
     for number, _ in index.rank(_STATEMENT_TITLES, within, _TITLES_MAX):
         title = title_of(*index.layout.locate(number))[:_TITLE_LENGTH_MAX]
-        if _STATEMENT_NAMES[kind].fullmatch(" ".join(_STATEMENT_NOISE.sub(" ", title).split())):
+        if names.fullmatch(" ".join(noise.sub(" ", title).split())):
             text = "".join(map(index.own_text, index.layout.subtree(number)[:2]))
             if text.count("\n|") >= _ROWS_MIN:
                 yield number

@@ -37,8 +37,9 @@ _UNSPACED = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Japanese
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese
 )
-_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
-_UNSPACED_CHARACTER = re.compile(f"([{_UNSPACED}])")
+# Not compiled here: that takes 2 ms for each, and few texts need them.
+_UNSPACED_RUN = f"[{_UNSPACED}]+"
+_UNSPACED_CHARACTER = f"([{_UNSPACED}])"
 _IDENTIFIER = re.compile(
     r"(?<![\w-])--?[^\W\d_][\w-]*+"  # --flag-name
     r"|(?<!\w)[.@$][^\W\d]\w*+"  # .env, @property, $HOME
@@ -71,12 +72,12 @@ def tokenise(text: str) -> list[str]:
 
 def is_unspaced(term: str) -> bool:
     """Check whether a term starts with a character of a script without spaces between words."""
-    return not term.isascii() and _UNSPACED_RUN.match(term) is not None
+    return not term.isascii() and re.match(_UNSPACED_RUN, term) is not None
 
 
 def space_unspaced_scripts(text: str) -> str:
     """Put spaces around each character of a script without spaces, so that each becomes a word."""
-    return text if text.isascii() else _UNSPACED_CHARACTER.sub(r" \1 ", text)
+    return text if text.isascii() else re.sub(_UNSPACED_CHARACTER, r" \1 ", text)
 
 
 def extract_identifiers(text: str) -> list[str]:
@@ -127,8 +128,8 @@ def split_words(text: str) -> Iterator[str]:
         if word.isascii():
             yield word
             continue
-        yield from tokenise(_UNSPACED_RUN.sub(" ", word))
-        for run in _UNSPACED_RUN.findall(word):
+        yield from tokenise(re.sub(_UNSPACED_RUN, " ", word))
+        for run in re.findall(_UNSPACED_RUN, word):
             yield from (run[start : start + 2] for start in range(max(1, len(run) - 1)))
 
 

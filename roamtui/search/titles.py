@@ -7,9 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
 from roamtui.search.index import SectionIndex, stem_title
 from roamtui.search.lexicon import stem
 from roamtui.search.query import Query
@@ -37,11 +34,12 @@ def suggest_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, 
 
 def list_similar_words(word: str, words: Sequence[str]) -> dict[str, float]:
     """Return up to three words that a mistyped one may mean, in singular or plural, with similarities from 0 to 1."""
+    from rapidfuzz import distance, process  # noqa: PLC0415 - the first screen does not need it
+
     similarities: dict[str, float] = {}
+    scorer = distance.OSA.normalized_similarity
     for spelling in (word, word[:-1] if word.endswith("s") else f"{word}s"):
-        similar = process.extract(
-            spelling, words, scorer=OSA.normalized_similarity, score_cutoff=_SIMILARITY_MIN, limit=_CORRECTIONS_MAX
-        )
+        similar = process.extract(spelling, words, scorer=scorer, score_cutoff=_SIMILARITY_MIN, limit=_CORRECTIONS_MAX)
         for other, similarity, _ in similar:
             similarities[other] = max(similarity, similarities.get(other, 0.0))
     best = sorted(similarities, key=lambda other: (-similarities[other], other))[:_CORRECTIONS_MAX]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -91,14 +90,10 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
     """Prepares the table about some sources, or the table in a folder. Called in a thread. Raises `RoamtuiError`."""
 
 
-class AppContext(Struct, frozen=True, kw_only=True, dict=True):
-    """One open document: its conversation and agent, and how to reload and watch it."""
+class AppContext(Struct, frozen=True, kw_only=True):
+    """One open document: its agent, and how to reload and watch it."""
 
-    conversation: Conversation
-    make_agent: Callable[[], Agent]
-    """Makes the agent. Called once, right after the first screen: its imports would delay that by 45 ms."""
-    model_name: str
-    """Name of the agent's first model."""
+    agent: Agent
     first_question: str = ""
     """A question to ask at once, which only the first model answers. Empty for none."""
     options: TuiOptions = TuiOptions()
@@ -110,10 +105,10 @@ class AppContext(Struct, frozen=True, kw_only=True, dict=True):
     notices: Sequence[str] = ()
     """Sentences to show at the start, for example that characters of the document were replaced."""
 
-    @cached_property
-    def agent(self) -> Agent:
-        """The agent, made when it is first needed."""
-        return self.make_agent()
+    @property
+    def conversation(self) -> Conversation:
+        """The conversation that the agent answers in."""
+        return self.agent.conversation
 
     def save(self) -> str:
         """Save the rest of the conversation. Return a sentence if that fails, otherwise an empty string."""

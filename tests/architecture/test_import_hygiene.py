@@ -23,7 +23,6 @@ _NOT_NEEDED_FOR_HELP = (
 )
 _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "litellm", "markdown_it", "pathspec", "rapidfuzz",
-    "roamtui.agent.loop",
     "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
     "roamtui.tui.screens.model_dialog", "roamtui.tui.screens.theme_picker",

@@ -10,4 +10,4 @@ from roamtui.tui.context import AppContext
 
 def context_of(agent: Agent, **given: Any) -> AppContext:  # noqa: ANN401 - fields of `AppContext`
     """Return the context of an agent."""
-    return AppContext(conversation=agent.conversation, make_agent=lambda: agent, model_name=agent.model.name, **given)
+    return AppContext(agent=agent, **given)

@@ -95,13 +95,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._find_dialog: FindDialog | None = None
         """The last search."""
         state, options = context.conversation.state, context.options
-        self.welcome = WelcomeView(state.library, options.examples, context.model_name, keys)
+        self.welcome = WelcomeView(state.library, options.examples, self.agent.model.name, keys)
         self.chat_log = ChatLog(context.conversation, self.welcome, keys)
         self.tree_pane = TreePane(state)
         self.reader_pane = ReaderPane(state, keys, options.image_mode)
         asked = [exchange.question for exchange in state.transcript.exchanges]
         self.question_box = QuestionBox([*reversed(options.examples), *asked])
-        self.status_line = StatusLine(context.model_name, keys)
+        self.status_line = StatusLine(self.agent.model.name, keys)
         self.header = HeaderLine(state.library)
         self._hints = HintLine(keys)
         back_key = keys.format_first_key("global.back")
@@ -141,7 +141,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.call_after_refresh(self._start)
 
     def _start(self) -> None:
-        """Make the agent, and show what the first screen did not need."""
+        """Start the model, and show what the first screen did not need."""
         from roamtui.tui.screens.dialogs import ask_for_approval
 
         if self.is_attached:  # else the person, or the terminal, has gone already
