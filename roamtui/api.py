@@ -16,9 +16,8 @@ from roamtui.models.registry import make_model
 from roamtui.outline.render import render_outline
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.recheck import Claim, Finding, read_claims, recheck
-from roamtui.search.base import Hit
+from roamtui.search.base import Hit, RetrievalOptions
 from roamtui.search.hybrid import make_searcher
-from roamtui.search.options import RetrievalOptions
 
 __all__ = [
     "Agent",

@@ -51,8 +51,7 @@ from roamtui.paths import (
     pages_path,
     table_path,
 )
-from roamtui.search.base import Progress, Searcher, SearchServices
-from roamtui.search.options import SearchMode
+from roamtui.search.base import Progress, Searcher, SearchMode, SearchServices
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.convert.converted import ConversionOptions, PageReport
 from roamtui.sources.file_sources import split_sources

@@ -21,7 +21,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError, format_nearest_name, format_reason
 from roamtui.models.options import ModelOptions
 from roamtui.paths import config_path, make_private_folder, write_private_file
-from roamtui.search.options import RetrievalOptions
+from roamtui.search.base import RetrievalOptions
 
 _NUMBER_MAX = 1e9
 """A limit that refuses infinity."""

@@ -27,17 +27,16 @@ from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_path
 from roamtui.outline.spans import split_pages
 from roamtui.outline.structure import find_unread_pages, suggest_ids
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.lexicon import Language, detect_language, get_implied_words, get_synonyms
-from roamtui.search.passages import Passage, find_passage, find_question_words, split_passages
-from roamtui.search.sentences import get_first_sentence, rank_sentences
-from roamtui.search.terms import (
-    extract_code_names,
-    extract_query_terms,
-    fold_term,
-    is_unspaced,
-    locate_terms,
-    tokenise,
+from roamtui.search.lexicon import Language, get_implied_words, get_synonyms
+from roamtui.search.passages import (
+    Passage,
+    find_passage,
+    find_related_words,
+    get_first_sentence,
+    rank_sentences,
+    split_passages,
 )
+from roamtui.search.terms import TermMatcher, extract_code_names, extract_query_terms, fold_term, is_unspaced
 
 NOTICE = "(The offline model quotes passages; it does not reason. `--model`, or f2 in the app, chooses another.)"
 """End of the first answer in a conversation."""
@@ -298,11 +297,10 @@ class _Weighing:
     """How much the words of a question, their synonyms and corrections count: in scores, and as evidence."""
 
     def __init__(self, question: str, texts: Sequence[str]) -> None:
-        self.terms = extract_query_terms(question)
-        self._words = find_question_words(question, texts)
-        self.forms = self._words.forms
-        """The term of each inflected form."""
-        found = ({term for _, term in locate_terms(text, self.terms, self.forms)} for text in texts)
+        matcher = TermMatcher.for_question(question)
+        self.terms = matcher.terms
+        self._related = find_related_words(matcher, texts)
+        found = ({term for *_, term in matcher.locate(text)} for text in texts)
         counts = Counter(chain.from_iterable(found))
         factors = {term: _UNSEEN_PAIR_WEIGHT if is_unspaced(term) and not counts[term] else 1.0 for term in self.terms}
         self.weights = {
@@ -313,11 +311,13 @@ class _Weighing:
         self._term_by_related: dict[str, str] = {}
         for term in self.terms:
             weight = self.weights[term] * (_PRESENT_SYNONYM_WEIGHT if counts[term] else _SYNONYM_WEIGHT)
-            for word in sorted(self._words.others[term] - {*self.terms}):
+            for word in sorted(self._related[term] - {*self.terms}):
                 self.weights[word], self._term_by_related[word] = weight, term
         self._implied = {word for word in get_implied_words(question) if "_" not in word} - self.weights.keys()
         self.weights |= dict.fromkeys(sorted(self._implied), _SYNONYM_WEIGHT * self.total / max(1, len(self.terms)))
-        is_english = detect_language(tokenise(question)) is Language.ENGLISH
+        self.matcher = TermMatcher(self.weights, matcher.language)
+        """Finds all these words."""
+        is_english = matcher.language is Language.ENGLISH
         names = extract_code_names(question)
         if is_english:  # in other languages, words that are not names have capital letters too
             names |= {fold_term(name) for name in _NAME.findall(question)}
@@ -326,11 +326,7 @@ class _Weighing:
 
     def find_words(self, text: str) -> frozenset[str]:
         """Return the words of the question in a text."""
-        return frozenset(word for _, word in self.locate(text))
-
-    def locate(self, text: str) -> list[tuple[int, str]]:
-        """Return the offset of each word of the question in a text, and the word, in order."""
-        return locate_terms(text, tuple(self.weights), self.forms)
+        return frozenset(word for *_, word in self.matcher.locate(text))
 
     def compute_share(self, words: Iterable[str]) -> float:
         """Return the share of the question's weight that some words have. Of each term, only the best word counts."""
@@ -342,7 +338,7 @@ class _Weighing:
 
     def compute_evidence(self, words: frozenset[str]) -> float:
         """Return the share of the question's subject that some of its terms and their synonyms are evidence of."""
-        found = (term for term in self._evidence if term in words or not words.isdisjoint(self._words.others[term]))
+        found = (term for term in self._evidence if term in words or not words.isdisjoint(self._related[term]))
         return min(1.0, sum(map(self._evidence.__getitem__, found)) / self._evidence_total)
 
     def fits_title(self, titles: Iterable[str]) -> bool:
@@ -362,15 +358,12 @@ def _score_section(
     path = library.node(section_id).path
     title = path[-1] if path else ""
     title_words, words_of_path = weighing.find_words(title), weighing.find_words(" > ".join(path))
-    occurrences = weighing.locate(text)
-    section_bonus = _SECTION_BONUS * weighing.compute_share(words_of_path.union(word for _, word in occurrences))
+    occurrences = weighing.matcher.locate(text)
+    section_bonus = _SECTION_BONUS * weighing.compute_share(words_of_path.union(word for *_, word in occurrences))
     title_share = len(title_words) / max(1, len(extract_query_terms(title)))
     title_bonus = _TITLE_BONUS * title_share * weighing.compute_share(title_words)
     sentences: dict[Passage, float] = {}
-    ranked = rank_sentences(
-        text, tuple(weighing.weights), limit=_SENTENCES_MAX, idf=weighing.weights, forms=weighing.forms
-    )
-    for sentence in ranked:
+    for sentence in rank_sentences(text, weighing.matcher, limit=_SENTENCES_MAX, weights=weighing.weights):
         if (passage := find_passage(text, sentence.start)) is not None:
             sentences.setdefault(passage, sentence.score)
     if not sentences and (opening := get_first_sentence(text)) is not None:
@@ -378,7 +371,7 @@ def _score_section(
         sentences = {} if passage is None else {passage: 0.0}
     scored: list[tuple[float, Passage, frozenset[str]]] = []
     for passage, sentence_score in sentences.items():
-        words = frozenset(word for offset, word in occurrences if passage.start <= offset < passage.end)
+        words = frozenset(word for offset, _, word in occurrences if passage.start <= offset < passage.end)
         score = sentence_score + _PASSAGE_BONUS * weighing.compute_share(words) + section_bonus + title_bonus
         score += _PATH_BONUS * weighing.compute_share(words_of_path - words)
         scored.append((score / (1 + _RANK_LOSS * rank), passage, words | words_of_path))

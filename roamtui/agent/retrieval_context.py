@@ -20,9 +20,9 @@ from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_s
 from roamtui.outline.spans import Bounds, add_delivered, subtract_bounds, subtract_delivered
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.excerpts import select_excerpt
-from roamtui.search.lexicon import Language, detect_language
-from roamtui.search.terms import extract_query_terms, locate_terms, tokenise
+from roamtui.search.lexicon import Language
+from roamtui.search.passages import select_excerpt
+from roamtui.search.terms import TermMatcher
 
 HITS_MAX = 5
 """Maximum number of hits of a search by the model, unless it asks for another number."""
@@ -136,8 +136,8 @@ def pick_confident_hit(
     Fused scores do not show how far ahead a hit is. For a fused ranking, `Hit.runner_up` of the keyword search is used
     instead.
     """
-    terms = extract_query_terms(question)
-    if not hits or len(terms) < _TERMS_MIN:
+    matcher = TermMatcher.for_question(question)
+    if not hits or len(matcher.terms) < _TERMS_MIN:
         return ()
     runner_up = hits[0].runner_up
     if runner_up is None:
@@ -147,9 +147,9 @@ def pick_confident_hit(
     if runner_up > RUNNER_UP_MAX or estimate_delivery_tokens(library, section_id) > tokens_max:
         return ()
     text = library.text_at(library.get_own_content_span(section_id))
-    covered_terms = {term for _, term in locate_terms(text, terms)}
+    covered_terms = {term for *_, term in matcher.locate(text)}
     is_text = len(text.split()) >= _PROSE_WORDS_MIN and estimate_tokens(text) <= _OPENED_TOKENS_MAX
-    return (section_id,) if is_text and len(covered_terms) >= COVERED_SHARE_MIN * len(terms) else ()
+    return (section_id,) if is_text and len(covered_terms) >= COVERED_SHARE_MIN * len(matcher.terms) else ()
 
 
 def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
@@ -200,12 +200,11 @@ def format_hits(
         shown: Text that earlier calls of the same step have shown.
     """
     library = state.library
-    terms = extract_query_terms(query)
-    language = detect_language(tokenise(query))
+    matcher = TermMatcher.for_question(query)
     hits_by_id: dict[str, Hit] = {}
     for hit in hits:
         hits_by_id.setdefault(get_canonical_id(library, hit.section_id), hit)
-    chosen = _choose_spans(library, hits_by_id, terms, language, room_tokens)
+    chosen = _choose_spans(library, hits_by_id, matcher, room_tokens)
     if not chosen:
         return HitList(text="")
     known = state.collect_delivered()
@@ -230,12 +229,12 @@ def format_hits(
         size = format_size(library, library.node(section_id))
         marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
         lines += [f"- [{section_id}] {_format_short_path(library, section_id)} ({marks})", *quoted]
-    if missing := _list_missing_names(query, library):
+    if missing := _list_missing_names(query, matcher.language, library):
         lines.append(f"(Nowhere in the text: {', '.join(missing)}.)")
     return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=tuple(chosen))
 
 
-def _list_missing_names(query: str, library: Library) -> list[str]:
+def _list_missing_names(query: str, language: Language, library: Library) -> list[str]:
     """Return the names, numbers and identifiers of a query that no text of the library contains.
 
     Case, hyphens and the endings of words are ignored. The list is empty if the library is not fully loaded or too
@@ -244,7 +243,7 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
     texts = [document.text for document in library.documents]
     if library.list_unloaded_files() or sum(map(len, texts)) > _SCANNED_LENGTH_MAX:
         return []
-    is_english = detect_language(tokenise(query)) is Language.ENGLISH  # German nouns have capitals too
+    is_english = language is Language.ENGLISH  # German nouns have capitals too
     words = dict.fromkeys(
         match["word"]
         for match in _NAME.finditer(query)
@@ -290,7 +289,7 @@ def _format_short_path(library: Library, section_id: str) -> str:
 
 
 def _choose_spans(
-    library: Library, hits: Mapping[str, Hit], terms: Sequence[str], language: Language, room_tokens: int | None
+    library: Library, hits: Mapping[str, Hit], matcher: TermMatcher, room_tokens: int | None
 ) -> dict[str, tuple[Span, ...]]:
     """Choose the excerpt of each hit: a small section whole while there is room, otherwise its best part.
 
@@ -315,7 +314,7 @@ def _choose_spans(
         if not overlaps and (library.node(section_id).tokens <= whole_max or is_bare_chapter):
             excerpted = whole
         text = library.clean_text(excerpted)
-        bounds = select_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max, language=language)
+        bounds = select_excerpt(text, matcher, tokens_max=tokens_max, whole_max=whole_max)
         spans = tuple(excerpted.get_part(start, end) for start, end in bounds)
         if not spans or any(_subtract(span, previous) for span in spans):
             chosen[section_id] = spans

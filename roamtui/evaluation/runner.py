@@ -25,8 +25,7 @@ from roamtui.evaluation.question_set import EvalQuestion, GoldIds, Turn, resolve
 from roamtui.evaluation.scoring import AgentScore, QuestionResult
 from roamtui.models.base import Model
 from roamtui.outline.spans import subtract_delivered
-from roamtui.search.base import Searcher
-from roamtui.search.options import SearchMode
+from roamtui.search.base import Searcher, SearchMode
 
 SCOPE_ALL = "all"
 _HITS_MAX = 10

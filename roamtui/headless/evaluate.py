@@ -14,7 +14,7 @@ from roamtui.evaluation.question_set import read_questions
 from roamtui.evaluation.runner import EvalPlan, EvalRun, run_questions
 from roamtui.evaluation.scoring import HIT_RANKS, RELAXED, QuestionResult, RunScore, score_run
 from roamtui.headless.output import ProgressLine, write_json, write_notice, write_text
-from roamtui.search.options import SearchMode
+from roamtui.search.base import SearchMode
 
 _RANK_NAMES = (*(f"hit_at_{limit}" for limit in HIT_RANKS), "mrr")
 _NON_PERCENTAGES = ("median_ms", "opened_per_question", "tokens_per_question", "median_tokens", "steps_per_question")

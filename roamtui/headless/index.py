@@ -16,12 +16,11 @@ from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import OFFLINE
 from roamtui.paths import indexes_path
-from roamtui.search.base import SearchServices
+from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation, SectionStore, delete_index
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance import LanceDatabase, LanceWords
-from roamtui.search.options import RetrievalOptions
 
 _REQUESTS_AT_ONCE = 4
 

@@ -14,8 +14,7 @@ from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.render import render_outline
 from roamtui.outline.spans import split_pages
 from roamtui.outline.structure import ChildRanges, Reference, resolve_reference, suggest_ids
-from roamtui.search.base import Hit
-from roamtui.search.options import SearchMode
+from roamtui.search.base import Hit, SearchMode
 
 _NODE_FIELDS = (
     *("id", "kind", "level", "title", "path", "doc", "url", "parent", "start_line", "end_line", "own_end_line"),

@@ -123,7 +123,7 @@ def _find_parts(quote: str, text: str) -> Bounds | None:
 
 def _find_in_sentences(parts: Sequence[str], normal: _NormalisedText, text: str) -> Bounds | None:
     """Return the bounds of parts in the plain text if each starts in the sentence where the previous part ends."""
-    from roamtui.search.sentences import find_sentence_end  # noqa: PLC0415 - imports the Markdown parser
+    from roamtui.search.units import find_sentence_end  # noqa: PLC0415 - imports the Markdown parser
 
     def find_end(index: int) -> int:
         """Return the end of a character's sentence in the plain text, or of its line if it is in no sentence."""

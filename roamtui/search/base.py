@@ -1,26 +1,61 @@
-"""The hits of a search, and the protocols for searchers and their services."""
+"""The settings of search, its hits, and the protocols for searchers and their services."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
-from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.search.options import SearchMode
 
-if TYPE_CHECKING:  # numpy is an extra
+if TYPE_CHECKING:  # numpy is an extra, and the settings need no library
     import numpy as np
     from numpy.typing import NDArray
+
+    from roamtui.document.library import Library
+    from roamtui.search.terms import TermMatcher
 
 VectorArray: TypeAlias = "NDArray[np.float32]"
 """One vector, or one vector in each row."""
 Progress = Callable[[int, int], None]
 """Receives the number of items that are done, and the total."""
+
+
+class SearchMode(StrEnum):
+    """How to find sections."""
+
+    OFF = "off"
+    """No search: the model uses only the outline."""
+    KEYWORD = "keyword"
+    VECTOR = "vector"
+    HYBRID = "hybrid"
+
+
+class RetrievalOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The search settings. Each field is a key of the table `[retrieval]`."""
+
+    mode: SearchMode = SearchMode.KEYWORD
+    embedder: str | None = None
+    embedder_api_base: str | None = None
+    """URL of the embedder's server."""
+    index: str | None = None
+    """A LanceDB database instead of the local index: a folder, s3://… or db://…"""
+    limit: Annotated[int, Meta(ge=1)] | None = None
+    """Maximum number of results."""
+    neighbour_count: Annotated[int, Meta(ge=0)] = 0
+    """Maximum number of parents, children and siblings that are added to the results."""
+    chunk_size: Annotated[int, Meta(ge=50, le=8_000)] = 600
+    """Maximum number of characters of a chunk."""
+    rerank: Literal["off", "on"] = "off"
+    """Whether a model reorders the results, by one request."""
+
+    @property
+    def needs_vectors(self) -> bool:
+        """Whether sections must be embedded."""
+        return self.mode in (SearchMode.VECTOR, SearchMode.HYBRID)
 
 
 class Hit(Struct, frozen=True, kw_only=True):
@@ -52,8 +87,8 @@ class Ranking(Struct, frozen=True, kw_only=True):
     library: Library
     hits: tuple[Hit, ...]
     """Best first, without snippets."""
-    terms: tuple[str, ...]
-    """Terms for choosing snippets: those of the query, and likely corrections of mistyped words."""
+    matcher: TermMatcher
+    """Finds the terms of the query, and likely corrections of mistyped words."""
     topics: tuple[str, ...] = ()
     """Sections that the conversation is about, strongest first."""
 

@@ -14,11 +14,10 @@ from msgspec.structs import replace
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError
-from roamtui.search.base import Hit, Progress, Ranking, Searcher, SearchServices
+from roamtui.search.base import Hit, Progress, Ranking, RetrievalOptions, Searcher, SearchMode, SearchServices
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import CANDIDATES, KeywordSearcher, add_snippets
 from roamtui.search.lance import LanceDatabase, LanceTable, LanceWords
-from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.vectors import VectorIndex, VectorStore
 
 _QUERY_LENGTH_MAX = 2_000
@@ -124,7 +123,7 @@ class HybridSearcher:
             hits = ranking.hits
         else:
             hits = self._fuse(ranking, lists, within, limit)
-        return add_snippets(library, hits[:limit], query, ranking.terms)
+        return add_snippets(ranking, hits[:limit])
 
     def _list_rankings(
         self, query: str, ranking: Ranking, vectors: VectorIndex | LanceTable | None, within: str | None

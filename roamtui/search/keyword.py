@@ -1,30 +1,49 @@
 """`KeywordSearcher`: keyword search with BM25 over titles, paths and texts, plus signals that BM25 lacks.
 
 These signals are whole titles, synonyms, the sentence that answers best, and the topics of the conversation. In a large
-library, very common words are left out, because finding a section takes 0.03 µs, but scoring it takes 0.75 µs.
+library, very common words are left out, because finding a section takes 0.03 µs, but scoring it takes 0.75 µs. Queries
+are untrusted, so FTS5 receives only strings that this module has quoted.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
+from itertools import chain
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
-from roamtui.search.excerpts import make_snippet
 from roamtui.search.index import IndexLocation, SectionIndex, SectionStore, stem_title
-from roamtui.search.lexicon import Language, detect_language, get_synonyms
-from roamtui.search.named import find_named_sections
-from roamtui.search.query import Query, build_synonym_expressions, correct_query, parse_query, quote
-from roamtui.search.sentences import rank_sentences, select_relevant_part
-from roamtui.search.terms import list_inflected_forms, tokenise
-from roamtui.search.titles import TopicTitles, boost_topics, suggest_corrections
+from roamtui.search.lexicon import (
+    ROOT_LENGTH_MIN,
+    STOP_WORDS,
+    Language,
+    get_implied_words,
+    get_synonyms,
+    list_words,
+    make_pattern,
+    reduce_word,
+    stem,
+)
+from roamtui.search.passages import make_snippet, rank_sentences, select_relevant_part
+from roamtui.search.terms import (
+    TERMS_MAX,
+    TermMatcher,
+    detect_language,
+    extract_query_terms,
+    is_unspaced,
+    normalise_unicode,
+    space_unspaced_scripts,
+    tokenise,
+)
+from roamtui.search.titles import TopicTitles, boost_topics, find_statements, suggest_corrections
 
 _QUERY_LENGTH_MAX = 10_000
 CANDIDATES = 100
@@ -38,13 +57,8 @@ _SENTENCE_SHARE = 0.2
 _READ_MAX = 20
 """Maximum number of sections whose sentences are read, best first."""
 _SYNONYM_WEIGHT = 0.3
-"""Weight of an everyday synonym of a rare query word, relative to that word."""
-_MISSING_WEIGHT = 1.0
-"""Weight of a synonym of a query word that no section contains, because the text can then contain only synonyms."""
-_IMPLIED_WEIGHT = 1.0
-"""Weight of the words that a question implies. Contracts, for example, often use none of the question's own words."""
-_FORM_WEIGHT = 1.0
-"""Weight of inflected forms and of compounds that start with a query word, in German."""
+"""Weight of an everyday synonym of a rare query word, relative to that word. If no section contains the word, its
+synonyms count like it, because the text can then contain only them."""
 _TOPIC_WEIGHT = 2.0
 """Weight of the boost for sections that belong to a topic of the conversation."""
 _TERMS_MIN = 2
@@ -55,6 +69,69 @@ _LARGE = 8_000
 """Number of sections from which words in more than `_COMMON_SHARE` of them are left out, and only the words themselves
 are searched: no synonyms, and no other forms."""
 _COMMON_SHARE = 0.1
+_PHRASE_WORDS_MAX = 32
+_ALNUM_RUN = re.compile(r"[^\W_]+")
+_CONTINUATION_START = re.compile(make_pattern("going on"), re.IGNORECASE)
+_POINTING_WORDS = frozenset(list_words("pointing"))
+_LAST_WORD = re.compile(r"(?<![\w.-])[^\W\d_]{2,}\Z")
+
+
+class Query(Struct, frozen=True, kw_only=True):
+    """A query, parsed for the index."""
+
+    text: str
+    language: Language
+    terms: tuple[str, ...]
+    """The result of `extract_query_terms`, and corrections of mistyped words."""
+    words: tuple[str, ...]
+    """Words that may occur in a title: the terms that are words, and the words inside identifiers."""
+    expressions: tuple[str, ...]
+    """FTS5 expressions for the other terms."""
+
+    @property
+    def is_follow_up(self) -> bool:
+        """Whether the query refers to earlier messages."""
+        is_continued = _CONTINUATION_START.match(self.text.strip()) is not None
+        return is_continued or not _POINTING_WORDS.isdisjoint(_ALNUM_RUN.findall(self.text.lower()))
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """Stems of the words."""
+        return frozenset(map(stem, self.words))
+
+
+def parse_query(text: str) -> Query:
+    """Parse a query, which may be any text."""
+    text = normalise_unicode(text)
+    terms = extract_query_terms(text)
+    identifiers: list[str] = []
+    words: dict[str, None] = {}
+    for term in terms:
+        parts = tokenise(term)
+        if parts == [term]:
+            words[term] = None
+        else:
+            identifiers.append(_quote(term))
+            words |= dict.fromkeys(part for part in parts if len(part) > 1 and part not in STOP_WORDS)
+    language = detect_language(text)
+    return Query(text=text, language=language, terms=terms, words=tuple(words), expressions=tuple(identifiers))
+
+
+def expand_query(index: SectionIndex, query: Query) -> Query:
+    """Replace words that are not in the index: an incomplete last word by its completions, others by corrections."""
+    words = list(query.words)
+    last = _LAST_WORD.search(query.text)
+    for word in tokenise(last[0]) if last is not None else ():  # the person may still be typing it
+        completions = f"{_quote(word)} *"
+        if word in words and not index.has_word(word) and index.store.count(completions, 1):
+            words.remove(word)
+            query = replace(query, expressions=(*query.expressions, completions))
+    corrections = suggest_corrections(index, words)
+    added = tuple(dict.fromkeys(chain.from_iterable(corrections.values())))
+    known = (word for word in words if word not in corrections)
+    return replace(
+        query, terms=tuple(dict.fromkeys((*query.terms, *added))), words=tuple(dict.fromkeys((*known, *added)))
+    )
 
 
 class KeywordSearcher:
@@ -82,18 +159,18 @@ class KeywordSearcher:
     ) -> tuple[Hit, ...]:
         """Return up to `limit` hits, best first. See `Searcher`."""
         ranking = self.rank(query, limit=limit, within=within, earlier=earlier)
-        return add_snippets(ranking.library, ranking.hits, query, ranking.terms)
+        return add_snippets(ranking, ranking.hits)
 
     def rank(self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()) -> Ranking:
         """Return the hits of `search`, but without snippets, because choosing them takes longer than the search."""
         query, titles = query[:_QUERY_LENGTH_MAX], self._update_index()
         try:
-            return self._rank_with_index(titles, query, limit, within, earlier)
+            return _rank(titles, query, limit, within, earlier)
         except IndexLostError as error:
             with self._lock:
                 if self._topic_titles is titles:
                     self._use_memory(error)
-            return self._rank_with_index(self._update_index(), query, limit, within, earlier)
+            return _rank(self._update_index(), query, limit, within, earlier)
 
     def _update_index(self, on_progress: Progress | None = None) -> TopicTitles:
         with self._lock:
@@ -120,65 +197,53 @@ class KeywordSearcher:
         self._location.on_warning(f"Could not use the search index on disk ({error}); using memory instead.")
         self._location = self._store = self._topic_titles = None
 
-    def _rank_with_index(
-        self, titles: TopicTitles, text: str, limit: int, within: str | None, earlier: Sequence[str]
-    ) -> Ranking:
-        index = titles.index
-        numbers = range(len(index))
-        if within is not None and within != index.library.root_id:
-            number = index.layout.find(within)
-            if number is None:
-                raise UnknownSectionError(within)
-            numbers = index.layout.subtree(number)
-        query = parse_query(text)
-        if limit < 1 or not query.terms:
-            return Ranking(library=index.library, hits=(), terms=query.terms)
-        count = max(limit, CANDIDATES)
-        topics = titles.recall_topics(text, earlier) if earlier else {}
-        query = expand_query(index, query)
-        scores = rank_by_text(index, query, count, numbers, topics)
-        best = max(scores.values(), default=0.0)
-        named = find_named_sections(index, text, numbers, scores)
-        ranks = {number: rank for rank, number in enumerate(dict.fromkeys((*scores, *named)), start=1)}
-        # A named section has the best score, which leaves the other scores comparable with each other.
-        hits = tuple(
-            Hit(
-                section_id=index.layout.id_of(number),
-                score=1.0 if number in named else scores[number] / best,
-                why=f"text rank {ranks[number]}",
-                is_named=number in named,
-            )
-            for number in list(dict.fromkeys((*named, *scores)))[:limit]
-        )
-        topic_ids = tuple(index.layout.id_of(number) for number in sorted(topics, key=lambda number: -topics[number]))
-        return Ranking(library=index.library, hits=hits, terms=query.terms, topics=topic_ids)
 
-
-def add_snippets(library: Library, hits: Iterable[Hit], query: str, terms: Sequence[str]) -> tuple[Hit, ...]:
-    """Return hits with their snippets. `terms` are those of the query, and corrections of mistyped words."""
-    language = detect_language(tokenise(query[:_QUERY_LENGTH_MAX]))
+def add_snippets(ranking: Ranking, hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    """Return hits with their snippets."""
+    library = ranking.library
     texts = ((hit, library.clean_text(library.own_span(hit.section_id))) for hit in hits)
-    return tuple(replace(hit, snippet=make_snippet(text, terms, language)) for hit, text in texts)
+    return tuple(replace(hit, snippet=make_snippet(text, ranking.matcher)) for hit, text in texts)
 
 
-def expand_query(index: SectionIndex, query: Query) -> Query:
-    """Add alternatives for words that are not in the index: completions and corrections."""
-    if query.last_prefix and not index.has_word(query.last_prefix) and index.store.count(query.completions, 1):
-        words = tuple(word for word in query.words if word != query.last_prefix)
-        query = replace(query, words=words, fts_terms=(*query.fts_terms, query.completions))
-    return correct_query(query, suggest_corrections(index, query.words))
+def _rank(titles: TopicTitles, text: str, limit: int, within: str | None, earlier: Sequence[str]) -> Ranking:
+    index = titles.index
+    numbers = range(len(index))
+    if within is not None and within != index.library.root_id:
+        number = index.layout.find(within)
+        if number is None:
+            raise UnknownSectionError(within)
+        numbers = index.layout.subtree(number)
+    query = parse_query(text)
+    topics = titles.recall_topics(text, earlier) if earlier else {}
+    scores: dict[int, float] = {}
+    named: list[int] = []
+    if limit >= 1 and query.terms:
+        query = expand_query(index, query)
+        scores = _score_sections(index, query, max(limit, CANDIDATES), numbers, topics)
+        named = find_statements(index, text, numbers, scores)
+    best = max(scores.values(), default=0.0)
+    ranks = {number: rank for rank, number in enumerate(dict.fromkeys((*scores, *named)), start=1)}
+    # A named section has the best score, which leaves the other scores comparable with each other.
+    hits = tuple(
+        Hit(
+            section_id=index.layout.id_of(number),
+            score=1.0 if number in named else scores[number] / best,
+            why=f"text rank {ranks[number]}",
+            is_named=number in named,
+        )
+        for number in list(dict.fromkeys((*named, *scores)))[:limit]
+    )
+    topic_ids = tuple(index.layout.id_of(number) for number in sorted(topics, key=lambda number: -topics[number]))
+    matcher = TermMatcher(query.terms, query.language)
+    return Ranking(library=index.library, hits=hits, matcher=matcher, topics=topic_ids)
 
 
-def rank_by_text(
-    index: SectionIndex,
-    query: Query,
-    count: int,
-    within: range,
-    topics: Mapping[int, float] = MappingProxyType({}),
+def _score_sections(
+    index: SectionIndex, query: Query, count: int, within: range, topics: Mapping[int, float]
 ) -> dict[int, float]:
     """Return the score of each matching section by its number, best first. Equal scores are in document order.
 
-    For each part of the query, up to `count` sections are found. `topics` come from earlier messages.
+    Up to `count` sections are found, and as many in each topic.
     """
     scores = _score_words(index, query, count, within)
     for numbers in map(index.layout.subtree, topics):
@@ -188,7 +253,7 @@ def rank_by_text(
         return {}
     scores = _boost_by_titles(index, scores, query)
     if topics:
-        scores = boost_topics(scores, topics, index, query, _TOPIC_WEIGHT)
+        scores = boost_topics(scores, topics, index, _TOPIC_WEIGHT, is_follow_up=query.is_follow_up)
     # The words of a follow-up are incomplete, so no sentence needs to contain all of them.
     if not topics or not query.is_follow_up:
         scores = _boost_by_best_sentence(index, scores, query)
@@ -196,62 +261,72 @@ def rank_by_text(
 
 
 def _score_words(index: SectionIndex, query: Query, count: int, within: range) -> dict[int, float]:
-    terms = query.fts_terms
+    by_stem = {stem(word): _quote(word) for word in query.words}
+    terms = tuple(dict.fromkeys((*by_stem.values(), *query.expressions)))[: 2 * TERMS_MAX]
+    synonyms: list[str] = []
     if len(within) > _LARGE:
         counts = {term: index.store.count(term) for term in terms}
-        rare = [term for term in terms if 0 < counts[term] <= _COMMON_SHARE * len(index)]
-        terms = tuple(rare or sorted(terms, key=lambda term: counts[term] or math.inf)[:1])
-        searched = [(_join(terms), 1.0)]
+        rare = tuple(term for term in terms if 0 < counts[term] <= _COMMON_SHARE * len(index))
+        terms = rare or tuple(sorted(terms, key=lambda term: counts[term] or math.inf)[:1])
     else:
-        searched = [
-            (_join(terms), 1.0),
-            *_list_synonyms(index, query, within),
-            (_join(query.prefixes), _FORM_WEIGHT),
-            (query.implied, _IMPLIED_WEIGHT),
-        ]
+        synonyms, alternatives = _list_synonyms(index, query, within)
+        implied = map(_quote, get_implied_words(query.text))
+        terms += (*_list_german_forms(query), *alternatives, *implied)
     scores: dict[int, float] = defaultdict(float)
-    for expression, weight in searched:
-        for number, score in index.rank(expression, within, count):
+    for expressions, weight in ((terms, 1.0), (synonyms, _SYNONYM_WEIGHT)):
+        for number, score in index.rank(" OR ".join(expressions), within, count):
             scores[number] += weight * score
     return dict(scores)
 
 
-def compute_overlap(part: frozenset[str], whole: frozenset[str]) -> float:
-    """Return the share of `part` that is in `whole`, or 0 if `part` is empty."""
-    return len(part & whole) / len(part) if part else 0.0
+def _list_german_forms(query: Query) -> list[str]:
+    """Return the FTS5 expressions for the forms of German words, and for compounds that start with them."""
+    roots = [reduce_word(word, query.language) for word in query.words if query.language is Language.GERMAN]
+    roots = [root for root in dict.fromkeys(roots) if len(root) >= ROOT_LENGTH_MIN and not is_unspaced(root)]
+    return [f"{_quote(start + root)} *" for root in roots for start in ("", "ge")][:TERMS_MAX]  # "ge": a participle
 
 
-def _list_synonyms(index: SectionIndex, query: Query, within: range) -> list[tuple[str, float]]:
-    """Return the FTS5 expressions for synonyms of the query's words, with their weights.
+def _list_synonyms(index: SectionIndex, query: Query, within: range) -> tuple[list[str], list[str]]:
+    """Return the FTS5 expressions for synonyms of the query's words: of words in the index, and of those that are not.
 
     The synonyms of an English word that many sections contain are left out, because they may mean something else. The
     formal words of other languages are safer.
     """
-    synonymous = [word for word in query.words if get_synonyms((word,), query.language)]
-    counts = {word: len(index.rank(f'"{word}"', within, _RARE_SECTIONS_MAX + 1)) for word in synonymous}
-    is_english = query.language is Language.ENGLISH
-    rare = [word for word, count in counts.items() if count and (count <= _RARE_SECTIONS_MAX or not is_english)]
-    missing = [word for word, count in counts.items() if not count]
-    return [
-        (_join(build_synonym_expressions(rare, query.language)), _SYNONYM_WEIGHT),
-        (_join(build_synonym_expressions(missing, query.language)), _MISSING_WEIGHT),
-    ]
+    language = query.language
+    known: list[str] = []
+    missing: list[str] = []
+    for word in query.words:
+        if synonyms := get_synonyms((word,), language):
+            count = len(index.rank(_quote(word), within, _RARE_SECTIONS_MAX + 1))
+            if not count:
+                missing += synonyms
+            elif count <= _RARE_SECTIONS_MAX or language is Language.GERMAN:
+                known += synonyms
+    if language is Language.ENGLISH:
+        return [_quote(word) for word in known], [_quote(word) for word in missing]
+
+    def list_forms(words: Iterable[str]) -> list[str]:
+        roots = dict.fromkeys(reduce_word(word, language) for word in words)
+        return [f"{_quote(root)} *" if len(root) >= ROOT_LENGTH_MIN else _quote(root) for root in roots]
+
+    return list_forms(known), list_forms(missing)
 
 
 def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Query) -> dict[int, float]:
     best = max(scores.values())
+
+    def compute_share(words: frozenset[str]) -> float:
+        """Return the share of words that are in the query, without numbers that are not."""
+        expected = frozenset(word for word in words if not word.isdigit() or word in stems)
+        return len(expected & stems) / len(expected) if expected else 0.0
+
+    stems = query.stems
     boosted = {}
-    words = _select_title_words(query.stems, query)
     for number, score in scores.items():
-        title = compute_overlap(_select_title_words(stem_title(index.title(number)), query), words)
-        path = compute_overlap(_select_title_words(index.path_stems(number), query), words)
-        boosted[number] = score + best * (_TITLE_SHARE * title + _PATH_SHARE * path)
+        title, path = stem_title(index.title(number)), index.path_stems(number)
+        bonus = _TITLE_SHARE * compute_share(title) + _PATH_SHARE * compute_share(path)
+        boosted[number] = score + best * bonus
     return boosted
-
-
-def _select_title_words(stems: frozenset[str], query: Query) -> frozenset[str]:
-    """Return the stems in a title that a question may contain: no numbers, unless the query has them."""
-    return frozenset(word for word in stems if not word.isdigit() or word in query.stems)
 
 
 def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], query: Query) -> dict[int, float]:
@@ -262,16 +337,17 @@ def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], qu
     boosted = dict(scores)
     if len(query.terms) < _TERMS_MIN:
         return boosted
-    counts = {term: index.store.count(quote(term)) for term in query.terms}
-    weights = {term: math.log(1 + (len(index) - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
+    counts = {term: index.store.count(_quote(term)) for term in query.terms}
+    weights = {term: max(0.01, math.log((len(index) + 1) / (count + 0.5))) for term, count in counts.items()}
     best = max(scores.values())
+    matcher = TermMatcher(query.terms, query.language)
     for number in sorted(scores, key=lambda number: (-scores[number], number))[:_READ_MAX]:
         text = select_relevant_part(index.own_text(number), query.terms)
-        forms = list_inflected_forms(text, query.terms, query.language, with_synonyms=True)
-        for sentence in rank_sentences(text, query.terms, limit=1, idf=weights, forms=forms):
+        for sentence in rank_sentences(text, matcher, limit=1, weights=weights):
             boosted[number] += _SENTENCE_SHARE * best * sentence.score
     return boosted
 
 
-def _join(expressions: Iterable[str]) -> str:
-    return " OR ".join(expressions)
+def _quote(text: str) -> str:
+    """Return words as one FTS5 string. Words contain no quotation marks, so nothing needs escaping."""
+    return f'"{" ".join(tokenise(space_unspaced_scripts(text))[:_PHRASE_WORDS_MAX])}"'

@@ -19,7 +19,7 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.search.base import Embedder, Hit, IndexLostError, Progress, Ranking
 from roamtui.search.index import IndexedDocument
-from roamtui.search.terms import extract_query_terms, normalise_unicode, space_unspaced_scripts
+from roamtui.search.terms import TermMatcher, normalise_unicode, space_unspaced_scripts
 from roamtui.search.vectors import EmbeddingChunk, VectorStore, embed_query, embed_texts, make_chunks
 
 TABLE = "passages"
@@ -77,15 +77,15 @@ class LanceWords:
     ) -> Ranking:
         """Return the best sections. See `WordRanker`."""
         table = self.prepare()
-        library, terms = table.library, extract_query_terms(query)
+        library, matcher = table.library, TermMatcher.for_question(query)
         if within is not None and within not in library:
             raise UnknownSectionError(within)
-        found = table.rank(" ".join(terms), limit=limit, within=within) if terms else []
+        found = table.rank(" ".join(matcher.terms), limit=limit, within=within) if matcher.terms else []
         hits = tuple(
             Hit(section_id=section_id, score=score / found[0][1], why=f"text rank {rank}")
             for rank, (section_id, score) in enumerate(found, start=1)
         )
-        return Ranking(library=library, hits=hits, terms=terms)
+        return Ranking(library=library, hits=hits, matcher=matcher)
 
 
 class LanceTable:

@@ -10,7 +10,7 @@ import re
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cache, lru_cache
 from pathlib import Path
@@ -51,17 +51,12 @@ def list_words(name: str) -> tuple[str, ...]:
     return tuple(" ".join(_read_lists()[name]).split())
 
 
-def list_lines(name: str) -> tuple[str, ...]:
-    """Return the lines of a list in `lexicon.txt`."""
-    return _read_lists()[name]
-
-
 def make_pattern(name: str) -> str:
     """Return the lines of a list in `lexicon.txt` as alternatives of a regular expression."""
     return "|".join(_read_lists()[name])
 
 
-_IMPLICATIONS = tuple(tuple(line.split(" => ")) for line in list_lines("implied"))
+_IMPLICATIONS = tuple(tuple(line.split(" => ")) for line in _read_lists()["implied"])
 """Patterns of questions, each with words that an answer probably contains."""
 
 
@@ -75,10 +70,6 @@ class Language(StrEnum):
 STOP_WORDS_BY_LANGUAGE = {language: frozenset(list_words(f"stop {language}")) for language in Language}
 STOP_WORDS = STOP_WORDS_BY_LANGUAGE[Language.ENGLISH]
 """English words that do not narrow a search."""
-_GERMAN_QUESTION_WORDS = frozenset(list_words("asking de"))
-"""Words that start questions and do not exist in English. One of them is enough to detect German."""
-_GERMAN_STOP_WORDS_MIN = 2
-"""Minimum number of German stop words, without those that are English too, to detect German."""
 ROOT_LENGTH_MIN = 4
 """Minimum letters of a root. Shorter ones would join unrelated words."""
 _PARTICIPLE = re.compile(r"ge(?=\w{3,}(?:t|te|en|ten|ter|tes|ne|nen)\Z)")
@@ -86,20 +77,11 @@ _GERMAN_ENDINGS = list_words("endings de")
 """Endings of inflected words. If one ends with another, the longer one comes first."""
 
 
-def detect_language(words: Collection[str]) -> Language:
-    """Detect the language of a question by its words. It is English unless it is clearly German."""
-    words = frozenset(word for word in words if len(word) > 1)
-    german, english = STOP_WORDS_BY_LANGUAGE[Language.GERMAN], STOP_WORDS
-    distinctive = (words & german) - english
-    is_clear = len(distinctive) >= _GERMAN_STOP_WORDS_MIN or bool(distinctive & _GERMAN_QUESTION_WORDS)
-    return Language.GERMAN if is_clear and len(distinctive) > len((words & english) - german) else Language.ENGLISH
-
-
 @lru_cache(maxsize=1 << 14)
-def reduce_to_root(word: str, language: Language) -> str:
-    """Return the common root of a word's forms, such as ``wahl`` for ``gewahlt``, or an English word unchanged."""
+def reduce_word(word: str, language: Language) -> str:
+    """Return what the forms of a word share: its stem, or a German root, such as ``wahl`` for ``gewahlt``."""
     if language is Language.ENGLISH:
-        return word
+        return stem(word)
     word = _PARTICIPLE.sub("", word)
     for ending in _GERMAN_ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= ROOT_LENGTH_MIN:
@@ -112,24 +94,20 @@ def get_synonyms(words: Iterable[str], language: Language = Language.ENGLISH) ->
 
     In German, these are the words that laws and handbooks use for everyday words.
     """
-    stems = {_reduce(word, language) for word in words}
+    stems = {reduce_word(word, language) for word in words}
     found = {other for word_stem in stems for other in _load_synonyms(language).get(word_stem, ())}
-    return tuple(sorted(other for other in found if _reduce(other, language) not in stems))
+    return tuple(sorted(other for other in found if reduce_word(other, language) not in stems))
 
 
 @cache
 def _load_synonyms(language: Language) -> Mapping[str, frozenset[str]]:
     """Return the synonyms of each stem or root. A list of words, or of words and their synonyms after an arrow."""
     found: dict[str, set[str]] = defaultdict(set)
-    for line in list_lines("synonyms" if language is Language.ENGLISH else "everyday de"):
+    for line in _read_lists()["synonyms" if language is Language.ENGLISH else "everyday de"]:
         words, _, others = line.partition(" => ")
         for word in words.split():
-            found[_reduce(word, language)].update((others or words).split())
+            found[reduce_word(word, language)].update((others or words).split())
     return {word_stem: frozenset(others) for word_stem, others in found.items()}
-
-
-def _reduce(word: str, language: Language) -> str:
-    return stem(word) if language is Language.ENGLISH else reduce_to_root(word, language)
 
 
 def get_implied_words(question: str) -> tuple[str, ...]:

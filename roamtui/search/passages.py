@@ -1,36 +1,74 @@
-"""Divide a Markdown text into passages: whole paragraphs, each with the table, list or code that belongs to it.
+"""Choose what to quote of a Markdown text: its best sentences, the passages around them, and excerpts.
 
-`find_question_words` finds the words of a question in passages, to rank the passages and to highlight the words.
+A passage is a whole paragraph with the table, list or code that belongs to it.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from math import log
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from roamtui.document.headings import parse_blocks
-from roamtui.document.text import compute_line_starts
+from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.tokens import estimate_tokens
-from roamtui.search.lexicon import detect_language, get_synonyms
-from roamtui.search.sentences import split_sentences
-from roamtui.search.terms import extract_query_terms, list_inflected_forms, locate_terms, measure_term, tokenise
+from roamtui.markdown.fences import FENCE
+from roamtui.outline.spans import Bounds, merge_bounds, subtract_bounds
+from roamtui.search.lexicon import get_synonyms
+from roamtui.search.terms import TermMatcher, tokenise
 from roamtui.search.titles import list_similar_words
-from roamtui.search.units import CACHED_TEXTS_MAX, Unit, blank_front_matter
+from roamtui.search.units import (
+    CACHED_TEXTS_MAX,
+    INDENTED_BLOCKS,
+    Block,
+    Unit,
+    UnitKind,
+    find_block,
+    find_units,
+    read_blocks,
+    split_sentences,
+    split_unit,
+)
 
-_ATTACHED = frozenset({"bullet_list_open", "ordered_list_open", "table_open", "fence", "code_block"})
-"""Blocks that belong to the paragraph above them."""
-_CODE = ("fence", "code_block")
-_BOUNDARIES = frozenset({"heading_open", "hr"})
 PASSAGE_TOKENS_MAX = 600
 """A longer passage is cut to whole sentences, rows and lines around its best sentence."""
+_CODE = ("fence", "code_block")
+_BOUNDARIES = ("heading_open", "hr")
 _LABEL_WORDS_MAX = 6
 """A paragraph with at most this many words is a label and belongs to what follows it."""
 _MISTYPED_LENGTH_MIN = 5
 """Minimum letters for typo correction; shorter words are too similar to each other."""
+
+_WORD = re.compile(r"\w+")
+_PROXIMITY_BONUS = 0.15
+_PROXIMITY_LENGTH = 60
+"""Distance between the first and last term that halves the bonus, in characters."""
+_EARLY_BONUS = 0.15
+_HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
+# Factors of the score of sentences that answer less often than their terms promise.
+_KIND_FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
+_QUESTION_FACTOR = 0.6
+"""Factor for a question. It repeats the words of the person's question, but its answer follows it."""
+_SENTENCE_WORDS_MIN = 5
+_SHORT_FACTOR = 0.7
+"""Factor for fewer words than `_SENTENCE_WORDS_MIN`."""
+_FRAGMENT_FACTOR = 0.4
+"""Factor for one or two words."""
+_TEXT_LENGTH_MAX = 20_000
+"""Maximum length of a section whose sentences are ranked, in characters. Of a longer one, only one part is used."""
+_TERM_START_LENGTH = 5
+"""Number of first letters of a term that are compared to choose the part of a long section. Endings may differ."""
+
+SNIPPET_LENGTH = 240
+_SECTION_LENGTH_MAX = 60_000
+"""Maximum length of a section in characters. Of a longer one, only the start is searched."""
+_SENTENCES_MAX = 4
+_TOTAL_ROW = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
+"""The start of a row with totals."""
 
 
 class Passage(Struct, frozen=True):
@@ -40,18 +78,21 @@ class Passage(Struct, frozen=True):
     end: int
 
 
-class _Block(Struct, frozen=True):
+class RankedSentence(Struct, frozen=True):
+    """The span of a sentence and its score."""
+
     start: int
     end: int
-    kind: str
+    score: float
+    """Above 0, and about 1 if the sentence contains all terms."""
 
 
 @lru_cache(maxsize=CACHED_TEXTS_MAX)
 def split_passages(text: str) -> tuple[Passage, ...]:
     """Return the passages of a Markdown text in order. Headings and rules belong to none."""
     passages: list[Passage] = []
-    previous: _Block | None = None
-    for block in _list_blocks(text):
+    previous: Block | None = None
+    for block in read_blocks(text):
         if block.kind in _BOUNDARIES:
             previous = None
             continue
@@ -63,8 +104,20 @@ def split_passages(text: str) -> tuple[Passage, ...]:
     return tuple(passages)
 
 
+def _belongs_together(text: str, above: Block, below: Block) -> bool:
+    if above.kind != "paragraph_open":
+        return False
+    words = text[above.start : above.end]
+    is_label = words.rstrip("*_ ").endswith(":") or len(words.split()) <= _LABEL_WORDS_MAX
+    return is_label or below.kind in INDENTED_BLOCKS
+
+
 def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -> Passage | None:
-    """Return the passage at an offset, or None between passages. A long one is cut to the part around the offset."""
+    """Return the passage at an offset, or None between passages.
+
+    A long one is cut to the part around the offset: as many whole units as fit, with the marks before them. Code is one
+    unit, unless it is too long itself.
+    """
     passages = split_passages(text)
     index = bisect_right(passages, offset, key=lambda passage: passage.start) - 1
     if index < 0 or offset >= passages[index].end:
@@ -72,116 +125,216 @@ def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -
     passage = passages[index]
     if estimate_tokens(text[passage.start : passage.end]) <= tokens_max:
         return passage
-    return _cut_passage(text, passage, offset, tokens_max)
-
-
-def find_code(text: str, offset: int) -> tuple[int, int] | None:
-    """Return the span of the code at an offset, with its fences, or None if there is none."""
-    blocks = _list_blocks(text)
-    index = bisect_right(blocks, offset, key=lambda block: block.start) - 1
-    block = blocks[index]
-    return (block.start, block.end) if block.kind in _CODE and block.start <= offset < block.end else None
-
-
-def _belongs_together(text: str, above: _Block, below: _Block) -> bool:
-    if above.kind != "paragraph_open":
-        return False
-    if below.kind in _ATTACHED:
-        return True
-    words = text[above.start : above.end]
-    return words.rstrip("*_ ").endswith(":") or len(words.split()) <= _LABEL_WORDS_MAX
-
-
-def _cut_passage(text: str, passage: Passage, offset: int, tokens_max: int) -> Passage:
-    """Return the part of a passage around an offset: as many whole units as fit, with the marks before the first.
-
-    Code is one unit, unless it is too long itself.
-    """
-    units: list[Unit] = []
-    for sentence in split_sentences(text):
-        if passage.start <= sentence.start < passage.end:
-            start, end = find_code(text, sentence.start) or (sentence.start, sentence.end)
-            if start <= offset < end and estimate_tokens(text[start:end]) > tokens_max:
-                start, end = sentence.start, sentence.end
-            if not units or units[-1].start < start:
-                units.append(replace(sentence, start=start, end=end))
-    index = bisect_right(units, offset, key=lambda unit: unit.start) - 1
-    if index < 0:
-        return passage
-    first = last = index
-
-    def get_start(number: int) -> int:
-        line_start = max(passage.start, text.rfind("\n", 0, units[number].start) + 1)
-        is_first_in_line = number == 0 or units[number - 1].end <= line_start
-        return line_start if is_first_in_line else units[number].start  # the marks of a row or an item belong to it
-
-    def measure(first: int, last: int) -> int:
-        return estimate_tokens(text[get_start(first) : units[last].end])
-
-    while True:
-        grown = [
-            (low, high)
-            for low, high in ((first - 1, last), (first, last + 1))
-            if low >= 0 and high < len(units) and measure(low, high) <= tokens_max
-        ]
-        if not grown:
-            break
-        first, last = grown[0] if len(grown) == 1 or (index - first) <= (last - index) else grown[1]
-    return Passage(get_start(first), units[last].end)
-
-
-@lru_cache(maxsize=CACHED_TEXTS_MAX)
-def _list_blocks(text: str) -> tuple[_Block, ...]:
-    """Return the outermost blocks of a text."""
-    blocks = []
-    starts = [*compute_line_starts(text), len(text)]
-    for token in parse_blocks(blank_front_matter(text), {}):
-        if token.level or token.nesting < 0 or not token.map:
+    spans: list[Bounds] = []
+    for unit in split_sentences(text):
+        if not passage.start <= unit.start < passage.end or (spans and unit.start < spans[-1][1]):
             continue
-        first, last = token.map
-        start, end = starts[first], starts[min(last, len(starts) - 1)]
-        body = text[start:end]
-        end -= len(body) - len(body.rstrip())
-        if token.type not in ("code_block", *_ATTACHED):
-            start += len(body) - len(body.lstrip())
-        is_comment = token.type == "html_block" and body.lstrip().startswith("<!--") and body.rstrip().endswith("-->")
-        if start < end and not is_comment:
-            blocks.append(_Block(start, end, token.type))
-    return tuple(blocks)
+        block = find_block(text, unit.start)
+        if block is not None and block.kind in _CODE and estimate_tokens(text[block.start : block.end]) <= tokens_max:
+            spans.append((block.start, block.end))
+        else:  # the marks of a row or an item belong to it
+            line_start = max(passage.start, text.rfind("\n", 0, unit.start) + 1)
+            is_first_in_line = not spans or spans[-1][1] <= line_start
+            spans.append((line_start if is_first_in_line else unit.start, unit.end))
+    first = last = bisect_right(spans, offset, key=lambda span: span[0]) - 1
+    if first < 0:
+        return passage
+    is_growing = True
+    while is_growing:
+        is_growing = False
+        for above, below in ((0, 1), (1, 0)):
+            low, high = first - above, last + below
+            if low >= 0 and high < len(spans) and estimate_tokens(text[spans[low][0] : spans[high][1]]) <= tokens_max:
+                first, last, is_growing = low, high, True
+    return Passage(spans[first][0], spans[last][1])
 
 
-class QuestionWords(Struct, frozen=True, kw_only=True):
-    """The terms of a question, and the words of some texts that match them."""
-
-    words: tuple[str, ...]
-    """The terms, their synonyms and corrections, without single letters."""
-    present: frozenset[str]
-    """Terms that the texts contain."""
-    forms: Mapping[str, str]
-    """The term that each inflected form counts as."""
-    others: Mapping[str, frozenset[str]]
-    """For each term, its synonyms and, if no text contains it, the words it may be a slip of. They count less."""
-
-    def locate(self, text: str) -> list[tuple[int, int]]:
-        """Return the start and end of each word in a text that matches a term, in order, without single letters."""
-        found = locate_terms(text, self.words, self.forms)
-        return [(start, start + measure_term(text, start, term)) for start, term in found]
-
-
-def find_question_words(question: str, texts: Sequence[str]) -> QuestionWords:
-    """Find the words of some texts that match the terms of a question."""
-    terms, language = extract_query_terms(question), detect_language(tokenise(question))
-    forms = list_inflected_forms("\n".join(texts), terms, language)
-    present = frozenset(term for text in texts for _, term in locate_terms(text, terms, forms))
-    words = sorted({word for text in texts for word in tokenise(text)}) if len(present) < len(terms) else []
-    others: dict[str, frozenset[str]] = {}
-    for term in terms:
+def find_related_words(matcher: TermMatcher, texts: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return, for each term, its synonyms and, if no text contains it, the words of the texts it may be a slip of."""
+    present = {term for text in texts for *_, term in matcher.locate(text)}
+    words = sorted({word for text in texts for word in tokenise(text)}) if len(present) < len(matcher.terms) else []
+    related = {}
+    for term in matcher.terms:
         is_slip = term not in present and len(term) >= _MISTYPED_LENGTH_MIN and term.isalpha()
-        others[term] = frozenset((*get_synonyms((term,)), *(list_similar_words(term, words) if is_slip else ())))
-    known = dict.fromkeys((*terms, *sorted(frozenset().union(*others.values()))))
-    return QuestionWords(
-        words=tuple(word for word in known if len(word) > 1 or word.isdigit()),
-        present=present,
-        forms=forms,
-        others=others,
-    )
+        related[term] = frozenset((*get_synonyms((term,)), *(list_similar_words(term, words) if is_slip else ())))
+    return related
+
+
+def find_question_words(question: str, texts: Sequence[str]) -> TermMatcher:
+    """Find the words of some texts that match the terms of a question, their synonyms and corrections.
+
+    Single letters are left out.
+    """
+    matcher = TermMatcher.for_question(question)
+    related = frozenset().union(*find_related_words(matcher, texts).values())
+    words = dict.fromkeys((*matcher.terms, *sorted(related)))
+    return TermMatcher((word for word in words if len(word) > 1 or word.isdigit()), matcher.language)
+
+
+def rank_sentences(
+    text: str, matcher: TermMatcher, *, limit: int, weights: Mapping[str, float] | None = None
+) -> tuple[RankedSentence, ...]:
+    """Return up to `limit` sentences of a text that match a question best, best first.
+
+    Sentences that have the terms close together rank higher. Headings and table heads are never returned. `weights` has
+    the weight of each term, which is otherwise its rarity in the text.
+    """
+    units = find_units(text)
+    terms_by_unit = _assign_terms(units, matcher.locate(text))
+    if weights is None:
+        counts = Counter(term for found in terms_by_unit.values() for term in {term for *_, term in found})
+        weights = {term: log(1 + (len(units) + 1) / (counts[term] + 0.5)) for term in matcher.terms}
+    total = sum(weights[term] for term in matcher.terms)
+    ranked: dict[str, RankedSentence] = {}
+    for index, found in terms_by_unit.items():
+        unit = units[index]
+        sentences = [*split_unit(text, unit)] if unit.kind not in _HEADING_KINDS else []
+        for number, terms in _assign_terms(sentences, found).items():
+            start, end = sentences[number].start, sentences[number].end
+            score = _score_sentence(text, sentences[number], terms, weights) / total
+            ranked.setdefault(text[start:end], RankedSentence(start, end, score + _EARLY_BONUS / (1 + index + number)))
+    return tuple(sorted(ranked.values(), key=lambda sentence: (-sentence.score, sentence.start))[:limit])
+
+
+def _assign_terms(
+    spans: Sequence[Unit], occurrences: Iterable[tuple[int, int, str]]
+) -> dict[int, list[tuple[int, int, str]]]:
+    """Return the occurrences of terms in each span, by the index of the span."""
+    starts = [span.start for span in spans]
+    by_index: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
+    for occurrence in occurrences:
+        index = bisect_right(starts, occurrence[0]) - 1
+        if index >= 0 and occurrence[0] < spans[index].end:
+            by_index[index].append(occurrence)
+    return by_index
+
+
+def _score_sentence(
+    text: str, sentence: Unit, occurrences: Iterable[tuple[int, int, str]], weights: Mapping[str, float]
+) -> float:
+    """Return the weight of the terms in a sentence, with a bonus if they are close together, times its factors."""
+    first_offsets: dict[str, int] = {}
+    for offset, _, term in occurrences:
+        first_offsets.setdefault(term, offset)
+    score = sum(weights[term] for term in first_offsets) * _KIND_FACTORS.get(sentence.kind, 1.0)
+    if len(first_offsets) > 1:
+        distance = max(first_offsets.values()) - min(first_offsets.values())
+        score *= 1 + _PROXIMITY_BONUS / (1 + distance / _PROXIMITY_LENGTH)
+    if sentence.kind in (UnitKind.PROSE, UnitKind.ITEM):
+        word_count = _count_words(text, sentence)
+        score *= _QUESTION_FACTOR if text[sentence.end - 1] == "?" else 1.0
+        if word_count < _SENTENCE_WORDS_MIN:
+            score *= _SHORT_FACTOR if word_count > 2 else _FRAGMENT_FACTOR
+    return score
+
+
+def _count_words(text: str, sentence: Unit) -> int:
+    return len(_WORD.findall(text, sentence.start, sentence.end))
+
+
+def get_first_sentence(text: str) -> Unit | None:
+    """Return the first meaningful sentence of a text, or None if the text has only headings.
+
+    A meaningful sentence is not code, and has at least five words. If there is none, return the first sentence.
+    """
+    bodies = [sentence for sentence in split_sentences(text) if sentence.kind not in _HEADING_KINDS]
+    for sentence in bodies:
+        if sentence.kind is not UnitKind.CODE and _count_words(text, sentence) >= _SENTENCE_WORDS_MIN:
+            return sentence
+    return bodies[0] if bodies else None
+
+
+def select_relevant_part(text: str, terms: Sequence[str]) -> str:
+    """Return the part of a long text that contains the most terms, or a short text unchanged."""
+    if len(text) <= _TEXT_LENGTH_MAX:
+        return text
+    starts = [term[:_TERM_START_LENGTH] for term in terms]
+    parts = (text[start : start + _TEXT_LENGTH_MAX] for start in range(0, len(text), _TEXT_LENGTH_MAX))
+    return max(parts, key=lambda part: sum(start in part.lower() for start in starts))
+
+
+def make_snippet(text: str, matcher: TermMatcher) -> str:
+    """Return the best sentence of a section's own text, or the first one, on one line that is safe to display."""
+    text = select_relevant_part(text, matcher.terms)
+    start, end = next(iter(_list_best_spans(text, matcher)), (0, 0))
+    return shorten(sanitise_line(text[start:end].replace("\n>", "\n")), SNIPPET_LENGTH)
+
+
+def _list_best_spans(text: str, matcher: TermMatcher) -> list[Bounds]:
+    """Return the spans of the best sentences, or of the first sentence if none matches."""
+    best = rank_sentences(text, matcher, limit=_SENTENCES_MAX)
+    first = get_first_sentence(text) if not best else None
+    return [(sentence.start, sentence.end) for sentence in best or ([first] if first is not None else [])]
+
+
+def select_excerpt(text: str, matcher: TermMatcher, *, tokens_max: int, whole_max: int = 0) -> tuple[Bounds, ...]:
+    """Return the spans of a section's own text that answer best, in order. A bare heading has none.
+
+    These are the passages of the best sentences, and, as long as there is room, the passages after and before them. A
+    passage that is too long is cut; a part of a table comes with its head and its total, a part of code with its
+    fences. All spans together have at most `tokens_max` tokens. A text with at most `tokens_max` or `whole_max` tokens
+    is returned whole.
+    """
+    text = text[:_SECTION_LENGTH_MAX]
+    passages = split_passages(text)
+    if not passages:
+        return ()
+    whole = passages[0].start, passages[-1].end
+    if estimate_tokens(text[slice(*whole)]) <= max(tokens_max, whole_max):
+        return (whole,)
+    chosen: list[Bounds] = []
+
+    def add(*spans: Bounds) -> bool:
+        """Add spans if there is room for all of them."""
+        added = [bounds for span in spans for bounds in subtract_bounds(*span, chosen)]
+        has_room = _count_tokens(text, (*chosen, *added)) <= tokens_max
+        chosen.extend(added if has_room else ())
+        return has_room
+
+    best = _list_best_spans(text, matcher)
+    for start, end in best:
+        room = tokens_max - _count_tokens(text, chosen)
+        if room < tokens_max // 4:  # too little for a further sentence with its context
+            break
+        index = bisect_right(passages, start, key=lambda passage: passage.start) - 1
+        nearby = [passages[index], *passages[index + 1 : index + 2], *passages[max(0, index - 1) : index]]
+        spans = [(passage.start, passage.end) for passage in nearby]
+        if add(spans[0]):
+            for span in spans[1:]:
+                add(span)
+            continue
+        frame = _find_frame(text, start)
+        part = find_passage(text, start, max(1, room - _count_tokens(text, frame)))
+        if part is None or not add(*frame, (part.start, part.end)):
+            add((start, end))
+    if not chosen:
+        start, end = best[0] if best else whole
+        length_max = max(1, (end - start) * tokens_max // estimate_tokens(text[start:end]))
+        cut = text.rfind(" ", start, start + length_max)
+        return ((start, cut if cut > start else start + length_max),)
+    return tuple(merge_bounds(chosen))
+
+
+def _count_tokens(text: str, spans: Iterable[Bounds]) -> int:
+    return sum(estimate_tokens(text[start:end]) for start, end in spans)
+
+
+def _find_frame(text: str, offset: int) -> list[Bounds]:
+    """Return the lines that a part of a table or of code needs: the head and the next total, or the fences."""
+    block = find_block(text, offset)
+    if block is None:
+        return []
+    if block.kind in _CODE:
+        lines = [_get_line(text, end, end) for end in (block.start, block.end - 1)]
+        return [(start, end) for start, end in lines if FENCE.match(text, start)]
+    unit = block.units[bisect_right(block.units, offset, key=lambda unit: unit.start) - 1]
+    if unit.kind is not UnitKind.ROW:
+        return []
+    heads = [other for other in block.units if other.kind is UnitKind.TABLE_HEAD]
+    totals = [other for other in block.units if other.start > unit.start and _TOTAL_ROW.match(text, other.start)]
+    return [_get_line(text, other.start, other.end) for other in (*heads, *totals[:1])]
+
+
+def _get_line(text: str, start: int, end: int) -> Bounds:
+    line_end = text.find("\n", end)
+    return text.rfind("\n", 0, start) + 1, line_end if line_end >= 0 else len(text)

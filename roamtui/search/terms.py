@@ -8,18 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator
 
-from roamtui.search.lexicon import (
-    STOP_WORDS_BY_LANGUAGE,
-    Language,
-    detect_language,
-    get_synonyms,
-    reduce_to_root,
-    stem,
-)
+from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, get_synonyms, list_words, reduce_word
 from roamtui.sources.decode import replace_surrogates
 
 TERMS_MAX = 64
@@ -48,6 +39,10 @@ _IDENTIFIER = re.compile(
     r"|\b[^\W\d_]\w*+(?:\+\+|\#)(?!\w)"  # C++, C#
 )
 _ACCENT = re.compile("[\u0300-\u036f]")
+_GERMAN_QUESTION_WORDS = frozenset(list_words("asking de"))
+"""Words that start questions and do not exist in English. One of them is enough to detect German."""
+_GERMAN_STOP_WORDS_MIN = 2
+"""Minimum number of German stop words, without those that are English too, to detect German."""
 
 
 def normalise_unicode(text: str) -> str:
@@ -101,13 +96,22 @@ def extract_code_names(text: str) -> frozenset[str]:
     return frozenset(map(fold_term, (*extract_identifiers(text), *camel)))
 
 
+def detect_language(text: str) -> Language:
+    """Detect the language of a question by its words. It is English unless it is clearly German."""
+    words = frozenset(word for word in tokenise(text) if len(word) > 1)
+    english, german = (STOP_WORDS_BY_LANGUAGE[language] for language in Language)
+    distinctive = (words & german) - english
+    is_clear = len(distinctive) >= _GERMAN_STOP_WORDS_MIN or bool(distinctive & _GERMAN_QUESTION_WORDS)
+    return Language.GERMAN if is_clear and len(distinctive) > len((words & english) - german) else Language.ENGLISH
+
+
 def extract_query_terms(text: str) -> tuple[str, ...]:
     """Return the content words and identifiers of a question, folded, each once, in order.
 
     Stop words are left out, unless the question contains nothing else.
     """
     terms = dict.fromkeys(_iter_terms(normalise_unicode(text)))
-    stopped = STOP_WORDS_BY_LANGUAGE[detect_language(tokenise(text))]
+    stopped = STOP_WORDS_BY_LANGUAGE[detect_language(text)]
     content = [term for term in terms if term not in stopped]
     return tuple((content or list(terms))[:TERMS_MAX])
 
@@ -133,62 +137,39 @@ def split_words(text: str) -> Iterator[str]:
             yield from (run[start : start + 2] for start in range(max(1, len(run) - 1)))
 
 
-def locate_terms(
-    text: str, terms: Iterable[str], forms: Mapping[str, str] = MappingProxyType({})
-) -> list[tuple[int, str]]:
-    """Return the occurrences of terms in a text, as (offset, term), in order. Words match by their stem.
+class TermMatcher:
+    """Finds the terms of a question in texts: words in all their forms, and other terms as they are."""
 
-    `terms` comes from `extract_query_terms`. `forms` maps inflected forms to the term that each counts as.
-    """
-    by_stem: dict[str, str] = {}
-    found: list[tuple[int, str]] = []
-    for term in terms:
-        if _is_plain_word(term):
-            by_stem.setdefault(stem(term), term)
-        else:
-            found += [(match.start(), term) for match in _compile_whole(term).finditer(text)]
-    for form, term in forms.items():
-        by_stem.setdefault(stem(form), term)
-    terms_by_word: dict[str, str | None] = {}  # most words of a text occur often
-    for match in _WORD.finditer(text) if by_stem else ():
-        word = match.group()
-        if word not in terms_by_word:
-            terms_by_word[word] = by_stem.get(stem(fold_term(word)))
-        if (matched := terms_by_word[word]) is not None:
-            found.append((match.start(), matched))
-    return sorted(found)
+    def __init__(self, terms: Iterable[str], language: Language) -> None:
+        """Find `terms`, which come from `extract_query_terms`. Synonyms count as their terms in German."""
+        self.terms = tuple(terms)
+        self.language = language
+        self._terms_by_form: dict[str, str] = {}
+        self._patterns: dict[str, re.Pattern[str]] = {}
+        for term in self.terms:
+            if is_unspaced(term):
+                self._patterns[term] = re.compile(r"\W?".join(map(re.escape, term)))
+            elif tokenise(term) != [term]:
+                self._patterns[term] = re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.IGNORECASE)
+            else:
+                self._terms_by_form.setdefault(reduce_word(term, language), term)
+        for term in [*self._terms_by_form.values()] if language is Language.GERMAN else ():
+            for synonym in get_synonyms((term,), language):
+                self._terms_by_form.setdefault(reduce_word(synonym, language), term)
 
+    @classmethod
+    def for_question(cls, question: str) -> TermMatcher:
+        """Find the terms of a question."""
+        return cls(extract_query_terms(question), detect_language(question))
 
-def measure_term(text: str, start: int, term: str) -> int:
-    """Return the length of an occurrence that `locate_terms` found."""
-    pattern = _WORD if _is_plain_word(term) else _compile_whole(term)
-    match = pattern.match(text, start)
-    return len(match.group()) if match is not None else 0
-
-
-def _is_plain_word(term: str) -> bool:
-    """Check whether a term matches by its stem: one word of a script with spaces, not an identifier."""
-    return tokenise(term) == [term] and not is_unspaced(term)
-
-
-@lru_cache(maxsize=512)
-def _compile_whole(term: str) -> re.Pattern[str]:
-    """Return a pattern for a whole identifier, or for a pair of characters in a script without spaces."""
-    if is_unspaced(term):
-        return re.compile(r"\W?".join(map(re.escape, term)))
-    return re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.IGNORECASE)
-
-
-def list_inflected_forms(
-    text: str, terms: Iterable[str], language: Language, *, with_synonyms: bool = False
-) -> dict[str, str]:
-    """Map the words of a text that are other forms or synonyms of a term to this term. Empty for English."""
-    if language is Language.ENGLISH:
-        return {}
-    words = [term for term in terms if term.isalpha() and not is_unspaced(term)]
-    roots = {reduce_to_root(word, language): word for word in words}
-    for word in words if with_synonyms else ():
-        for synonym in get_synonyms((word,), language):
-            roots.setdefault(reduce_to_root(synonym, language), word)
-    found = {word: roots.get(reduce_to_root(word, language)) for word in set(tokenise(text))}
-    return {word: term for word, term in found.items() if term is not None and word != term}
+    def locate(self, text: str) -> list[tuple[int, int, str]]:
+        """Return the start and end of each occurrence of a term in a text, and the term, in order."""
+        found = [(*match.span(), term) for term, pattern in self._patterns.items() for match in pattern.finditer(text)]
+        terms_by_word: dict[str, str | None] = {}  # most words of a text occur often
+        for match in _WORD.finditer(text) if self._terms_by_form else ():
+            word = match.group()
+            if word not in terms_by_word:
+                terms_by_word[word] = self._terms_by_form.get(reduce_word(fold_term(word), self.language))
+            if (term := terms_by_word[word]) is not None:
+                found.append((*match.span(), term))
+        return sorted(found)

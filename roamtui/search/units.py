@@ -1,11 +1,17 @@
-"""Divide a Markdown text into units that can be quoted, such as paragraphs, list items and table rows."""
+"""Divide a Markdown text into blocks, units and sentences, as exact spans.
+
+A block is a paragraph, list, table or the like with its marks. A unit is a part of it that can be quoted, such as a
+list item or a table row. Only the units of prose have several sentences.
+"""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from functools import lru_cache
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -34,12 +40,23 @@ class Unit(Struct, frozen=True):
     start: int
     end: int
     kind: UnitKind
-    block: int = 0
-    """Number of the list, table, piece of code, heading or paragraph that the unit belongs to."""
+
+
+class Block(Struct, frozen=True):
+    """An outermost block of a text, with its marks: the characters from `start` up to `end` (exclusive)."""
+
+    start: int
+    end: int
+    kind: str
+    """The parser's name of the token that opens it."""
+    units: tuple[Unit, ...]
+    """Without markers, rules, comments and other markup."""
 
 
 CACHED_TEXTS_MAX = 1_000
-"""Maximum number of texts whose units are cached, because ranking, excerpts and display read the same sections."""
+"""Maximum number of texts whose blocks are cached, because ranking, excerpts and display read the same sections."""
+INDENTED_BLOCKS = frozenset({"bullet_list_open", "ordered_list_open", "table_open", "fence", "code_block"})
+"""Kinds of blocks whose first line is indented on purpose. They belong to the paragraph above them."""
 _KINDS = {
     "heading_open": UnitKind.HEADING,
     "thead_open": UnitKind.TABLE_HEAD,
@@ -48,8 +65,6 @@ _KINDS = {
     **dict.fromkeys(("heading_close", "table_close", "list_item_close"), UnitKind.PROSE),
 }
 """Kind of the content after each of these tokens. In a list item, only its first paragraph has this kind."""
-_LISTS = ("bullet_list_open", "ordered_list_open", "bullet_list_close", "ordered_list_close")
-_BLOCKS = ("heading_open", "paragraph_open", "table_open", "fence", "code_block", "html_block")
 _QUOTE_MARKS = re.compile(r"[ \t]*(?:>[ \t]?)*")
 _TASK_BOX = re.compile(r"\[[ xX]\][ \t]+")
 _MARKUP_LINE = re.compile(
@@ -63,20 +78,75 @@ _NOT_LINE_END = re.compile(r"[^\n]")
 _LETTER = re.compile(r"[^\W_]")
 
 
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s)|[。！？｡]++[」』”’）】]*+")
+_CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
+_LAST_WORD = re.compile(r"[\w.]+$")
+_CLAUSE_END = re.compile(r";(?=\s)")
+_LONG_SENTENCE_LENGTH = 400
+"""A longer sentence, in characters, is divided at its semicolons. Contracts have such sentences."""
+_PARENTHESIS_LENGTH_MAX = 300
+"""A parenthesis that does not close within this many characters is ignored."""
+_ABBREVIATION_WORDS = """
+al capt cf co corp dept dr e.g ed eds excl gen i.e inc incl jr lt ltd mr mrs ms mt prof reg resp sr st treas vs viz
+bzw d.h ggf inkl u.a vgl z.b mme p.ej p.ex sra
+"""
+_ABBREVIATIONS = frozenset(_ABBREVIATION_WORDS.split())
+"""Words without their full stop, which ends a sentence only before one of `_OPENERS`."""
+_BEFORE_NUMBER = frozenset(
+    ("abs", "approx", "art", "ca", "ch", "eq", "fig", "figs", "no", "nos", "nr", "pp", "sec", "vol")
+)
+"""Words that are abbreviations before a number, but may end a sentence elsewhere."""
+_OPENING_WORDS = """
+all although an any as at because but by each for he however if in it its no on our she since such that the their
+there these they this those to under we when while you das der die diese ein eine er es sie wenn wir
+"""
+_OPENERS = frozenset(_OPENING_WORDS.split())
+"""Words that begin a sentence even after an abbreviation."""
+_DOTTED = re.compile(r"(?![ap]\.m\b)(?:[^\W\d_]\.)+[^\W\d_]\Z")
+"""Letters with full stops, as in `U.S.` or `L.L.C.`"""
+_ORDINAL = re.compile(r"\b(?:am|ab|bis|das|dem|den|der|des|die|im|seit|vom|zum|zur)\s+\d{1,2}\Z", re.IGNORECASE)
+"""A German ordinal number, without its full stop."""
+_WORD = re.compile(r"\w+")
+_SENTENCE_KINDS = (UnitKind.PROSE, UnitKind.ITEM)
+_ENDS_LIKE_SENTENCE = re.compile(r"[.!?:;…。！？｡][\W_]*\Z")
+_LETTERED_ITEM = re.compile(r"[a-z]{1,4}[.)]\s")
+
+
+@lru_cache(maxsize=CACHED_TEXTS_MAX)
+def read_blocks(text: str) -> tuple[Block, ...]:
+    """Return the outermost blocks of a Markdown text in order, without those that are only comments or tags."""
+    reader = _UnitReader(text)
+    starts = [*compute_line_starts(text), len(text)]
+    firsts = [index for index, token in enumerate(reader.tokens) if token.level == 0 and token.nesting >= 0]
+    blocks = []
+    for first, last in pairwise((*firsts, len(reader.tokens))):
+        kind, (line, line_after) = reader.tokens[first].type, reader.tokens[first].map or (0, 0)
+        start, end = starts[line], starts[min(line_after, len(starts) - 1)]
+        body = text[start:end]
+        end -= len(body) - len(body.rstrip())
+        start += 0 if kind in INDENTED_BLOCKS else len(body) - len(body.lstrip())
+        units = tuple(reader.read(first, last))
+        if start < end and (units or kind != "html_block"):
+            blocks.append(Block(start, end, kind, units))
+    return tuple(blocks)
+
+
 @lru_cache(maxsize=CACHED_TEXTS_MAX)
 def find_units(text: str) -> tuple[Unit, ...]:
-    """Return the units of a Markdown text in order, without markers, rules, comments and other markup."""
-    return tuple(_UnitReader(text).read())
+    """Return the units of a Markdown text in order."""
+    return tuple(unit for block in read_blocks(text) for unit in block.units)
 
 
-def blank_front_matter(text: str) -> str:
-    """Prepare a text for the Markdown parser: normalise line ends, replace NUL, and blank out the front matter.
+def split_sentences(text: str) -> list[Unit]:
+    """Return the sentences of a Markdown text in order. Rows, headings and lines of code are sentences too."""
+    return [sentence for unit in find_units(text) for sentence in split_unit(text, unit)]
 
-    Line numbers do not change.
-    """
-    normal = normalise_line_ends(text)
-    front = normal[: measure_front_matter(normal)]
-    return _NOT_LINE_END.sub("", front) + normal[len(front) :].replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+def find_block(text: str, offset: int) -> Block | None:
+    """Return the block at an offset, or None between blocks."""
+    blocks = read_blocks(text)
+    index = bisect_right(blocks, offset, key=lambda block: block.start) - 1
+    return blocks[index] if index >= 0 and offset < blocks[index].end else None
 
 
 class _UnitReader:
@@ -84,20 +154,19 @@ class _UnitReader:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._starts = [*compute_line_starts(text), len(text)]
-        self._source = blank_front_matter(text)
-        self._lines = self._source.split("\n")
-        self._block = 0
+        self._starts = compute_line_starts(text)
+        normal = normalise_line_ends(text)
+        front = normal[: measure_front_matter(normal)]
+        # Blank lines replace the front matter, so that line numbers do not change.
+        source = _NOT_LINE_END.sub("", front) + normal[len(front) :].replace("\0", "\N{REPLACEMENT CHARACTER}")
+        self._lines = source.split("\n")
+        self.tokens = parse_blocks(source, {})
 
-    def read(self) -> Iterator[Unit]:
+    def read(self, first_token: int, stop: int) -> Iterator[Unit]:
+        """Yield the units of a range of tokens."""
         kind = UnitKind.PROSE
-        lists = 0  # number of lists around the token; a list and everything in it is one block
-        for token in parse_blocks(self._source, {}):
+        for token in self.tokens[first_token:stop]:
             first = token.map[0] if token.map else 0
-            if not lists and token.type in (*_LISTS, *_BLOCKS):
-                self._block += 1
-            if token.type in _LISTS:
-                lists += token.nesting
             if token.type in _KINDS:
                 kind = _KINDS[token.type]
             elif token.type == "tr_open":
@@ -146,4 +215,103 @@ class _UnitReader:
             start = self._starts[number] + source_line.rfind(content)
             spans.append((start, start + len(content)))
         if spans and _LETTER.search(self._text, spans[0][0], spans[-1][1]):
-            yield Unit(spans[0][0], spans[-1][1], kind, self._block)
+            yield Unit(spans[0][0], spans[-1][1], kind)
+
+
+def find_sentence_end(text: str, offset: int) -> int | None:
+    """Return the end of the sentence, row, heading or line of code at an offset, or None if there is none.
+
+    A long sentence is not divided. A sentence may continue in later paragraphs, for example after a page break.
+    """
+    units = find_units(text)
+    index = bisect_right(units, offset, key=lambda unit: unit.start) - 1
+    if index < 0 or offset >= units[index].end:
+        return None
+    ends = _get_sentence_ends(text, units[index])
+    end = ends[bisect_right(ends, offset)]
+    for unit, following in pairwise(units[index:]):
+        is_unfinished = unit.kind in _SENTENCE_KINDS and not _ENDS_LIKE_SENTENCE.search(
+            text, max(unit.start, unit.end - 20), unit.end
+        )
+        starts_lower = following.kind is UnitKind.PROSE and text[following.start].islower()
+        if end != unit.end or not is_unfinished or not starts_lower or _LETTERED_ITEM.match(text, following.start):
+            break
+        end = _get_sentence_ends(text, following)[0]
+    return end
+
+
+@lru_cache(maxsize=CACHED_TEXTS_MAX)
+def _get_sentence_ends(text: str, unit: Unit) -> tuple[int, ...]:
+    """Return the ends of the undivided sentences of a unit. The last one is the end of the unit."""
+    ends = [end for _, end in _iter_sentence_spans(text, unit)] if unit.kind in _SENTENCE_KINDS else []
+    return (*ends, unit.end)
+
+
+def split_unit(text: str, unit: Unit) -> Iterator[Unit]:
+    """Yield the sentences of a unit. Long ones are divided. A row, heading or line of code is one sentence."""
+    if unit.kind not in _SENTENCE_KINDS:
+        yield unit
+        return
+    for sentence_start, end in _iter_sentence_spans(text, unit):
+        start = cut = sentence_start
+        if end - start > _LONG_SENTENCE_LENGTH:  # divide it into as few pieces as possible
+            for semicolon in [*(match.end() for match in _CLAUSE_END.finditer(text, start, end)), end]:
+                if cut > start and semicolon - start > _LONG_SENTENCE_LENGTH:
+                    yield Unit(start, cut, unit.kind)
+                    start = cut + len(text[cut:semicolon]) - len(text[cut:semicolon].lstrip())
+                cut = semicolon
+        yield Unit(start, end, unit.kind)
+
+
+def _iter_sentence_spans(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the undivided sentences of a unit, without the white space before them. Each has a word."""
+    start = unit.start
+    for end in [*_iter_inner_ends(text, unit), unit.end]:
+        while start < end and text[start] in " \t\r\n>":
+            start += 1
+        if _WORD.search(text, start, end):
+            yield start, end
+            start = end
+
+
+def _iter_inner_ends(text: str, unit: Unit) -> Iterator[int]:
+    """Yield the ends of all sentences in a unit except the last one. No end is inside code or a parenthesis."""
+    piece = text[unit.start : unit.end]
+    if "`" in piece:
+        # code must not end a sentence, and offsets must stay
+        piece = _CODE_SPAN.sub(lambda match: "X" * len(match.group()), piece)
+    start = position = depth = 0
+    for match in _SENTENCE_END.finditer(piece):
+        stop, end = match.span()
+        depth += piece.count("(", position, end) - piece.count(")", position, end)
+        position = end
+        if depth > 0 and piece.find(")", end, end + _PARENTHESIS_LENGTH_MAX) >= 0:
+            continue
+        if piece[stop] not in "。！？｡":
+            following = piece[end : end + 40].lstrip("\r\n\t >*_\"'“‘([")[:1]
+            if following.islower() or not following:
+                continue
+            if piece[stop] == "." and _is_abbreviation(piece, start, stop, end, following):
+                continue
+        yield unit.start + end
+        start, depth = end, 0
+
+
+def _is_abbreviation(piece: str, start: int, stop: int, end: int, following: str) -> bool:
+    """Check whether the full stop at `stop` belongs to the word or number before it, so that no sentence ends.
+
+    The sentence begins at `start`. `end` is the offset after the full stop and its closing marks. `following` is the
+    next character that is not a blank or a mark.
+    """
+    last = _LAST_WORD.search(piece, max(start, stop - 20), stop)
+    word = last.group().lower() if last else ""
+    if word in _BEFORE_NUMBER:
+        return following.isdigit()
+    if word.isdigit() and last is not None:
+        is_enumerator = not piece[start : last.start()].strip()
+        return bool(is_enumerator or _ORDINAL.search(piece, start, stop))
+    is_initial = len(word) == 1 and word.isalpha() and word != "i"
+    if not (is_initial or word in _ABBREVIATIONS or _DOTTED.match(word)):
+        return False
+    opener = _WORD.search(piece, end)
+    return opener is None or opener.group().lower() not in _OPENERS

@@ -28,10 +28,10 @@ from roamtui.quotes.cited_passage import find_cited_passage
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.recheck import read_claims
 from roamtui.quotes.verdicts import verify_citations
-from roamtui.search.excerpts import select_excerpt
-from roamtui.search.query import parse_query
-from roamtui.search.sentences import split_sentences
-from roamtui.search.terms import extract_code_names, extract_identifiers
+from roamtui.search.keyword import parse_query
+from roamtui.search.passages import select_excerpt
+from roamtui.search.terms import TermMatcher, extract_code_names, extract_identifiers
+from roamtui.search.units import split_sentences
 from roamtui.sources.convert.epub import convert_epub
 from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.rst import convert_rst
@@ -144,7 +144,7 @@ _READERS: dict[str, Callable[[str], object]] = {
     "names": lambda text: (strip_anchor(f"a{text}{{}}"), LINK.sub("", text), strip_ids(text), escape(text)),
     "outline and sections": _render,
     "sentences": split_sentences,
-    "excerpt": lambda text: select_excerpt(text, ["alpha", "a"], tokens_max=100, whole_max=10),
+    "excerpt": lambda text: select_excerpt(text, TermMatcher.for_question("alpha b"), tokens_max=100, whole_max=10),
     "query": lambda text: (parse_query(text), extract_code_names(text), extract_identifiers(text)),
     "web page": convert_html,
     "EPUB": lambda text: convert_epub(

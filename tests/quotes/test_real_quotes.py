@@ -13,8 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from roamtui.quotes.find import find_quote, normalise_markdown
-from roamtui.search.sentences import find_sentence_end, split_sentences
-from roamtui.search.units import Unit, UnitKind
+from roamtui.search.units import Unit, UnitKind, find_sentence_end, split_sentences
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from tests.real_documents import find_data_dir, list_documents, read_document
 

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.errors import ModelError
 from roamtui.search import hybrid
-from roamtui.search.base import Searcher, SearchServices
+from roamtui.search.base import RetrievalOptions, Searcher, SearchMode, SearchServices
 from roamtui.search.hybrid import RankedList, fuse_by_reciprocal_rank, make_searcher
-from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_library
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from roamtui.search.excerpts import SNIPPET_LENGTH
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.passages import SNIPPET_LENGTH
 from tests.search.libraries import find_titles, id_of, make_library
 
 HANDBOOK = make_library("""# Handbook

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.search.lexicon import Language, detect_language
-from roamtui.search.terms import tokenise
+from roamtui.search.lexicon import Language
+from roamtui.search.terms import detect_language
 from tests.search.libraries import find_titles, make_library
 
 
@@ -20,7 +20,7 @@ from tests.search.libraries import find_titles, make_library
     ],
 )
 def test_stop_words_show_the_language(question: str, language: Language) -> None:
-    assert detect_language(tokenise(question)) is language
+    assert detect_language(question) is language
 
 
 _FILLER = "".join(f"## Filler {number}\n\nNothing of note.\n\n" for number in range(8))

@@ -1,4 +1,4 @@
-"""Passages are whole blocks of a text, and a long one is cut between sentences, rows and lines of code."""
+"""The best sentences of a text, the whole passages around them, and excerpts of both."""
 
 from __future__ import annotations
 
@@ -11,8 +11,18 @@ from markdown_it import MarkdownIt
 
 from roamtui.document.text import compute_line_starts
 from roamtui.document.tokens import estimate_tokens
-from roamtui.search.passages import find_passage, find_question_words, split_passages
-from roamtui.search.sentences import split_sentences
+from roamtui.search.lexicon import Language
+from roamtui.search.passages import (
+    find_passage,
+    find_question_words,
+    get_first_sentence,
+    rank_sentences,
+    select_excerpt,
+    split_passages,
+)
+from roamtui.search.terms import TermMatcher
+from roamtui.search.units import split_sentences
+from tests.outline.documents import documents
 
 _LINES = "text|Words: and more:|**Label**|# Head|===|---|- item|1. one|  more|    deep|> quote|```|<!-- c -->||"
 _PIECES = st.lists(
@@ -108,4 +118,102 @@ def test_a_long_passage_is_cut_between_units_at_the_bound_of_tokens(body: str, s
 )
 def test_words_of_a_question_are_found_as_search_knows_them(question: str, text: str, words: list[str]) -> None:
     found = find_question_words(question, [text]).locate(text)
-    assert [text[start:end] for start, end in found] == words
+    assert [text[start:end] for start, end, _ in found] == words
+
+
+def _choose(text: str, question: str) -> list[str]:
+    best = rank_sentences(text, TermMatcher.for_question(question), limit=1)
+    return [text[sentence.start : sentence.end] for sentence in best]
+
+
+@given(st.text(alphabet="ab AB.!?;()`\n*_|#>-'\"。1 ", max_size=80), st.integers(0, 3))
+def test_best_sentences_are_sentences(text: str, limit: int) -> None:
+    known = {(sentence.start, sentence.end) for sentence in split_sentences(text)}
+    best = rank_sentences(text, TermMatcher(("a", "b"), Language.ENGLISH), limit=limit)
+    assert len(best) <= limit
+    assert all((sentence.start, sentence.end) in known and sentence.score > 0 for sentence in best)
+    assert [sentence.score for sentence in best] == sorted((s.score for s in best), reverse=True)
+
+
+_BACKUPS = "Backups are kept. Restore is manual. Backups are kept for thirty days. Ask the desk about days."
+_LEASES = """Some words go before.
+
+The lease of a car that you have rented may end when you decide on renewal. Ask for lease renewal in person here."""
+_RETRIES = "```\nretry(limit=3)\n```\n\nWhat is the retry limit here?\n\nYou can set the retry limit yourself.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "best"),
+    [
+        pytest.param(_BACKUPS, "How many days are backups kept?", "Backups are kept for thirty days.", id="more terms"),
+        pytest.param(_LEASES, "lease renewal", "Ask for lease renewal in person here.", id="terms close together"),
+        pytest.param(
+            _RETRIES, "retry limit", "You can set the retry limit yourself.", id="prose, not code or questions"
+        ),
+    ],
+)
+def test_the_best_sentence_comes_first(text: str, question: str, best: str) -> None:
+    assert _choose(text, question) == [best]
+
+
+def test_the_first_sentence_is_a_meaningful_one() -> None:
+    text = "# Head\n\nNote:\n\nThis page says a great deal. More.\n"
+    opening = get_first_sentence(text)
+    assert opening is not None
+    assert text[opening.start : opening.end] == "This page says a great deal."
+    assert get_first_sentence("# Only a head\n") is None
+
+
+_FILLER = "Some words that say nothing of it. "
+_ROWS = "".join(f"| {name} | {number} crowns |\n" for number, name in enumerate(("Otter", "Vole", "Crane") * 20))
+
+
+def _excerpts(text: str, query: str, tokens_max: int = 60) -> list[str]:
+    return [
+        text[start:end] for start, end in select_excerpt(text, TermMatcher.for_question(query), tokens_max=tokens_max)
+    ]
+
+
+def test_a_short_text_is_returned_whole_without_its_heading() -> None:
+    assert _excerpts("## Fees\n\nIt costs 2 euros.\n\nBut not on Mondays.\n", "costs") == [
+        "It costs 2 euros.\n\nBut not on Mondays."
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "## Fees\n", "Fees\n----\n\n\n"])
+def test_a_bare_heading_has_no_excerpt(text: str) -> None:
+    assert _excerpts(text, "fees") == []
+
+
+def test_the_best_sentence_of_a_long_text_comes_with_its_context() -> None:
+    text = f"## Fees\n\n{_FILLER * 40}\n\nA heron costs 2 euros.\n\nBut not on Mondays.\n\n{_FILLER * 40}\n"
+    found = "\n".join(_excerpts(text, "what does a heron cost"))
+    assert "A heron costs 2 euros.\n\nBut not on Mondays." in found
+    assert estimate_tokens(found) <= 60
+
+
+def test_a_row_comes_with_the_totals_of_its_table() -> None:
+    table = f"| Animal | Price |\n|---|---|\n{_ROWS}| Beaver | 99 crowns |\n{_ROWS}| **Total** | 7 crowns |\n"
+    found = "\n".join(_excerpts(f"## Prices\n\n{_FILLER * 20}\n\n{table}", "price of a beaver"))
+    assert "| Beaver | 99 crowns |" in found
+    assert "| **Total** | 7 crowns |" in found
+
+
+def test_code_is_whole_or_comes_with_its_fences() -> None:
+    code = "```python\nadd_heron(\n    1,\n)\n```"
+    text = f"## Fees\n\n{_FILLER * 40}\n\n{code}\n\n{_FILLER * 40}\n"
+    assert _excerpts(text, "add_heron")[0].endswith(code)
+    lines = "".join(f"bird_{number} = {number}\n" for number in range(60))
+    text = f"## Fees\n\n{_FILLER * 40}\n\n```python\n{lines}add_heron(1)\n{lines}```\n\n{_FILLER * 40}\n"
+    opening, middle, closing = _excerpts(text, "add_heron")
+    assert (opening, closing) == ("```python", "```")
+    assert "add_heron(1)\nbird_0 = 0" in middle
+
+
+@example("# Fees\n\nOne.\n\n# Fees\n\nword7919 word7950 word7981 word8012 word8043\n\n", "word7", 20)
+@given(documents(), st.sampled_from(["word7", "fees late", "nothing of it"]), st.integers(20, 200))
+def test_spans_are_in_order_and_never_blank(text: str, query: str, tokens_max: int) -> None:
+    bounds = select_excerpt(text, TermMatcher.for_question(query), tokens_max=tokens_max)
+    ends = [0, *(end for _, end in bounds)]
+    assert all(before <= start < end <= len(text) for before, (start, end) in zip(ends, bounds, strict=False))
+    assert all(text[start:end].strip() for start, end in bounds)

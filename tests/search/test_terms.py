@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.search.terms import extract_query_terms, locate_terms
+from roamtui.search.lexicon import Language
+from roamtui.search.terms import TermMatcher, extract_query_terms
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,6 @@ def test_any_text_is_a_question(text: str) -> None:
 
 @given(st.text(), st.lists(st.sampled_from(["one", "max_tokens", "c++", "数据", "é", "(", "-x"])))
 def test_terms_are_found_in_order_within_the_text(text: str, terms: list[str]) -> None:
-    found = locate_terms(text, terms)
+    found = TermMatcher(terms, Language.ENGLISH).locate(text)
     assert found == sorted(found)
-    assert all(0 <= offset < len(text) for offset, _ in found)
+    assert all(0 <= start < end <= len(text) for start, end, _ in found)

@@ -19,7 +19,8 @@ from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.source_list import describe_place, list_path_titles, split_source
-from roamtui.search.passages import QuestionWords, find_question_words
+from roamtui.search.passages import find_question_words
+from roamtui.search.terms import TermMatcher
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, wrap
 from roamtui.tui.labels import STEP, format_full_path, get_document_colour
 from roamtui.tui.reader.document_view import build_parser_context
@@ -58,7 +59,7 @@ class PassagesView(ContentView):
         self._missing = ""
         """A sentence that says that there is no passage, or empty."""
         self._cards: tuple[_Card, ...] = ()
-        self._words: QuestionWords | None = None
+        self._words: TermMatcher | None = None
 
     def show_reply(self, reply: PassageReply, question: str, library: Library) -> None:
         """Show the passages for a question."""
@@ -108,7 +109,7 @@ class PassagesView(ContentView):
         layout.add_blocks(card.blocks)
         for line in layout.lines:
             content = render_line(line, room)
-            for start, end in self._words.locate(line.text) if self._words is not None else ():
+            for start, end, _ in self._words.locate(line.text) if self._words is not None else ():
                 content = content.stylize(_QUESTION_WORD_STYLE, start, end)
             lines.append(lead + self.attach(content, index, shows_selection=False))
         return lines

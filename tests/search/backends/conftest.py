@@ -10,12 +10,11 @@ import msgspec
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.search.base import Progress, Searcher, SearchServices
+from roamtui.search.base import Progress, RetrievalOptions, Searcher, SearchMode, SearchServices
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance import LanceWords
-from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
 
 _LANCE = pytest.param(

@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("lancedb", reason="LanceDB is not installed")
 
 from roamtui.errors import RoamtuiError, UsageError
+from roamtui.search.base import SearchMode
 from roamtui.search.lance import LanceDatabase, LanceWords
-from roamtui.search.options import SearchMode
 from tests.fakes.lance_cloud import FakeLanceCloud
 from tests.fakes.object_store import FakeObjectStore
 from tests.search.backends.conftest import Backend
