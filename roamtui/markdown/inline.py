@@ -115,6 +115,8 @@ class InlineReader(Struct):
     has_footnotes: bool
     """Whether to look for marks of footnotes."""
     links: list[Link] = field(default_factory=list)
+    group: int | None = None
+    """Group of the words that follow."""
     _words: list[Words] = field(default_factory=list)
     _open_elements: list[tuple[str, Emphasis, int | None]] = field(default_factory=list)
     """Name, emphasis and link of each open element, outermost first."""
@@ -172,6 +174,15 @@ class InlineReader(Struct):
         style = self._current_style
         self._add(text, Words("", style.emphasis | emphasis, style.link))
 
+    def add_mark(self, label: str, href: str) -> None:
+        """Add the label of a citation. It is a link, unless it is part of another link."""
+        style = self._current_style
+        link = style.link
+        if link is None:
+            link = len(self.links)
+            self.links.append(Link(href, is_reference_mark=True))
+        self._words.append(Words(label, style.emphasis, link, group=self.group))
+
     def add_image(self, text: str, href: str) -> None:
         """Add a text in place of an image. It links to the image, unless it is part of another link."""
         style = self._current_style
@@ -180,7 +191,7 @@ class InlineReader(Struct):
             link = len(self.links)
             self.links.append(Link(href, is_image=True))
         if text or href:
-            self._words.append(Words(text or href, style.emphasis, link, is_image=True))
+            self._words.append(Words(text or href, style.emphasis, link, is_image=True, group=self.group))
 
     def end_line(self) -> None:
         """Add a forced line end."""
@@ -210,4 +221,4 @@ class InlineReader(Struct):
         if sign and style.link is None:
             text = to_script_characters(text, sign) or (sign + text if text.isalnum() else text)
         if text:
-            self._words.append(Words(text, style.emphasis, style.link))
+            self._words.append(Words(text, style.emphasis, style.link, group=self.group))

@@ -39,7 +39,7 @@ from roamtui.markdown.inline import (
     TagStarts,
     read_tag,
 )
-from roamtui.markdown.rules import get_html_splitter, get_parser
+from roamtui.markdown.rules import InlineSpans, get_html_splitter, get_parser
 
 Definitions = dict[str, dict[str, str]]
 """Link definitions by normalised label, in the form of markdown-it-py's environment."""
@@ -66,19 +66,19 @@ def read_markdown(
     prefix: str = "",
     start: int = 0,
     definitions: Definitions | None = None,
-    has_footnotes: bool = True,
+    spans: InlineSpans | None = None,
 ) -> Markdown:
     """Parse a text, or a slice of one, into blocks.
 
     If a slice starts inside code or a table, `prefix` has the lines that open it, which make no blocks. `start` is the
     offset of the slice, which is added to all offsets. `definitions` has the link definitions of the whole
-    document, in addition to those in the text. `has_footnotes` tells
-    whether marks such as `[^1]` are links.
+    document, in addition to those in the text. `spans` are parts of the text to keep apart, if it
+    is an answer. Marks such as `[^1]` are no links there.
     """
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
-    env = {"references": dict(definitions or {})}
-    tokens = get_parser().parse(rewrite_containers(source), env)
+    env = {"references": dict(definitions or {}), "spans": spans}
+    tokens = get_parser(has_spans=spans is not None).parse(rewrite_containers(source), env)
     starts = compute_line_starts(text)
     prefix_lines = prefix.count("\n")
 
@@ -89,7 +89,7 @@ def read_markdown(
             return start - 1
         return start + (starts[own] if own < len(starts) else len(text))
 
-    reader = _BlockReader(tokens, InlineReader(has_footnotes), TagStarts(source), start, find_offset)
+    reader = _BlockReader(tokens, InlineReader(has_footnotes=spans is None), TagStarts(source), start, find_offset)
     return Markdown(blocks=reader.read_blocks(), links=tuple(reader.words.links))
 
 
@@ -267,6 +267,10 @@ class _BlockReader:
                 self.words.end_line()
             case "image":
                 self.words.add_image(token.content, str(token.attrGet("src") or ""))
+            case "group":
+                self.words.group = token.meta["group"]
+            case "mark":
+                self.words.add_mark(token.content, token.info)
             case _:
                 self.words.add_text(token.content)
 

@@ -17,19 +17,20 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from enum import StrEnum
+from functools import lru_cache
 from urllib.parse import unquote
 
 from msgspec import Struct
 
 from roamtui.conversation.notes import Note
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.plain import escape_json, sanitise_line
 from roamtui.outline.spans import Bounds
 from roamtui.outline.structure import get_canonical_id
-from roamtui.quotes.find import find_quote
-from roamtui.quotes.nearest import find_nearest_words
+from roamtui.quotes.find import find_quote, normalise_markdown, widen_to_numbers
 from roamtui.quotes.read import MARK, read_answer
 from roamtui.quotes.source_list import list_path_titles
 from roamtui.quotes.verdicts import make_citation
@@ -54,6 +55,97 @@ _PATH_STEP = " › "
 _SIMILARITY_MIN = 0.65
 """If a text is more similar to the quote than this, the quote counts as changed. Similarity is the share of words that
 both have in the same order."""
+_CITED_SIMILARITY_MIN = 0.4
+"""If the words of a model and a passage are less similar than this, the words were not made from the passage."""
+_WORD = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\d+(?:[.,:/]\d+)*\w*|\w+"
+)
+"""A whole number, a word, or, in a script without spaces, a character."""
+_BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
+_WORDS_MAX = 400
+"""Maximum number of words of a quote to compare. The time grows with the square of this number."""
+
+
+def find_in_span(words: str, library: Library, within: Span) -> Span | None:
+    """Return the span of words within a span, or None if they are not there. The Markdown may differ."""
+    bounds = find_quote(words, library.text_at(within))
+    return within.get_part(*bounds) if bounds is not None else None
+
+
+def _find_nearest(quote: str, library: Library, within: Span, similarity_min: float) -> Span | None:
+    """Return the words that are most similar to a quote, with those that replace its first and last ones."""
+    from rapidfuzz import distance, fuzz  # noqa: PLC0415 - the first screen does not need it
+
+    text = library.text_at(within)
+    quote_words, (text_words, in_text) = _read_words(quote)[0][:_WORDS_MAX], _read_words(text)
+    low, high = 0, len(text_words)
+    if len(quote_words) < high and (near := fuzz.partial_ratio_alignment(quote_words, text_words)) is not None:
+        low, high = near.dest_start, near.dest_end
+    edits = distance.LCSseq.editops(quote_words, text_words[low:high])
+    blocks = [block for block in edits.as_matching_blocks() if block.size]
+    if not blocks:
+        return None
+    first, last = low + blocks[0].b, low + blocks[-1].b + blocks[-1].size - 1
+    if 2 * sum(block.size for block in blocks) <= similarity_min * (len(quote_words) + last - first + 1):
+        return None
+    # as many words as are missing at both ends of the quote, but none of another sentence or paragraph
+    for _ in range(blocks[0].a):
+        if first and not _BREAK.search(text[in_text[first - 1][1] : in_text[first][0]]):
+            first -= 1
+    for _ in range(len(quote_words) - blocks[-1].a - blocks[-1].size):
+        if last + 1 < len(in_text) and not _BREAK.search(text[in_text[last][1] : in_text[last + 1][0]]):
+            last += 1
+    start, end = widen_to_numbers(text, in_text[first][0], in_text[last][1])
+    # words do not include the marks around them, such as parentheses, so add those with which the quote begins and ends
+    return within.get_part(start - text.endswith(quote[0], 0, start), end + text.startswith(quote[-1], end))
+
+
+@lru_cache(maxsize=32)
+def _read_words(text: str) -> tuple[tuple[str, ...], tuple[Bounds, ...]]:
+    """Return the words of a text without regard to case, and their bounds."""
+    normal = normalise_markdown(text)
+    words = [*_WORD.finditer(normal.text)]
+    offsets = normal.offsets
+    bounds = tuple((offsets[word.start()], offsets[word.end() - 1] + 1) for word in words)
+    return tuple(word.group().casefold() for word in words), bounds
+
+
+class CitedPassage(Struct, frozen=True, kw_only=True):
+    """The section and the words that a citation leads to."""
+
+    section_id: str
+    """Id of the section, which the document may no longer have."""
+    spans: tuple[Span, ...] = ()
+    """Where the quote is or, if it was not found, the most similar words of the section. Empty for a citation of a
+    whole section, or if nothing is similar."""
+    warning: str = ""
+    """A short warning for the person if the quote is not in the text that the model got."""
+
+
+def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPassage:
+    """Find the quote of a citation, or, if it is not in the text, the most similar words of the cited section."""
+    library, section_id, quote = state.library, citation.section_id, citation.quote
+    span, warning = resolve_citation(citation, state), ""
+    if span is None and quote and section_id in library:
+        section = library.get_content_span(section_id)
+        if (span := find_in_span(quote, library, section)) is not None:
+            warning = "" if citation.is_verified else "The section has these words, but the model had not read them"
+        elif (span := _find_nearest(quote, library, section, _CITED_SIMILARITY_MIN)) is not None:
+            warning = "Quote is not in the text · nearest passage"
+        else:
+            warning = "Quote is not in its section, nor anything like it"
+    if span is not None:
+        section_id = library.section_at(span.doc, span.start) or section_id
+    return CitedPassage(section_id=section_id, spans=() if span is None else (span,), warning=warning)
+
+
+def resolve_citation(citation: Citation | None, state: ConversationState) -> Span | None:
+    """Return the span of a citation in the document as it is now, or None if it is gone."""
+    if citation is None or citation.span is None or citation.span.doc not in state.library.documents_by_key:
+        return None
+    span, quote, text = citation.span, citation.quote, state.library.document(citation.span.doc).text
+    is_there = quote is None or find_quote(quote, text[span.start : span.end]) is not None
+    return span if is_there and span.end <= len(text) else None
 
 
 class Claim(Struct, frozen=True, kw_only=True):
@@ -117,22 +209,22 @@ def _parse_quote(text: str) -> str:
 
 
 def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
-    """Return the claims in a Markdown file called `name`: an export, or a page that a person has written."""
-    claims: list[Claim] = []
-    exported_quotes: set[str] = set()
-    for match in (*_CITATION_LINE.finditer(markdown), *_CELL_LINE.finditer(markdown)):
-        line, quote = match.groupdict(""), _parse_quote(match["quote"])
-        exported_quotes.add(sanitise_line(quote))  # the text of an export shows control characters as signs
-        if line["state"] in ("", *_VERIFIED):
-            claims.append(
-                Claim(
-                    quote=quote,
-                    place=name,
-                    line=_get_line_number(markdown, match.start()),
-                    section_id=line.get("id", ""),
-                    source=unquote(line.get("wide") or line.get("target") or ""),
-                )
+    """Return the claims in a Markdown file called `name`: of an export, its lists; of any other page, its links."""
+    exported = [*_CITATION_LINE.finditer(markdown), *_CELL_LINE.finditer(markdown)]
+    if exported:
+        claims = [
+            Claim(
+                quote=_parse_quote(match["quote"]),
+                place=name,
+                line=_get_line_number(markdown, match.start()),
+                section_id=match.groupdict().get("id", ""),
+                source=unquote(match.groupdict().get("wide") or match.groupdict().get("target") or ""),
             )
+            for match in exported
+            if match["state"] in (None, *_VERIFIED)
+        ]
+        return tuple(sorted(claims, key=lambda claim: claim.line))
+    claims = []
     links: dict[str, re.Match[str]] = {}
 
     def replace_link(link: re.Match[str]) -> str:
@@ -141,14 +233,11 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
         return f"[{placeholder_id}]"
 
     # links become ids, so that a quote binds to its link as it would to an id in an answer
-    text = _LINK.sub(replace_link, _CELL_LINE.sub("", _CITATION_LINE.sub("", markdown)))
+    text = _LINK.sub(replace_link, markdown)
     for quotation in read_answer(text).quotes:
         if quotation.is_code or not quotation.marks:
             continue
         quote = MARK.sub(lambda mark: links[mark[0][1:-1]][0] if mark[0][1:-1] in links else mark[0], quotation.text)
-        words = sanitise_line(quote)
-        if any(words in exported_quote for exported_quote in exported_quotes):
-            continue  # only a part is compared, because `read_answer` may end a quote at a mark inside it
         section_id, source, anchor = quotation.marks[0].section_id, "", ""
         if section_id in links:
             source, _, anchor = (links[section_id]["wide"] or links[section_id]["target"]).partition("#")
@@ -163,7 +252,7 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
                 anchor=unquote(anchor),
             )
         )
-    return tuple(sorted(claims, key=lambda claim: claim.line))
+    return tuple(claims)
 
 
 def _get_line_number(text: str, offset: int) -> int:
@@ -189,24 +278,23 @@ def recheck(claim: Claim, library: Library) -> Finding:
         own = library.get_content_span(expected)
         spans = [own, *sorted(spans, key=lambda span: span.doc != own.doc)]
     is_placed = bool(claim.section_id or claim.anchor)
+    found: Span | None = None
     for number, span in enumerate(spans):
-        if (bounds := find_quote(claim.quote, library.text_at(span))) is not None:
+        if (found := find_in_span(claim.quote, library, span)) is not None:
             is_same = not is_placed or (expected is not None and number == 0)
-            return _make_finding(claim, ClaimStatus.SAME if is_same else ClaimStatus.MOVED, span, bounds, library)
-    for span in spans[:1] if expected is not None else spans:
-        nearest = find_nearest_words(claim.quote, library.text_at(span))
-        if nearest is not None and nearest.similarity > _SIMILARITY_MIN:
-            return _make_finding(claim, ClaimStatus.CHANGED, span, nearest.bounds, library)
+            status = ClaimStatus.SAME if is_same else ClaimStatus.MOVED
+            break
+    else:
+        status = ClaimStatus.CHANGED
+        for span in spans[:1] if expected is not None else spans:
+            found = found or _find_nearest(claim.quote, library, span, _SIMILARITY_MIN)
+    if found is not None:
+        node_id = library.section_at(found.doc, found.start)
+        section_id = get_canonical_id(library, node_id) if node_id else ""
+        return Finding(claim=claim, standing=status, span=found, section_id=section_id)
     problem = next((document.problem for document in library.documents if document.problem), "")
     status = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE
     return Finding(claim=claim, standing=status, message=problem)
-
-
-def _make_finding(claim: Claim, status: ClaimStatus, within: Span, bounds: Bounds, library: Library) -> Finding:
-    span = within.get_part(*bounds)
-    node_id = library.section_at(span.doc, span.start)
-    section_id = get_canonical_id(library, node_id) if node_id else ""
-    return Finding(claim=claim, standing=status, span=span, section_id=section_id)
 
 
 def format_word_diff(quote: str, text: str) -> str:

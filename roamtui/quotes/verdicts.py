@@ -22,8 +22,7 @@ from roamtui.document.node import Span
 from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.spans import Bounds, merge_bounds
 from roamtui.outline.structure import get_canonical_id
-from roamtui.quotes.find import find_quote
-from roamtui.quotes.numbers import divides_number
+from roamtui.quotes.find import divides_number, find_quote
 from roamtui.quotes.read import MARK, MARKED_ID, Quotation, read_answer
 
 _UNMARKED_WORDS_MIN = 3

@@ -24,9 +24,8 @@ from roamtui.outline.expansion import render_section
 from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
-from roamtui.quotes.cited_passage import find_cited_passage
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.recheck import read_claims
+from roamtui.quotes.recheck import find_cited_passage, read_claims
 from roamtui.quotes.verdicts import verify_citations
 from roamtui.search.keyword import parse_query
 from roamtui.search.passages import select_excerpt

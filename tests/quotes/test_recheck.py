@@ -14,14 +14,16 @@ from roamtui.quotes.recheck import (
     Claim,
     ClaimStatus,
     cite_span,
+    find_cited_passage,
     format_word_diff,
     locate_notes,
     read_claims,
     recheck,
 )
+from roamtui.quotes.verdicts import verify_citations
 from roamtui.sources.read import RawText
 from tests.benchmarks.recheck import EXPECTED, PATTERNS, try_copies
-from tests.conversation.conversations import find, make_library
+from tests.conversation.conversations import begin, expand_by_agent, find, make_library, make_state
 from tests.real_documents import list_documents
 from tests.search.libraries import make_folder
 
@@ -142,3 +144,21 @@ def test_notes_are_in_document_order_and_lost_ones_last() -> None:
     library = make(TEXT.replace(TEXT[TEXT.index("### Sheds") : TEXT.index("## Water")], ""))
     placed = locate_notes(notes, library)
     assert [one.note for one in placed] == [notes[2], notes[3], notes[0], notes[1]]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words", "warning"),
+    [
+        ('Rooms "are let by the hour" [{Rooms}].', "are let by the hour", "had not read them"),
+        ('It says "kept for four weeks" [{Loans}].', "kept for three weeks", "nearest passage"),
+        ('It says "Bicycles sleep in the tower of the mill" [{Loans}].', None, "nor anything like it"),
+    ],
+)
+def test_a_citation_leads_to_its_quote_or_to_the_nearest_words(answer: str, words: str | None, warning: str) -> None:
+    state, _ = expand_by_agent(begin(make_state(HANDBOOK)), "Loans")
+    ids = {title: find(state, title) for title in ("Loans", "Rooms")}
+    (citation, *_) = verify_citations(answer.format(**ids), state)
+    passage = find_cited_passage(citation, state)
+    assert [state.library.text_at(span) for span in passage.spans] == ([] if words is None else [words])
+    assert passage.section_id == citation.section_id
+    assert passage.warning.endswith(warning)

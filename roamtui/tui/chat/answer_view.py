@@ -90,7 +90,7 @@ class AnswerView(ContentView):
         markdown = read_answer_markdown(
             self.text,
             self.proof,
-            close_markup=None if self._checker is None else close_open_markup,
+            close_markup=str if self._checker is None else close_open_markup,
         )
         first_id = self._citations[0].section_id if self._citations else None
         targets: list[SectionTarget | LinkTarget] = []

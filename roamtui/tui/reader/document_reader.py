@@ -26,7 +26,7 @@ from roamtui.document.links import (
 )
 from roamtui.document.node import NodeKind, Span
 from roamtui.editor import build_editor_command, find_editor
-from roamtui.quotes.cited_passage import CitedPassage, find_cited_passage
+from roamtui.quotes.recheck import CitedPassage, find_cited_passage
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget

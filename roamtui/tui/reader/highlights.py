@@ -15,8 +15,7 @@ from msgspec import Struct, field
 from roamtui.document.document import Document
 from roamtui.document.node import Span
 from roamtui.markdown.lines import Line
-from roamtui.quotes.find import find_quote
-from roamtui.quotes.numbers import widen_to_numbers
+from roamtui.quotes.find import find_quote, widen_to_numbers
 from roamtui.tui.finder import match_ranges
 from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition
 from roamtui.tui.reader.line_styles import HighlightKind

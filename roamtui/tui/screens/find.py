@@ -14,7 +14,7 @@ from typing_extensions import override
 from roamtui.agent.loop import Agent
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.quotes.cited_passage import locate_in_span
+from roamtui.quotes.recheck import find_in_span
 from roamtui.tui.finder import FindResult, FindResults, ResultKind, find, find_text, match_ranges
 from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.reader.reader import Reader
@@ -117,7 +117,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     @staticmethod
     def _locate_sentence(result: FindResult, library: Library) -> tuple[Span, ...]:
-        quote = locate_in_span(result.sentence, library, library.own_span(result.section_id))
+        quote = find_in_span(result.sentence, library, library.own_span(result.section_id))
         return (quote,) if quote else ()
 
     def open_in(self, reader: DocumentReader, result: FindResult) -> None:

@@ -312,7 +312,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case Scope.READER:
                 return self.reader_pane.reader.selection
             case Scope.CHAT:
-                from roamtui.quotes.cited_passage import resolve_citation
+                from roamtui.quotes.recheck import resolve_citation
 
                 if (target := self.chat_log.selected_section) is not None:
                     return target.section_id, resolve_citation(target.citation, self.state)
