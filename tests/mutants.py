@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
-_NEVER_COPIED = (".git", ".venv*", ".*_cache", ".hypothesis", "__pycache__")
+NEVER_COPIED = (".git", ".venv*", ".*_cache", ".hypothesis", "__pycache__")
 _PYTEST = ("-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:randomly")
 _SECONDS_MAX = 1_200
 _TEST_SECONDS_MAX = 100
@@ -225,7 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     killers: list[str] = []
     with TemporaryDirectory() as name:
         project = Path(name) / "project"
-        shutil.copytree(PROJECT_DIR, project, ignore=shutil.ignore_patterns(*_NEVER_COPIED))
+        shutil.copytree(PROJECT_DIR, project, ignore=shutil.ignore_patterns(*NEVER_COPIED))
         for number, change in enumerate(draw_changes(project, given.random, given.seed), start=1):
             end = try_change(project, change)
             ends.append(end.partition(" ")[0].rstrip(":"))

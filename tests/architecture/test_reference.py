@@ -1,4 +1,4 @@
-"""What the documentation says is what the program does: keys, options, commands, paths and links."""
+"""What the documentation says is what the program does: keys, options, commands, paths, links and promises."""
 
 from __future__ import annotations
 
@@ -163,3 +163,18 @@ def test_every_setting_is_in_the_reference() -> None:
     keys = {f"{name}.{key}" for name in table if isinstance(table[name], dict) for key in table[name]}
     top = {name for name in table if not isinstance(table[name], dict)}
     assert (keys | top) - {"keys.section.open"} == set(list_keys()) - {"keys", "models"}
+
+
+_HOLDER = re.compile(r": `([\w/]+\.py)(?:::(\w+))?`$", re.MULTILINE)
+
+
+def test_each_promise_has_its_test() -> None:
+    text = (PROJECT_DIR / "tests" / "PROMISES.md").read_text("utf-8")
+    holders = _HOLDER.findall(text)
+    assert len(holders) == text.count("\n- ")
+    missing = []
+    for path, name in holders:
+        file = PROJECT_DIR / "tests" / path
+        if not file.exists() or f"def {name}" not in file.read_text("utf-8"):
+            missing.append(f"{path}::{name}")
+    assert missing == []

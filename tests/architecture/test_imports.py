@@ -1,0 +1,224 @@
+"""The layers as pyproject.toml states them, no circles, and what is loaded at run time."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.real_documents import PROJECT_DIR
+
+_PACKAGE_DIR = PROJECT_DIR / "roamtui"
+_OWNERS = {"textual": "tui", "rich": "tui", "litellm": "models", "openai": "models", "httpx": "models"}
+"""The one folder that may name each of these outside an import statement."""
+
+
+def _lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
+    lint = Path(sys.executable).with_name("lint-imports")
+    return subprocess.run([lint, "--no-logo", "--no-cache"], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_every_layer_imports_only_those_above_it() -> None:
+    result = _lint_imports(PROJECT_DIR)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("module", "line", "complaint"),
+    [
+        ("document/plain.py", "import roamtui.outline", "Data flows one way BROKEN"),
+        ("agent/loop.py", "import roamtui.tui.app", "Data flows one way BROKEN"),
+        ("search/base.py", "import rich.text", "Only tui knows Textual and Rich BROKEN"),
+        ("headless/ask.py", "import litellm", "Only models knows litellm and its clients BROKEN"),
+        ("headless/ask.py", "import httpcore", "Only sources.web fetches BROKEN"),
+        ("agent/tools/expand.py", "import roamtui.agent.tools.collapse", "Tools are independent BROKEN"),
+        ("stray.py", "", "roamtui.stray"),
+    ],
+)
+def test_a_wrong_import_breaks_its_contract(module: str, line: str, complaint: str, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_bytes((PROJECT_DIR / "pyproject.toml").read_bytes())
+    for path in _PACKAGE_DIR.rglob("*.py"):
+        copy = tmp_path / path.relative_to(PROJECT_DIR)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    wrong = tmp_path / "roamtui" / module
+    wrong.write_text(f"{wrong.read_text() if wrong.exists() else ''}\n{line}\n")
+    result = _lint_imports(tmp_path)
+    assert result.returncode == 1
+    assert complaint in result.stdout
+
+
+def test_late_imports_by_name_stay_in_their_layer() -> None:
+    strays = []
+    for path in _PACKAGE_DIR.rglob("*.py"):
+        folder = path.relative_to(_PACKAGE_DIR).parts[0]
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
+                name = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+                if not isinstance(name, str) or _OWNERS.get(name.partition(".")[0]) != folder:
+                    strays.append(f"{path}:{node.lineno}")
+    assert strays == []
+
+
+_LAZY_EXPORTS = ("roamtui", "roamtui.api")
+"""The package imports its public names when a program asks for one, and those modules import the package."""
+_TYPE_CHECKING_MAX = 12
+"""Files with imports for type checking only."""
+
+
+@cache
+def _read_trees() -> Mapping[str, ast.Module]:
+    trees = {}
+    for path in sorted((PROJECT_DIR / "roamtui").rglob("*.py")):
+        parts = path.relative_to(PROJECT_DIR).with_suffix("").parts
+        trees[".".join(part for part in parts if part != "__init__")] = ast.parse(path.read_text("utf-8"))
+    return trees
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget_trees() -> Iterator[None]:
+    yield
+    _read_trees.cache_clear()
+
+
+def _list_imports(tree: ast.Module, modules: Mapping[str, object]) -> Iterator[str]:
+    """Yield what a module imports from the package, anywhere in it; `from a import b` is `a.b` if that is a module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom) and node.module in modules:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in modules else str(node.module)
+
+
+def _find_cycles(imports: Mapping[str, set[str]]) -> set[str]:
+    """Return the modules from which a way leads back to themselves."""
+
+    def leads_back(start: str) -> bool:
+        seen: set[str] = set()
+        waiting = [*imports[start]]
+        while waiting:
+            module = waiting.pop()
+            if module == start:
+                return True
+            if module not in seen:
+                seen.add(module)
+                waiting.extend(imports[module])
+        return False
+
+    return {module for module in imports if leads_back(module)}
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    trees = _read_trees()
+    imports = {module: set(_list_imports(tree, trees)) for module, tree in trees.items()}
+    package, exports = _LAZY_EXPORTS
+    imports[package].remove(exports)
+    assert sorted(_find_cycles(imports)) == []
+
+
+def test_only_the_app_knows_the_main_screen() -> None:
+    """Besides the launcher, which loads it ahead of the app."""
+    trees = _read_trees()
+    importers = {module for module, tree in trees.items() if "roamtui.tui.screens.main" in _list_imports(tree, trees)}
+    assert importers == {"roamtui.launch", "roamtui.tui.app"}
+
+
+def test_few_files_import_for_type_checking_only() -> None:
+    found = [
+        module
+        for module, tree in _read_trees().items()
+        if any(isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING") for node in ast.walk(tree))
+    ]
+    assert len(found) <= _TYPE_CHECKING_MAX, found
+
+
+_HEAVY = ("textual", "rich", "litellm", "openai", "anthropic", "httpx", "aiohttp", "pydantic")
+_NOT_NEEDED_FOR_HELP = (
+    *_HEAVY,
+    "asyncio",
+    "dataclasses",
+    "importlib.metadata",
+    "msgspec",
+    "platformdirs",
+    "roamtui.settings",
+    "sqlite3",
+    "markdown_it",
+)
+_NOT_NEEDED_FOR_FIRST_SCREEN = (
+    "litellm", "markdown_it", "pathspec", "rapidfuzz",
+    "roamtui.tui.chat.exchange_view",
+    "roamtui.tui.reader.reader",
+    "roamtui.tui.screens.model_dialog", "roamtui.tui.screens.theme_picker",
+    "roamtui.tui.screens.help", "roamtui.tui.screens.dialogs", "roamtui.tui.screens.lists",
+    "tomlkit",
+)  # fmt: skip
+_NOT_NEEDED_FOR_OUTLINE = (
+    *_HEAVY,
+    "markdown_it",
+    "rapidfuzz",
+    "roamtui.agent.loop",
+    "roamtui.search.hybrid",
+    "tomlkit",
+)
+_PRINT_LOADED = "import sys; print(chr(10) + chr(32).join(sorted(sys.modules)))"
+
+
+def _list_loaded(program: str) -> set[str]:
+    """Return the names of all modules that a fresh interpreter has loaded once it has run `program`."""
+    run = subprocess.run(
+        [sys.executable, "-c", f"{program}\n{_PRINT_LOADED}"],
+        cwd=PROJECT_DIR,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(run.stdout.rstrip("\n").rpartition("\n")[2].split(" "))
+
+
+def _list_core_modules() -> list[str]:
+    names = []
+    for path in sorted((PROJECT_DIR / "roamtui").rglob("*.py")):
+        parts = path.relative_to(PROJECT_DIR).with_suffix("").parts
+        if parts[1] != "tui" and parts[-1] not in ("__main__", "launch", "mcp"):  # headless.mcp needs an extra
+            names.append(".".join(part for part in parts if part != "__init__"))
+    return names
+
+
+def test_the_core_loads_neither_screen_nor_providers() -> None:
+    modules = _list_core_modules()
+    assert "roamtui.agent.loop" in modules
+    loaded = _list_loaded("\n".join(f"import {module}" for module in modules))
+    assert set(modules) <= loaded
+    assert sorted(loaded.intersection(_HEAVY)) == []
+    assert not {name for name in loaded if name.startswith("roamtui.tui")}
+
+
+@pytest.mark.parametrize("option", ["--help", "-h", "--version"])
+def test_help_and_version_load_next_to_nothing(option: str) -> None:
+    loaded = _list_loaded(f"from roamtui.cli import main; assert main([{option!r}]) == 0")
+    assert sorted(loaded.intersection(_NOT_NEEDED_FOR_HELP)) == []
+    assert {name for name in loaded if name.startswith("roamtui.")} == {"roamtui.cli", "roamtui.errors"}
+
+
+def test_the_first_screen_loads_only_what_it_shows() -> None:
+    loaded = _list_loaded(
+        "import roamtui.cli, roamtui.tui.app, roamtui.tui.screens.main\n"
+        "from roamtui.launch import Bootstrap, Launch\n"
+        "Launch(bootstrap=Bootstrap()).open(('examples/handbook.md',))"
+    )
+    assert "roamtui.tui.screens.main" in loaded
+    assert sorted(loaded.intersection(_NOT_NEEDED_FOR_FIRST_SCREEN)) == []
+
+
+def test_the_outline_of_a_file_loads_neither_screen_nor_models_nor_search() -> None:
+    loaded = _list_loaded("from roamtui.cli import main; assert main(['outline', 'examples/handbook.md']) == 0")
+    assert "roamtui.outline.render" in loaded
+    assert sorted(loaded.intersection(_NOT_NEEDED_FOR_OUTLINE)) == []
