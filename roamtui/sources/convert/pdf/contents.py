@@ -1,10 +1,12 @@
-"""Read contents pages, and find the titles of contents and bookmarks on the pages of the text."""
+"""Read contents pages, and find the titles of contents and bookmarks in the text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
 
 from msgspec import Struct
 from rapidfuzz import fuzz
@@ -12,6 +14,7 @@ from rapidfuzz import fuzz
 from roamtui.sources.convert.pdf.outline import (
     DetectedHeading,
     PageText,
+    is_marked,
     join_rows,
     make_comparison_key,
     parse_item,
@@ -19,6 +22,7 @@ from roamtui.sources.convert.pdf.outline import (
     split_number,
 )
 from roamtui.sources.convert.pdf.pdfium import TocEntry
+from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, find_page_by_label, parse_label
 
 _LINKED_MIN = 4
@@ -50,20 +54,13 @@ _LENGTH_RATIO_MAX, _LENGTH_SLACK = 1.6, 12
 """Joined rows are compared with a title up to this many times its length, plus this number of characters."""
 _PAGE_OFFSETS = (0, 1, -1)
 """Pages to search, relative to the listed one: links often lead to the end of the page before."""
-_GROUP_PAGES_MAX = 40
-"""Maximum number of pages before the next entry that are searched for the title of a group, if it names no page."""
+_HEAD_LENGTH_MIN = 10
+"""A marked row with at least this many letters has a listed title if it is the start of it."""
+_LAST_BRACKET = re.compile(r"\s*\([^()]*\)$")
 _SCORE_WITHOUT_NUMBER, _SCORE_SIMILAR = 90.0, 80.0
 """Scores of rows that equal a title except for its number, and of rows that are only similar; equal rows have 100."""
 _BOLD_BONUS, _OFFSET_PENALTY, _ROW_PENALTY = 6.0, 7.0, 0.02
 """Changes of a score: for bold type, for each page away from the listed one, and for each row from the top."""
-_TITLE_TAIL = re.compile(
-    r"(?<!\s)(?:\s+for (?:the )?(?:[\w-]+ ){0,4}(?:years?|months?|quarters?|periods?)\b|\s+(?:at|as of) [A-Za-z]+ \d"
-    r"|\s*\().*",
-    re.IGNORECASE,
-)
-"""End of a financial statement's title (years, dates, units), which may be missing on its page."""
-_HEAD_LENGTH_MIN = 10
-"""A title without its tail is compared with rows only if it has at least this many characters."""
 
 
 class _ContentsLine(Struct):
@@ -75,50 +72,46 @@ class _ContentsLine(Struct):
     is_linked: bool
 
 
-def detect_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple[list[TocEntry], set[tuple[int, int]]]:
-    """Return the entries of all tables of contents, and the page and row numbers of the rows that belong to them.
+def detect_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> list[TocEntry]:
+    """Return the entries of all contents pages, and mark the rows that belong to them.
 
     All rows on the pages of the first table of contents belong to it. On the pages of later ones, only rows with a page
     number do, because other rows there, such as a section's title, may be text.
     """
     entries: list[TocEntry] = []
-    contents_rows: set[tuple[int, int]] = set()
-    lines_by_page: list[tuple[int, list[_ContentsLine] | None]] = []
-    for number in range(len(pages)):
-        continues = bool(lines_by_page) and lines_by_page[-1][1] is not None
-        lines_by_page.append((number, _read_contents_page(pages, number, printed, continues=continues)))
-    for has_lines, group in groupby(lines_by_page, lambda page: page[1] is not None):
-        if not has_lines:
-            continue
-        lines: list[_ContentsLine] = []
-        for number, page_lines in group:
-            contents_rows.update(
-                (number, row) for row, line in enumerate(page_lines or ()) if not entries or line.page is not None
-            )
-            lines += page_lines or ()
-        above = next((entry.level for entry in reversed(entries) if entry.page is not None and entry.page <= number), 0)
-        joined = list(_join_wrapped(lines))
-        entries += [
-            TocEntry(title=line.title, level=above + level, page=line.page)
-            for line, level in zip(joined, _assign_levels(joined), strict=True)
-            if line.page is None or line.page < len(pages)
-        ]
-    return entries, contents_rows
+    lines: list[_ContentsLine] = []
+    for number, page in enumerate([*pages, PageText([], [])]):
+        page_lines = _read_contents_page(page, number, printed, continues=bool(lines))
+        for row, line in zip(page.rows, page_lines, strict=False):
+            row.is_listed = not entries or line.page is not None
+        if lines and not page_lines:
+            above = next((entry.level for entry in reversed(entries) if entry.page < number), 0)
+            joined = list(_join_wrapped(lines))
+            found: list[TocEntry] = []
+            page_below = len(pages)
+            for line, level in reversed(list(zip(joined, _assign_levels(joined), strict=True))):
+                page_below = page_below if line.page is None else line.page
+                if page_below < len(pages):
+                    is_group = line.page is None
+                    found.append(TocEntry(title=line.title, level=above + level, page=page_below, is_group=is_group))
+            entries += found[::-1]
+            lines = []
+        lines += page_lines
+    return entries
 
 
 def _read_contents_page(
-    pages: Sequence[PageText], number: int, printed: PrintedNumbers, *, continues: bool
-) -> list[_ContentsLine] | None:
-    """Return the rows of a contents page, or None for any other page.
+    page: PageText, number: int, printed: PrintedNumbers, *, continues: bool
+) -> list[_ContentsLine]:
+    """Return the rows of a contents page, or an empty list for any other page.
 
     `continues` says whether the page before is a contents page.
     """
-    page = pages[number]
     is_headed = any(_CONTENTS_TITLE.fullmatch(row.text) for row in page.rows[:_HEAD_ROWS])
     is_early = number < _EARLY_PAGES or continues
     forward_links = [link for link in page.links if link.page > number]
     if len(forward_links) < _LINKED_MIN and not is_early and not is_headed:
-        return None
+        return []
     lines = []
     for row in page.rows:
         middle = (row.top + row.bottom) / 2
@@ -139,23 +132,20 @@ def _read_contents_page(
     is_linked_list = linked >= _LINKED_MIN and (labelled >= _LINKED_MIN or linked * 2 >= len(lines))
     is_labelled_list = labelled >= _LABELLED_MIN and (is_headed or (is_early and labelled * 2 >= len(lines)))
     if not (is_linked_list or is_labelled_list):
-        return None
+        return []
     targets = [line.page for line in lines if line.page is not None]
     rising = sum(first <= second for first, second in pairwise(targets))
     if rising < _RISING_SHARE * (len(targets) - 1) or len(set(targets)) < 3:
-        return None
+        return []
     return lines
 
 
 def _join_wrapped(lines: Sequence[_ContentsLine]) -> Iterator[_ContentsLine]:
-    """Yield the lines with wrapped titles joined, including the titles of groups, which have no page."""
+    """Yield the lines with wrapped titles joined."""
     pending: _ContentsLine | None = None
-    has_started = False
     for line in lines:
-        if not any(map(str.isalpha, line.title)) or _CONTENTS_TITLE.fullmatch(line.title):
-            continue
-        has_started = has_started or line.page is not None or parse_part(line.title) is not None
-        if not has_started:
+        is_title = any(map(str.isalpha, line.title)) and not _CONTENTS_TITLE.fullmatch(line.title)
+        if not is_title or (pending is None and line.page is None and not parse_part(line.title)):
             continue
         if pending is not None and _is_continued(pending, line):
             pending.title = f"{pending.title} {line.title}"
@@ -165,7 +155,7 @@ def _join_wrapped(lines: Sequence[_ContentsLine]) -> Iterator[_ContentsLine]:
         if pending is not None:
             yield pending
         pending = line
-    if pending is not None and (pending.page is not None or parse_part(pending.title)):
+    if pending is not None and pending.page is not None:
         yield pending
 
 
@@ -215,97 +205,81 @@ def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
     return [ranks[key] for key in keys]
 
 
-class TitleAnchorer:
-    """Finds the titles of contents and bookmarks on the pages, in order."""
+def anchor_titles(
+    pages: Sequence[PageText], rows: Sequence[PageRow], entries: Sequence[TocEntry]
+) -> list[DetectedHeading]:
+    """Return a heading for each entry: where its title is, on its page or the next one or the one before."""
+    headings: list[DetectedHeading] = []
+    taken: set[int] = set()
 
-    def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
-        """Prepare to search all rows except for `skipped`, which has (page, row) of each row of the contents."""
-        self._pages = pages
-        self._skipped = skipped
-        self._taken = set(skipped)
-        self._keys_by_page: dict[int, list[tuple[str, str, str]]] = {}
-        """Keys for comparing each row: whole, without its number, and only its first cell without number and tail."""
+    @cache
+    def make_keys(index: int) -> _RowKeys:
+        text = rows[index].text
+        rest = split_number(text)[1]
+        head = make_comparison_key(_LAST_BRACKET.sub("", rest)) if is_marked(rows[index]) else ""
+        return _RowKeys(make_comparison_key(text), make_comparison_key(rest), head)
 
-    def anchor(self, entries: Sequence[TocEntry]) -> list[DetectedHeading]:
-        """Return a heading for each entry. Entries that have no page and are not found are left out."""
-        headings: list[DetectedHeading] = []
-        for index, entry in enumerate(entries):
-            if entry.page is None:
-                before = headings[-1].page if headings else 0
-                after = next((other.page for other in entries[index + 1 :] if other.page is not None), -1)
-                near = range(after, max(before, after - _GROUP_PAGES_MAX) - 1, -1)
-                found_near = (match for page in near for match in self._match(entry, page))
-                matches = [match for match in found_near if match[0] >= _SCORE_WITHOUT_NUMBER]
-            else:
-                matches = [
-                    (score - _OFFSET_PENALTY * abs(offset), page, row, count)
-                    for offset in _PAGE_OFFSETS
-                    for score, page, row, count in self._match(entry, entry.page + offset)
-                ]
-                matches.sort(key=lambda match: -match[0])
-            if matches:
-                _, page, row, count = matches[0]
-                text = join_rows(self._pages[page].rows[row : row + count])
-                # The heading gets the title as written on the page, unless the list says more.
-                head = _TITLE_TAIL.sub("", entry.title)
-                if entry.page is None or (parse_item(entry.title) and not parse_item(text)):
-                    text = entry.title
-                elif text.startswith(head) and make_comparison_key(text) != make_comparison_key(entry.title):
-                    text = head
-                headings.append(DetectedHeading(page=page, row=row, count=count, level=entry.level, title=text))
-                self._taken.update((page, row + number) for number in range(count))
-            elif entry.page is not None and not self._is_contents_page(entry):
-                rows = self._pages[entry.page].rows
-                # The title may be part of a picture, so the heading is inserted at the position that the entry names.
-                row = next((index for index, row in enumerate(rows) if entry.y is None or row.bottom >= entry.y), 0)
-                headings.append(
-                    DetectedHeading(page=entry.page, row=row, count=0, level=entry.level, title=entry.title)
-                )
-        return headings
-
-    def _is_contents_page(self, entry: TocEntry) -> bool:
-        """Check whether an entry wrongly leads to a page of contents, as some links of contents do."""
-        assert entry.page is not None
-        count = len(self._pages[entry.page].rows)
-        is_listed = 2 * sum((entry.page, row) in self._skipped for row in range(count)) > count
-        return is_listed and not (_CONTENTS_TITLE.fullmatch(entry.title) or parse_part(entry.title))
-
-    def _match(self, entry: TocEntry, page: int) -> list[tuple[float, int, int, int]]:
-        """Return score, page, row and number of rows of each match for a title on a page, best first."""
-        if not 0 <= page < len(self._pages):
-            return []
-        if page not in self._keys_by_page:
-            self._keys_by_page[page] = [
-                (
-                    make_comparison_key(row.text),
-                    make_comparison_key(split_number(row.text)[1]),
-                    make_comparison_key(_TITLE_TAIL.sub("", split_number(row.cells[0].text)[1])),
-                )
-                for row in self._pages[page].rows
-            ]
-        keys = self._keys_by_page[page]
-        rest = split_number(entry.title)[1]
-        whole, bare, head = map(make_comparison_key, (entry.title, rest, _TITLE_TAIL.sub("", rest)))
+    for entry in entries:
+        whole, bare = make_comparison_key(entry.title), make_comparison_key(split_number(entry.title)[1])
         starts = {whole[:2], bare[:2], bare[:2].replace("ff", "f")}
         matches = []
-        for row, (row_whole, row_bare, row_head) in enumerate(keys):
-            # Comparing the first two letters first makes this fast enough for long files.
-            if (page, row) in self._taken or not row_whole or not {row_whole[:2], row_bare[:2]} & starts:
-                continue
-            best, best_count = (_SCORE_SIMILAR, 1) if row_head == head and len(head) >= _HEAD_LENGTH_MIN else (0.0, 0)
-            for count in range(1, min(_TITLE_ROWS_MAX, len(keys) - row) + 1):
-                joined = row_whole + "".join(key for key, _, _ in keys[row + 1 : row + count])
-                if count > 1 and len(joined) > len(whole) * _LENGTH_RATIO_MAX + _LENGTH_SLACK:
-                    break
-                if joined == whole:
-                    score = 100.0
-                elif bare in (joined, row_bare + joined[len(row_whole) :]):
-                    score = _SCORE_WITHOUT_NUMBER
-                else:
-                    score = _SCORE_SIMILAR if fuzz.ratio(joined, whole, score_cutoff=_SIMILARITY_MIN) else 0.0
-                if score > best:
-                    best, best_count = score, count
-            if best:
-                is_bold = self._pages[page].rows[row].font.is_bold
-                matches.append((best + _BOLD_BONUS * is_bold - _ROW_PENALTY * row, page, row, best_count))
-        return sorted(matches, key=lambda match: -match[0])
+        for offset in _PAGE_OFFSETS:
+            page = pages[entry.page + offset] if 0 <= entry.page + offset < len(pages) else PageText([], [])
+            end = page.start + len(page.rows)
+            for index in range(page.start, end):
+                # Comparing the first two letters first makes this fast enough for long files.
+                row_keys = make_keys(index)
+                is_free = index not in taken and not rows[index].is_listed and row_keys.whole
+                if is_free and not starts.isdisjoint((row_keys.whole[:2], row_keys.bare[:2])):
+                    keys = [make_keys(after) for after in range(index, min(index + _TITLE_ROWS_MAX, end))]
+                    score, count = _compare_title(whole, bare, keys)
+                    score += _BOLD_BONUS * rows[index].font.is_bold - _ROW_PENALTY * rows[index].number
+                    matches.append((score - _OFFSET_PENALTY * abs(offset), index, count))
+        score, row, count = max((match for match in matches if match[2]), key=lambda match: match[0], default=(0, 0, 0))
+        rows_there = pages[entry.page].rows
+        if count and (score >= _SCORE_WITHOUT_NUMBER or not entry.is_group):
+            text = join_rows(rows[row : row + count])
+            # The heading gets the title as written on the page, unless the list says more.
+            title = entry.title if parse_item(entry.title) and not parse_item(text) else text
+            headings.append(DetectedHeading(row=row, count=count, level=entry.level, title=title))
+            taken.update(range(row, row + count))
+            continue
+        is_listed = 2 * sum(row.is_listed for row in rows_there) > len(rows_there)
+        if not entry.is_group and (not is_listed or _CONTENTS_TITLE.fullmatch(entry.title)):
+            # The title may be part of a picture, so the heading is inserted at the position that the entry names.
+            # But some links of contents wrongly lead to a page of contents.
+            row = next((n for n, row in enumerate(rows_there) if entry.y is None or row.bottom >= entry.y), 0)
+            row = min(pages[entry.page].start + row, len(rows) - 1)
+            headings.append(DetectedHeading(row=row, count=0, level=entry.level, title=entry.title))
+    return headings
+
+
+class _RowKeys(NamedTuple):
+    """Keys for comparing a row with titles."""
+
+    whole: str
+    bare: str
+    """Without its number."""
+    head: str
+    """Without its number and a bracket at its end; empty if the row is not marked."""
+
+
+def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[float, int]:
+    """Return how well a title fits to rows, and to how many of them. `whole` and `bare` are its own keys."""
+    best, best_count, joined = 0.0, 0, ""
+    first = rows[0]
+    if len(first.head) >= _HEAD_LENGTH_MIN and bare.startswith(first.head):
+        best, best_count = _SCORE_SIMILAR, 1
+    for count, row in enumerate(rows, start=1):
+        joined += row.whole
+        if count > 1 and len(joined) > len(whole) * _LENGTH_RATIO_MAX + _LENGTH_SLACK:
+            break
+        if joined == whole:
+            score = 100.0
+        elif bare in (joined, first.bare + joined[len(first.whole) :]):
+            score = _SCORE_WITHOUT_NUMBER
+        else:
+            score = _SCORE_SIMILAR if fuzz.ratio(joined, whole, score_cutoff=_SIMILARITY_MIN) else 0.0
+        if score > best:
+            best, best_count = score, count
+    return best, best_count

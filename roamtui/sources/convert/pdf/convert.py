@@ -6,15 +6,16 @@ import re
 import shlex
 import time
 from collections.abc import Sequence
+from itertools import groupby
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText, PageReport, has_tesseract
-from roamtui.sources.convert.pdf.contents import TitleAnchorer, detect_contents
+from roamtui.sources.convert.pdf.contents import anchor_titles, detect_contents
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter, WordRepairer
 from roamtui.sources.convert.pdf.ocr import recognise_rows
-from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, parse_item
+from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, number_rows, parse_item
 from roamtui.sources.convert.pdf.pdfium import PdfFile, TocEntry
-from roamtui.sources.convert.pdf.rows import read_rows
+from roamtui.sources.convert.pdf.rows import PageRow, read_rows
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, strip_running_heads
 from roamtui.sources.convert.pdf.source_title import compute_source_title
 from roamtui.sources.convert.pdf.tables import detect_tables
@@ -78,10 +79,9 @@ def convert_pdf(
     for page, page_rows in zip(pages, stripped.pages, strict=True):
         page.rows, page.tables = page_rows, detect_tables(page_rows)
     bookmarks = list(file.read_bookmarks())
-    by_page: dict[int, list[DetectedHeading]] = {}
-    headings = _detect_outline(pages, bookmarks, stripped.printed)
-    for heading in headings:
-        by_page.setdefault(heading.page, []).append(heading)
+    file_rows = number_rows(pages)
+    headings = _detect_outline(pages, file_rows, bookmarks, stripped.printed)
+    by_page = {number: list(group) for number, group in groupby(headings, lambda head: file_rows[head.row].page)}
     writer = MarkdownWriter(repairer)
     for number, page in enumerate(pages):
         writer.write_page(page, by_page.get(number, ()))
@@ -177,9 +177,11 @@ def _format_pages(numbers: list[int]) -> str:
     return f"Page{'s' if len(numbers) > 1 else ''} {', '.join(shown)}{more} {'are' if len(numbers) > 1 else 'is'}"
 
 
-def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: PrintedNumbers) -> list[DetectedHeading]:
+def _detect_outline(
+    pages: list[PageText], rows: list[PageRow], bookmarks: list[TocEntry], printed: PrintedNumbers
+) -> list[DetectedHeading]:
     """Return all headings in order, from bookmarks or contents, words and typography; or else one heading per page."""
-    entries, contents_rows = detect_contents(pages, printed)
+    entries = detect_contents(pages, printed)
     marked_pages = len({mark.page for mark in bookmarks})
     names = {_DIGITS.sub("#", mark.title) for mark in bookmarks}
     is_dense = marked_pages * _PAGES_PER_BOOKMARK_MAX >= len(pages) or (
@@ -187,43 +189,42 @@ def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: P
     )
     # Bookmarks that differ only in a number, such as "Page 7", are not an outline.
     if is_dense and not (len(names) == 1 and "#" in names.pop()):
-        entries = [mark for mark in bookmarks if mark.page is not None and mark.page < len(pages)]
-    anchored = TitleAnchorer(pages, contents_rows).anchor(entries)
+        entries = [mark for mark in bookmarks if mark.page < len(pages)]
+    anchored = anchor_titles(pages, rows, entries)
     slides = detect_slide_titles(pages)
     if slides:
         return merge_headings(anchored, slides)
-    has_outline = bool(anchored)
     # If an Item's title is not on its page, the list may be wrong, so a title that is detected by its words is better.
     doubtful = [heading for heading in anchored if not heading.count and parse_item(heading.title)]
     headings = merge_headings([heading for heading in anchored if heading not in doubtful], ())
-    items = detect_items(pages, contents_rows, headings)
+    items = detect_items(rows, headings)
     item_numbers = {parse_item(heading.title) for heading in items}
     items += [heading for heading in doubtful if parse_item(heading.title) not in item_numbers]
     if headings and not any(parse_item(heading.title) for heading in headings):
         # The file's outline covers only a part, such as the financial statements inside an Item.
-        above = [heading for heading in items if heading.position < headings[0].position]
-        level = max(above, key=lambda item: item.position).level if above else 0
+        above = [heading for heading in items if heading.row < headings[0].row]
+        level = max(above, key=lambda item: item.row).level if above else 0
         for heading in headings:
             heading.level += level
     headings = merge_headings(headings, items)
-    last_item = max((heading.page for heading in headings if parse_item(heading.title)), default=None)
+    last_item = max((heading.row for heading in headings if parse_item(heading.title)), default=None)
     if last_item is not None:
-        headings = merge_headings(headings, list(detect_exhibits(pages, contents_rows, last_item)))
-    notes = detect_notes(pages, contents_rows, headings)
-    headings = merge_headings(headings, list(detect_statements(pages, contents_rows, headings, notes)))
+        headings = merge_headings(headings, list(detect_exhibits(rows, last_item - rows[last_item].number)))
+    notes = detect_notes(rows, headings)
+    headings = merge_headings(headings, list(detect_statements(rows, headings, notes)))
     headings = merge_headings(headings, notes)
     nest_headings(headings, notes)
-    typographic = TypographicHeadings(pages, contents_rows)
+    typographic = TypographicHeadings(rows)
     if not headings:
-        headings = detect_numbered_headings(pages, contents_rows, typographic.score_title)
-    headings = merge_headings(headings, typographic.detect(headings, has_outline=has_outline or bool(items)))
-    if headings:
-        return headings
-    for number, page in enumerate(pages):
-        if page.rows:
-            words = " ".join(row.text for row in page.rows[:2])[: _FIRST_WORDS_LENGTH + 1]
-            if len(words) > _FIRST_WORDS_LENGTH:
-                words = words[: words.rfind(" ") if " " in words else _FIRST_WORDS_LENGTH] + " …"
-            title = f"Page {number + 1}: {words}"
-            headings.append(DetectedHeading(page=number, row=0, count=0, level=1, title=title))
-    return headings
+        headings = detect_numbered_headings(rows, typographic.score_title)
+    has_outline = bool(anchored or items)
+    headings = merge_headings(headings, typographic.detect(headings, has_outline=has_outline))
+    return headings or [_name_page(number, page) for number, page in enumerate(pages, start=1) if page.rows]
+
+
+def _name_page(number: int, page: PageText) -> DetectedHeading:
+    """Return a heading for a page: its number and first words."""
+    words = " ".join(row.text for row in page.rows[:2])[: _FIRST_WORDS_LENGTH + 1]
+    if len(words) > _FIRST_WORDS_LENGTH:
+        words = words[: words.rfind(" ") if " " in words else _FIRST_WORDS_LENGTH] + " …"
+    return DetectedHeading(row=page.start, count=0, level=1, title=f"Page {number}: {words}")

@@ -157,9 +157,9 @@ class MarkdownWriter:
         blocks: list[str] = []
         start = 0
         for heading in headings:
-            blocks += self._write_rows(page, start, heading.row, gap_max)
+            blocks += self._write_rows(page, start, heading.row - page.start, gap_max)
             blocks.append(write_heading(heading.level, _escape_tags(heading.title)))
-            start = heading.row + heading.count
+            start = heading.end - page.start
         blocks += self._write_rows(page, start, len(page.rows), gap_max)
         is_continued = blocks and self._is_paragraph_open and _may_continue(blocks[0], is_full=self._is_row_full)
         if is_continued and blocks[0][1:2].isdigit():

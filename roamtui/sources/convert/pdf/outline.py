@@ -40,30 +40,40 @@ class PageText(Struct):
     """Whether the page is clearly wider than high, like a slide."""
     is_readable: bool = True
     """False if the page is damaged."""
+    start: int = 0
+    """Index of its first row among the rows of all pages."""
 
 
 class DetectedHeading(Struct, kw_only=True):
-    """A heading on a page."""
+    """A heading."""
 
-    page: int
     row: int
-    """Index of the row before which the heading is inserted."""
-    count: int
-    """Number of rows of the heading; 0 if its title is not on the page."""
+    """Index, among the rows of all pages, of the row before which the heading is inserted."""
+    count: int = 1
+    """Number of rows of the heading; 0 if its title is not in the text."""
     level: int
     title: str
     style: tuple[float, ...] = ()
     """Typographic strength of a heading that was detected by typography. A greater tuple means a higher level."""
 
     @property
-    def position(self) -> tuple[int, int]:
-        """Page and row, for sorting."""
-        return self.page, self.row
+    def end(self) -> int:
+        """Index of the row after the heading."""
+        return self.row + self.count
 
-    @property
-    def end(self) -> tuple[int, int]:
-        """Page, and the row after the heading."""
-        return self.page, self.row + self.count
+
+def number_rows(pages: Sequence[PageText]) -> list[PageRow]:
+    """Tell each row and page its place in the file, and each row whether it is in a table. Return all rows."""
+    rows: list[PageRow] = []
+    for number, page in enumerate(pages):
+        page.start = len(rows)
+        for row_number, row in enumerate(page.rows):
+            row.page, row.number = number, row_number
+        for table in page.tables:
+            for row in page.rows[table.start : table.end]:
+                row.is_in_table = True
+        rows += page.rows
+    return rows
 
 
 def make_comparison_key(title: str) -> str:
@@ -105,6 +115,11 @@ def join_rows(rows: Sequence[PageRow]) -> str:
     return text
 
 
+def is_marked(row: PageRow) -> bool:
+    """Check whether a row is in bold type or in capitals."""
+    return row.font.is_bold or row.text.isupper()
+
+
 def is_capitals(text: str) -> bool:
     """Check whether a text has at least four letters: most of them capitals, none in lower case."""
     letters = NON_LETTERS.sub("", text)
@@ -121,12 +136,12 @@ def continues_title(above: PageRow, row: PageRow, *, leading_max: float = 1.5) -
         and (row.font.is_bold, row.font.is_italic) == (above.font.is_bold, above.font.is_italic)
         and is_capitals(row.text) == is_capitals(above.text)
     )
-    return is_alike and 0 < row.top - above.top < leading_max * above.size
+    return is_alike and row.page == above.page and 0 < row.top - above.top < leading_max * above.size
 
 
 def count_similar_rows(rows: Sequence[PageRow], start: int, end: int) -> int:
     """Return the number of consecutive rows from `start`, before `end`, that continue the same title."""
     count = 1
-    while start + count < end and continues_title(rows[start + count - 1], rows[start + count]):
+    while start + count < min(end, len(rows)) and continues_title(rows[start + count - 1], rows[start + count]):
         count += 1
     return count

@@ -94,8 +94,10 @@ class TocEntry(Struct, frozen=True, kw_only=True):
     title: str
     level: int
     """From 1."""
-    page: int | None
-    """0-based; None if the contents do not name it."""
+    page: int
+    """0-based."""
+    is_group: bool = False
+    """Whether the contents name no page for it, so that `page` is that of the next entry."""
     y: float | None = None
     """Position on the page; None if the entry leads to the whole page."""
 

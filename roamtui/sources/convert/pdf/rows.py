@@ -80,6 +80,13 @@ class PageRow:
     last: int
     font: Font = UNKNOWN_FONT
     """Font of its first and last character; `UNKNOWN_FONT` if they differ."""
+    page: int = 0
+    """0-based number of its page."""
+    number: int = 0
+    """0-based number of the row on its page."""
+    is_in_table: bool = False
+    is_listed: bool = False
+    """Whether it belongs to a contents page."""
     text: str = field(init=False)
     x0: float = field(init=False)
     x1: float = field(init=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, islice, takewhile, zip_longest
 from statistics import median
 
@@ -15,6 +15,7 @@ from roamtui.sources.convert.pdf.outline import (
     SIZE_TOLERANCE,
     DetectedHeading,
     PageText,
+    continues_title,
     count_similar_rows,
     is_capitals,
     join_rows,
@@ -86,30 +87,27 @@ _SLIDE_ROWS = 3
 class TypographicHeadings:
     """Detects headings by comparing rows with the usual letter size and row distance of the file."""
 
-    def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
-        """Measure the usual letter size and row distance. `skipped` has (page, row) of each row that is no title."""
-        self._pages = pages
-        self._skipped = skipped
+    def __init__(self, rows: Sequence[PageRow]) -> None:
+        """Measure the usual letter size and row distance."""
+        self._rows = rows
         sizes: Counter[float] = Counter()
         leadings: list[float] = []
-        for page in pages:
-            for row, after in zip_longest(page.rows, page.rows[1:]):
-                sizes[round(row.size * 4) / 4] += len(row.text)
-                if after is not None and len(row.text) > _FULL_ROW_LENGTH and 0 < after.top - row.top < 3 * row.size:
-                    leadings.append((after.top - row.top) / row.size)
+        self._edges: dict[int, tuple[float, float]] = {}
+        """Left and right edge of the text of each page."""
+        for row, after in zip_longest(rows, rows[1:]):
+            sizes[round(row.size * 4) / 4] += len(row.text)
+            left, right = self._edges.get(row.page, (row.x0, row.x1))
+            self._edges[row.page] = min(left, row.x0), max(right, row.x1)
+            if after is not None and len(row.text) > _FULL_ROW_LENGTH and 0 < after.top - row.top < 3 * row.size:
+                leadings.append((after.top - row.top) / row.size)
         self._size = max(1.0, sizes.most_common(1)[0][0]) if sizes else 10.0
         """Usual size of letters, rounded to quarters of a point."""
         self._leading = median(leadings) if leadings else 1.2
         """Usual distance between rows, as a multiple of the letter size."""
-        self._tables = [{index for table in page.tables for index in range(table.start, table.end)} for page in pages]
-        self._offsets: list[list[int]] = []
-        """For each page, the number of characters of the file before each row, and before the next page."""
-        self._length = 0
+        self._offsets = [*accumulate((len(row.text) for row in rows), initial=0)]
+        """Number of characters of the file before each row."""
         self._long_min: float = _LONG_WITH_OUTLINE
         """Minimum length of a section that is divided, in characters."""
-        for page in pages:
-            self._offsets.append([*accumulate((len(row.text) for row in page.rows), initial=self._length)])
-            self._length = self._offsets[-1][-1]
 
     def detect(self, headings: Sequence[DetectedHeading], *, has_outline: bool) -> list[DetectedHeading]:
         """Return more headings, in the long sections of the known `headings`, which are in order.
@@ -117,106 +115,106 @@ class TypographicHeadings:
         If `has_outline` is true, the known headings are the file's own outline. The text before them is then a cover,
         which is not divided.
         """
-        more = [] if has_outline else self._detect_siblings(headings)
-        headings = sorted([*headings, *more], key=lambda heading: heading.position)
-        starts = [(0, 0), *(heading.end for heading in headings)]
-        ends = [*(heading.position for heading in headings), (len(self._pages), 0)]
+        titles = list(self._iter_titles({heading.row: heading.end for heading in headings}))
+        more = [] if has_outline else self._detect_siblings(headings, titles)
+        headings = sorted([*headings, *more], key=lambda heading: heading.row)
+        starts = [0, *(heading.end for heading in headings)]
+        ends = [*(heading.row for heading in headings), len(self._rows)]
         levels = [0, *(heading.level for heading in headings)]
-        self._long_min = _LONG_WITH_OUTLINE if has_outline else min(_LONG_WITHOUT_OUTLINE, _LONG_SHARE * self._length)
-        for number, (start, end, level) in enumerate(zip(starts, ends, levels, strict=True)):
+        self._long_min = (
+            _LONG_WITH_OUTLINE if has_outline else min(_LONG_WITHOUT_OUTLINE, _LONG_SHARE * self._offsets[-1])
+        )
+        for start, end, level in zip(starts, ends, levels, strict=True):
+            inside = _select(titles, start, end)
+            counts = Counter(title.title for title in inside)
+            inside = [title for title in inside if counts[title.title] <= _REPEATS_MAX]
             # The text before the first known heading is divided even if it is short, unless it is a cover.
-            is_divided = not has_outline if number == 0 else self._count_characters(start, end) >= self._long_min
-            if not is_divided:
-                continue
-            candidates = list(self._iter_title_candidates(start, end))
-            counts = Counter(heading.title for heading in candidates)
-            titles = [heading for heading in candidates if counts[heading.title] <= _REPEATS_MAX]
-            more += self._divide(titles, start, end, level)
+            if (start == 0 and not has_outline) or (start > 0 and self._is_long(start, end)):
+                more += self._divide(inside, start, end, level)
         return more
 
-    def _detect_siblings(self, headings: Sequence[DetectedHeading]) -> list[DetectedHeading]:
+    def _detect_siblings(
+        self, headings: Sequence[DetectedHeading], titles: Sequence[DetectedHeading]
+    ) -> list[DetectedHeading]:
         """Return more titles in the style of the known top-level headings, such as "Abstract" or "References"."""
         tops = [heading for heading in headings if heading.level == 1 and heading.count]
-        styles = Counter(self._compute_style(heading.page, heading.row) for heading in tops)
-        if not styles:
-            return []
-        known = {heading.position for heading in headings}
-        style = styles.most_common(1)[0][0]
-        titles = self._iter_title_candidates((0, 0), (len(self._pages), 0))
-        siblings = [title for title in titles if title.style == style and title.position not in known]
+        styles = Counter(self._compute_style(heading.row) for heading in tops)
+        style = styles.most_common(1)[0][0] if styles else None
+        siblings = [title for title in titles if title.style == style]
         for heading in siblings:
             heading.level = 1
         return siblings if len(siblings) <= len(tops) else []
 
-    def score_title(self, page: PageText, index: int) -> float:
+    def score_title(self, index: int) -> float:
         """Return 2 for a large or bold row, 0.3 for a short row that is set apart, else 0."""
-        row = page.rows[index]
+        row = self._rows[index]
         if _NOT_A_TITLE.match(row.text):
             return 0.0
         if self._is_large_or_bold(row):
             return 2.0
-        is_apart = not index or self._is_far_below(page.rows[index - 1], row)
-        return 0.3 * (is_apart and len(row.text) < _SHORT_ROW_LENGTH and row.text[-1] not in ".:;,")
+        return 0.3 * (self._is_apart(index) and len(row.text) < _SHORT_ROW_LENGTH and row.text[-1] not in ".:;,")
 
-    def _count_characters(self, start: tuple[int, int], end: tuple[int, int]) -> int:
-        low, high = (
-            self._offsets[page][row] if page < len(self._pages) else self._length for page, row in (start, end)
-        )
-        return high - low
+    def _is_long(self, start: int, end: int) -> bool:
+        return self._offsets[end] - self._offsets[start] >= self._long_min
 
-    def _divide(
-        self, titles: Sequence[DetectedHeading], start: tuple[int, int], end: tuple[int, int], level: int
-    ) -> Iterator[DetectedHeading]:
+    def _divide(self, titles: Sequence[DetectedHeading], start: int, end: int, level: int) -> Iterator[DetectedHeading]:
         """Yield the titles of a section that have the strongest style, and divide long parts between them further."""
         best = max((title.style for title in titles), default=None)
         chosen = [title for title in titles if title.style == best]
         weaker = [title for title in titles if title.style != best]
-        positions = [title.position for title in weaker]
-        lows, highs = [start, *(title.end for title in chosen)], [*(title.position for title in chosen), end]
+        lows, highs = [start, *(title.end for title in chosen)], [*(title.row for title in chosen), end]
         for heading, low, high in zip([None, *chosen], lows, highs, strict=True):
             if heading is not None:
                 heading.level = level + 1
                 yield heading
-            inside = weaker[bisect_left(positions, low) : bisect_left(positions, high)]
-            if inside and self._count_characters(low, high) >= self._long_min:
+            inside = _select(weaker, low, high)
+            if inside and self._is_long(low, high):
                 yield from self._divide(inside, low, high, level + (heading is not None))
-            elif inside and low == (0, 0):
+            elif inside and low == 0:
                 inside[0].level = level + 1
                 yield inside[0]
 
-    def _iter_title_candidates(self, start: tuple[int, int], end: tuple[int, int]) -> Iterator[DetectedHeading]:
-        for page in range(start[0], min(end[0] + 1, len(self._pages))):
-            rows, table = self._pages[page].rows, self._tables[page]
-            index = start[1] if page == start[0] else 0
-            high = end[1] if page == end[0] else len(rows)
-            while index < high:
-                if caption := _CAPTION.match(rows[index].text):
-                    # The rows of the table below a caption do not belong to it.
-                    cells = (row for row in range(index + 1, high) if row in table and len(rows[row].cells) > 1)
-                    count, style = count_similar_rows(rows, index, next(cells, high)), _CAPTION_STYLE
-                    # A caption is a title only if it is at the top of a page and a table starts near it.
-                    is_title = (
-                        bool(caption[1])
-                        and index < _TOP_ROWS
-                        and count <= _TITLE_ROWS_MAX
-                        and not table.isdisjoint(range(index, index + _TABLE_DISTANCE_MAX))
-                        and not any(CONTINUED.search(row.text) for row in rows[index : index + count + 1])
+    def _iter_titles(self, known: Mapping[int, int]) -> Iterator[DetectedHeading]:
+        """Yield all rows that look like titles, except for the `known` headings (row to end)."""
+        rows = self._rows
+        index = 0
+        while index < len(rows):
+            row = rows[index]
+            if index in known:
+                index = max(index + 1, known[index])
+                continue
+            if caption := _CAPTION.match(row.text):
+                count, style = 1, _CAPTION_STYLE
+                while index + count < len(rows) and continues_title(rows[index + count - 1], rows[index + count]):
+                    if rows[index + count].is_in_table and len(rows[index + count].cells) > 1:
+                        break  # the rows of the table below do not belong to the caption
+                    count += 1
+                # A caption is a title only if it is at the top of a page and a table starts near it.
+                is_title = (
+                    bool(caption[1])
+                    and row.number < _TOP_ROWS
+                    and count <= _TITLE_ROWS_MAX
+                    and any(
+                        below.is_in_table and below.page == row.page
+                        for below in rows[index : index + _TABLE_DISTANCE_MAX]
                     )
-                else:
-                    count, style = self._count_title_rows(page, index, high), self._compute_style(page, index)
-                    is_title = any(len(row.cells) == 1 for row in rows[index : index + 2])
-                if count and is_title:
-                    title = join_rows(rows[index : index + count])
-                    yield DetectedHeading(page=page, row=index, count=count, level=0, title=title, style=style)
-                index += max(1, count)
+                    and not any(CONTINUED.search(below.text) for below in rows[index : index + count + 1])
+                )
+            else:
+                count, style = self._count_title_rows(index, known), self._compute_style(index)
+                is_title = any(len(below.cells) == 1 for below in rows[index : index + 2])
+            if count and is_title:
+                title = join_rows(rows[index : index + count])
+                yield DetectedHeading(row=index, count=count, level=0, title=title, style=style)
+            index += max(1, count)
 
-    def _count_title_rows(self, page: int, index: int, high: int) -> int:
+    def _count_title_rows(self, index: int, known: Mapping[int, int]) -> int:
         """Return the number of rows of the title that starts at a row, or 0 if no title starts there."""
-        rows, in_table = self._pages[page].rows, self._tables[page]
+        rows = self._rows
         row = rows[index]
-        is_free = index not in in_table and (page, index) not in self._skipped and row.size >= _SIZE_MIN * self._size
         text = row.text
-        if not is_free or not (self._is_large_or_bold(row) or self._is_set_apart(rows, index)):
+        is_free = not (row.is_in_table or row.is_listed or row.size < _SIZE_MIN * self._size)
+        if not is_free or not (self._is_large_or_bold(row) or self._is_set_apart(index)):
             return 0
         if len(row.cells) > 2 or len(text) > _SENTENCE_LENGTH_MAX or _MONOSPACED.search(row.font.name):
             return 0
@@ -224,9 +222,10 @@ class TypographicHeadings:
         needed = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters
         if len(letters) < needed or len(letters) * 2 <= len(text) or text.count("(") != text.count(")"):
             return 0
-        count = count_similar_rows(rows, index, high)
-        heads_table = index + count - 1 in in_table or (len(row.cells) > 1 and index + count in in_table)
-        if heads_table or count > _TITLE_ROWS_MAX:
+        end = next((after for after in range(index + 1, index + _TITLE_ROWS_MAX) if after in known), len(rows))
+        count = count_similar_rows(rows, index, end)
+        heads_table = len(row.cells) > 1 and any(below.is_in_table for below in rows[index + count : index + count + 1])
+        if rows[index + count - 1].is_in_table or heads_table or count > _TITLE_ROWS_MAX:
             return 0
         text = join_rows(rows[index : index + count])
         length_max, ends = (_SENTENCE_LENGTH_MAX, ",;-–—\x02") if row.font.is_bold else (_LENGTH_MAX, ",;-–—\x02.:")
@@ -237,27 +236,34 @@ class TypographicHeadings:
     def _is_large_or_bold(self, row: PageRow) -> bool:
         return row.size > _LARGE_RATIO * self._size or row.font.is_bold
 
-    def _is_set_apart(self, rows: Sequence[PageRow], index: int) -> bool:
+    def _is_set_apart(self, index: int) -> bool:
         """Check whether a row is in italics or capitals, and set apart from the rows around it."""
-        row = rows[index]
+        row = self._rows[index]
         if not _is_italic_or_capitals(row) or row.text[-1] in ".:;," or len(row.text) > _APART_LENGTH_MAX:
             return False
-        is_apart = not index or self._is_far_below(rows[index - 1], row) or rows[index - 1].text[-1] in ".!?"
-        return is_apart and not any(map(_is_italic_or_capitals, rows[index + 1 : index + 2]))
+        is_apart = self._is_apart(index) or self._rows[index - 1].text[-1] in ".!?"
+        below = self._rows[index + 1 : index + 2]
+        return is_apart and not any(row.page == after.page and _is_italic_or_capitals(after) for after in below)
 
-    def _is_far_below(self, above: PageRow, row: PageRow) -> bool:
-        """Check whether a row is farther below another than usual, or in the next column."""
-        return row.top < above.top or row.top - above.top > _APART_RATIO * self._leading * row.size
+    def _is_apart(self, index: int) -> bool:
+        """Check whether a row is the first of its page or column, or farther below the one above than usual."""
+        row, above = self._rows[index], self._rows[index - 1]
+        return not row.number or row.top < above.top or row.top - above.top > _APART_RATIO * self._leading * row.size
 
-    def _compute_style(self, page: int, index: int) -> tuple[float, ...]:
+    def _compute_style(self, index: int) -> tuple[float, ...]:
         """Return the style of a title. A greater tuple means a higher level."""
-        rows = self._pages[page].rows
-        row = rows[index]
-        left, right = min(other.x0 for other in rows), max(other.x1 for other in rows)
+        row = self._rows[index]
+        left, right = self._edges[row.page]
         width, shift = right - left, abs(row.x0 + row.x1 - left - right)
         is_centred = row.x0 - left > _CENTRE_INDENT_MIN * width and shift < 2 * _CENTRE_SHIFT_MAX * width
         size = round(row.size / self._size, 1) if row.size > _LARGE_RATIO * self._size else 1.0
         return size, row.font.is_bold, is_capitals(row.text), is_centred, not row.font.is_italic
+
+
+def _select(titles: Sequence[DetectedHeading], start: int, end: int) -> Sequence[DetectedHeading]:
+    """Return the titles from row `start` up to `end`."""
+    low, high = (bisect_left(titles, row, key=lambda title: title.row) for row in (start, end))
+    return titles[low:high]
 
 
 def _is_italic_or_capitals(row: PageRow) -> bool:
@@ -266,13 +272,13 @@ def _is_italic_or_capitals(row: PageRow) -> bool:
 
 def detect_slide_titles(pages: Sequence[PageText]) -> list[DetectedHeading]:
     """Return the titles of slides, which are wide pages with few words. They have level 0 (see `merge_headings`)."""
-    shown = [(number, page) for number, page in enumerate(pages) if page.rows]
-    lengths = [sum(len(row.text) for row in page.rows) for _, page in shown]
-    wide = sum(page.is_wide for _, page in shown)
+    shown = [page for page in pages if page.rows]
+    lengths = [sum(len(row.text) for row in page.rows) for page in shown]
+    wide = sum(page.is_wide for page in shown)
     if len(shown) < _SLIDES_MIN or wide < _SLIDES_SHARE * len(shown) or median(lengths) > _SLIDE_LENGTH_MAX:
         return []
     headings: list[DetectedHeading] = []
-    for number, page in shown:
+    for page in shown:
         rows = page.rows
         worded = [row for row in range(min(_SLIDE_ROWS, len(rows))) if any(map(str.isalpha, rows[row].text))]
         first = max(worded, key=lambda row: round(rows[row].size), default=0)
@@ -285,5 +291,5 @@ def detect_slide_titles(pages: Sequence[PageText]) -> list[DetectedHeading]:
         title = join_rows(rows[first : first + count])
         before = headings[-1].title if headings else ""
         if len(title) <= _LENGTH_MAX and title != before and not CONTINUED.search(title):
-            headings.append(DetectedHeading(page=number, row=first, count=count, level=0, title=title))
+            headings.append(DetectedHeading(row=page.start + first, count=count, level=0, title=title))
     return headings
