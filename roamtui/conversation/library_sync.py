@@ -28,9 +28,9 @@ from roamtui.conversation.events import (
 from roamtui.conversation.question_flow import finish_question
 from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply_all, fold_events
 from roamtui.conversation.transcript import OpenSection
-from roamtui.conversation.update import Events, estimate_delivery_tokens, hash_own_text
+from roamtui.conversation.update import Events, estimate_delivery_tokens, hash_own_text, update
 from roamtui.document.document import Document, hash_text
-from roamtui.document.library import Library
+from roamtui.document.library import LISTING_KEY, Library
 from roamtui.document.loader import Loader, get_link_url, is_loadable, make_refusal
 from roamtui.document.parallel import run_in_thread
 from roamtui.outline.structure import resolve_reference
@@ -158,10 +158,14 @@ def reload_state(state: ConversationState, library: Library) -> Events:
                 content_hash=hash_own_text(library, section_id),
             )
     gone = sorted(node_id for node_id in {*state.unfolded, state.reading_id} if node_id and node_id not in library)
-    reloaded = DocumentReloaded(sections=tuple(relocated.values()), gone_ids=tuple(gone))
-    if not lost:
-        return (reloaded,)
-    return (reloaded, SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE))
+    events: Events = (DocumentReloaded(sections=tuple(relocated.values()), gone_ids=tuple(gone)),)
+    if library.root.key == LISTING_KEY != state.library.root.key:  # the single document is below a row of its own now
+        unfold = FoldNodes(section_ids=library.root.ids[:1], is_folded=False)
+        events = (*events, *update(replace(state, library=library), unfold))
+    if lost:
+        closed = SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE)
+        events = (*events, closed)
+    return events
 
 
 def hash_sections(library: Library) -> dict[str, str]:

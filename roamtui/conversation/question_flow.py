@@ -12,6 +12,7 @@ from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import (
     CloseReason,
     ExpandStatus,
+    NodesFolded,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
@@ -77,16 +78,16 @@ class PromptContext(Struct, frozen=True, kw_only=True):
 def begin_question(state: ConversationState, asked: QuestionAsked, context: PromptContext) -> Events:
     """Start a question, and build its preface, which is everything in its message before the question itself.
 
-    First, in mode `FRESH`, close the sections of earlier questions. If a section was closed, or if the document or the
-    model changed, rebuild the transcript. Then deliver the text of sections that the person opened, and open those in
-    `context.auto_opened`. The preface consists of these texts, the search results, and the sections that the person
-    asks about and reads.
+    First, fold what the last answer unfolded, and in mode `FRESH`, close the sections of earlier questions. If a
+    section was closed, or if the document or the model changed, rebuild the transcript. Then deliver the text of
+    sections that the person opened, and open those in `context.auto_opened`. The preface consists of these texts, the
+    search results, and the sections that the person asks about and reads.
     """
-    events: Events = ()
+    events = _fold_after_answer(state)
     if state.options.mode is KeepOpenMode.FRESH:
         old_ids = [one.section_id for one in state.open_sections if one.deliveries and not one.is_pinned]
-        events = make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH)
-        state = apply_all(state, events)
+        events = (*events, *make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH))
+    state = apply_all(state, events)
     if state.needs_rebuild or (state.model and state.model != context.model):
         rebuilt = make_rebuild_event(state, context)
         state, events = apply(state, rebuilt), (*events, rebuilt)
@@ -126,6 +127,16 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
         parts.append(f"({context.note})")
     asked = replace(asked, preface="\n\n".join(parts), delivered=list_new_spans(state, apply_all(started, expanded)))
     return (*events, asked, *context.search_events, *expanded)
+
+
+def _fold_after_answer(state: ConversationState) -> Events:
+    """Fold what the last answer unfolded, but not the paths to what it cites and to what the person reads."""
+    exchanges, library = state.transcript.exchanges, state.library
+    shown = [citation.section_id for citation in (exchanges[-1].citations if exchanges else ())]
+    shown += [state.reading_id] if state.reading_id else []
+    paths = {node_id for one in shown if one in library for node_id in (one, *library.ancestors(one))}
+    folding = tuple(sorted((state.unfolded_by_answer & state.unfolded) - paths))
+    return (NodesFolded(section_ids=folding, is_folded=True),) if folding else ()
 
 
 def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Events:

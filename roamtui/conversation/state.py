@@ -197,6 +197,8 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     """Oldest first."""
     unfolded: frozenset[str] = frozenset()
     """Ids of the nodes that are unfolded in the tree."""
+    unfolded_by_answer: frozenset[str] = frozenset()
+    """Those of them that the last answer unfolded."""
     reading_id: str | None = None
     """Id of the section that the person is reading, or None."""
     previous_ids: tuple[str, ...] | None = None
@@ -348,7 +350,9 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             loaded = tuple(dict.fromkeys((*state.pages, *pages)))
             return replace(state, pages=loaded, approved_origins=state.approved_origins.union(origins))
         case SectionsExpanded(sections=sections, unfolded_ids=unfolded_ids):
-            return replace(_put_open(state, sections), unfolded=state.unfolded.union(unfolded_ids))
+            by_answer = state.unfolded_by_answer.union(unfolded_ids)
+            state = replace(state, unfolded=state.unfolded.union(unfolded_ids), unfolded_by_answer=by_answer)
+            return _put_open(state, sections)
         case SectionsClosed(section_ids=ids, is_pending=True):
             return _change_open(state, ids, lambda section: replace(section, is_closing=True))
         case SectionsClosed(section_ids=ids):
@@ -379,7 +383,7 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             )
             transcript = replace(transcript, exchanges=(*exchanges, exchange))
             state = replace(state, transcript=transcript, is_asking=True, model=event.model)
-            return _put_open(state, event.sections)
+            return _put_open(replace(state, unfolded_by_answer=frozenset()), event.sections)
         case TranscriptRebuilt():
             transcript = replace(transcript, rebuilt=event)
             return replace(state, transcript=transcript, needs_rebuild=False, model=event.model)

@@ -67,13 +67,14 @@ def read_markdown(
     start: int = 0,
     definitions: Definitions | None = None,
     spans: InlineSpans | None = None,
+    has_footnotes: bool = True,
 ) -> Markdown:
     """Parse a text, or a slice of one, into blocks.
 
     If a slice starts inside code or a table, `prefix` has the lines that open it, which make no blocks. `start` is the
     offset of the slice, which is added to all offsets. `definitions` has the link definitions of the whole
-    document, in addition to those in the text. `spans` are parts of the text to keep apart, if it
-    is an answer. Marks such as `[^1]` are no links there.
+    document, in addition to those in the text. `spans` are parts of the prefix and the text to keep apart.
+    `has_footnotes` tells whether marks such as `[^1]` are links.
     """
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
@@ -89,7 +90,7 @@ def read_markdown(
             return start - 1
         return start + (starts[own] if own < len(starts) else len(text))
 
-    reader = _BlockReader(tokens, InlineReader(has_footnotes=spans is None), TagStarts(source), start, find_offset)
+    reader = _BlockReader(tokens, InlineReader(has_footnotes=has_footnotes), TagStarts(source), start, find_offset)
     return Markdown(blocks=reader.read_blocks(), links=tuple(reader.words.links))
 
 
@@ -306,6 +307,7 @@ class _BlockReader:
             yield self._make_code(text.strip("\n"), "", line + text.startswith("\n"), self._find_span(token)[1])
             return
         level, lead = 0, ""
+        group, self.words.group = self.words.group, None  # only Markdown has groups
         for piece in get_html_splitter().parseInline(token.content)[0].children or []:
             text, tag = piece.content, read_tag(piece.content) if piece.type == "html_inline" else None
             is_text = tag.is_placeholder(self._tag_starts) if tag else piece.type != "html_inline"
@@ -330,6 +332,7 @@ class _BlockReader:
             line += text.count("\n")
         yield from self._end_paragraph(level, first, max(first, line - 1))
         self.words.close_all()
+        self.words.group = group
         self._hidden = ""
 
     def _start_line(self, name: str) -> str:

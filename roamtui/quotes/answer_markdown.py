@@ -36,4 +36,4 @@ def read_answer_markdown(
 
     quotes = [(convert(quote.start), convert(quote.end)) for quote in proof.quotes]
     marks = [(convert(mark.start), convert(mark.end), mark.label) for mark in proof.marks]
-    return read_markdown(text, spans=InlineSpans(text, quotes, marks))
+    return read_markdown(text, spans=InlineSpans(text, quotes, marks), has_footnotes=False)

@@ -60,13 +60,6 @@ class ReturnRequested(Message):
 
 
 @dataclass
-class LinkClicked(Message):
-    """A link was clicked."""
-
-    href: str
-
-
-@dataclass
 class ReadingPositionChanged(Message):
     """Another section is at the top of the view."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from textual.content import Content
+from textual.style import Style
 
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.lines import Line, RunStyle, TextRole
@@ -37,14 +38,16 @@ _LINK_STYLE = "underline $text-accent"
 _INLINE_CODE_STYLE = "$text-warning"
 _EMPHASIS_STYLES = {Emphasis.STRONG: "bold", Emphasis.ITALIC: "italic", Emphasis.STRUCK: "strike"}
 _CODE_BACKGROUND = "on $panel"
+TARGET_META = "roamtui_target"
+"""The style metadata key with the number of a target, such as a link, so that a click finds it."""
 
 
 def render_run(text: str, style: RunStyle) -> Content:
-    """Render text in a style."""
+    """Render text in a style. A click on a link finds its number."""
     content = Content(text)
     for markup in list_styles(style):
         content = content.stylize(markup)
-    return content
+    return content if style.link_number is None else content.stylize(Style.from_meta({TARGET_META: style.link_number}))
 
 
 def render_line(line: Line, width: int) -> Content:

@@ -174,3 +174,12 @@ def test_fresh_mode_closes_sections_before_the_next_question() -> None:
     assert state.open_ids == (find(state, "Gamma"),)
     assert "alpha-0" not in read_all(state)
     assert "gamma-0" in read_all(state)
+
+
+def test_what_an_answer_unfolded_folds_with_the_next_question_unless_it_is_cited_or_read() -> None:
+    state = make_state("# M\n\n" + "".join(f"## {name}\n\n### In {name}\n\nText.\n\n" for name in "ABC"))
+    a, b, c = (find(state, name) for name in "ABC")
+    state = step(begin(state), "In A", "In B", "In C")
+    state = replace(finish(state, cited=["In B"]), reading_id=find(state, "In C"))
+    assert state.unfolded >= {a, b, c}
+    assert begin(state).unfolded & {a, b, c} == {b, c}

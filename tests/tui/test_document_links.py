@@ -11,11 +11,11 @@ from textual.pilot import Pilot
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
+from roamtui.markdown.blocks import Link
 from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
-from roamtui.tui.messages import LinkClicked
 from roamtui.tui.panes.pane import Pane
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.lists import PickerDialog
@@ -50,7 +50,7 @@ async def _follow(app: RoamApp, pilot: Pilot[None], href: str) -> None:
     library = screen.conversation.state.library
     screen.reader_pane.reader.open(screen.reader_pane.section_id or next(library.walk()))
     screen.panes.focus_reader()
-    screen.reader_pane.reader.post_message(LinkClicked(href))
+    screen.reader_pane.reader.follow(Link(href))
     await pilot.pause()
 
 

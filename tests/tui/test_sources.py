@@ -174,6 +174,9 @@ async def test_a_source_is_added_and_asked(contracts: Path) -> None:
         await wait_until(pilot, "Add a source to this conversation")
         await press_until(pilot, lambda: list_keys(app) == ["", "acts"], *"acts", "slash", "enter")
         await wait_until(pilot, "▸ acts")
+        library = app.main_screen.conversation.state.library
+        shown = [library.title_of(one) for one in app.main_screen.tree_pane.outline.lines]
+        assert shown == ["contract.md", "Contract", "Notice", "acts"], "what was unfolded stays so"
         assert find_id(app, "Notice") == notice
 
         await ask(pilot, "What is the notice period?")

@@ -14,6 +14,7 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.conversation.transcript import Citation
+from roamtui.tui.run_styles import TARGET_META
 
 
 class ContentView(Widget):
@@ -42,7 +43,7 @@ class ContentView(Widget):
 
     def attach(self, content: Content, index: int, *, shows_selection: bool = True) -> Content:
         """Return words that belong to the target at this index, and show whether it is selected."""
-        linked = content.stylize(Style.from_meta({_META_KEY: index}))
+        linked = content.stylize(Style.from_meta({TARGET_META: index}))
         return linked.stylize(_SELECTED_STYLE) if shows_selection and index == self.selected else linked
 
     def render_content(self, width: int) -> Content:
@@ -61,7 +62,7 @@ class ContentView(Widget):
         places = [
             place
             for start, end, style in content.spans
-            if not isinstance(style, str) and style.meta.get(_META_KEY) == self.selected
+            if not isinstance(style, str) and style.meta.get(TARGET_META) == self.selected
             for place in (start, end)
         ]
         lines = [content.plain.count("\n", 0, place) for place in sorted(places)] or [0]
@@ -87,14 +88,12 @@ class ContentView(Widget):
 
     @on(events.Click)
     def _choose_clicked(self, event: events.Click) -> None:
-        index = event.style.meta.get(_META_KEY)
+        index = event.style.meta.get(TARGET_META)
         if isinstance(index, int) and index < len(self.targets):
             event.stop()
             self.post_message(TargetActivated(self.targets[index]))
 
 
-_META_KEY = "roamtui_target"
-"""The style metadata key with a target's index, so that a click finds the target."""
 _SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
 
 

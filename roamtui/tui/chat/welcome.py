@@ -16,7 +16,7 @@ from roamtui.document.tokens import format_tokens
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, ConversationTarget, ExampleTarget, wrap
 from roamtui.tui.status_line import describe_model
-from roamtui.tui.tree.line_renderer import estimate_row_tokens
+from roamtui.tui.tree.visible_lines import estimate_row_tokens
 
 if TYPE_CHECKING:  # the first screen does without the store
     from roamtui.conversation.log import ConversationSummary

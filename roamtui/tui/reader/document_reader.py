@@ -11,6 +11,7 @@ from textual import on
 from textual.app import SuspendNotSupported
 from textual.message import Message
 from textual.timer import Timer
+from typing_extensions import override
 
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.state import ConversationState
@@ -26,6 +27,7 @@ from roamtui.document.links import (
 )
 from roamtui.document.node import NodeKind, Span
 from roamtui.editor import build_editor_command, find_editor
+from roamtui.markdown.blocks import Link
 from roamtui.quotes.recheck import CitedPassage, find_cited_passage
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
@@ -34,8 +36,8 @@ from roamtui.tui.finder import TextPosition
 from roamtui.tui.messages import (
     CommandRequested,
     DocumentRequested,
+    FocusModeToggled,
     FullScreenRequested,
-    LinkClicked,
     ReadingPositionChanged,
     ReturnRequested,
     StatusMessage,
@@ -194,14 +196,32 @@ class DocumentReader(Reader):
         elif origin_id is not None:
             self._follow_link(target.href, origin_id, with_files=False)
 
-    @on(LinkClicked)
-    def _follow_clicked_link(self, event: LinkClicked) -> None:
+    @override
+    def follow(self, link: Link) -> None:
         if self.section_id is None:
             return
-        if event.href.partition("#")[0].lower().endswith(PICTURE_SUFFIXES) and "://" not in event.href:
-            self.post_message(FullScreenRequested(self.state.library, self.section_id, href=event.href))
+        is_file = "://" not in link.href and link.href.partition("#")[0].lower().endswith(PICTURE_SUFFIXES)
+        if link.is_image or is_file:
+            self.post_message(FullScreenRequested(self.state.library, self.section_id, href=link.href))
         else:
-            self._follow_link(event.href, self.section_id)
+            self._follow_link(link.href, self.section_id)
+
+    def action_look(self) -> None:
+        """Ask to show the first image in view, or else the page, on the whole screen."""
+        links = (shown.link for shown in self.lines.list_links(self._view_range))
+        image, page = next((link for link in links if link.is_image), None), self.page_in_view
+        if image is not None:
+            self.follow(image)
+        elif self.section_id is not None and page is not None:
+            quote = self._highlights.quote if self.get_selection_span() else ()
+            page = self._document_view.document.page_at(quote[0].start) if quote else page
+            words = " | ".join(map(self.state.library.text_at, quote))
+            self.post_message(FullScreenRequested(self.state.library, self.section_id, page=page or 1, quote=words))
+        else:
+            self.post_message(StatusMessage("No picture or page in view"))
+
+    def action_focus_mode(self) -> None:
+        self.post_message(FocusModeToggled())
 
     def _follow_link(self, href: str, section_id: str, *, with_files: bool = True) -> None:
         """Follow a link in a section.

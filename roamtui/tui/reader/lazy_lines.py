@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
 from msgspec import Struct
 
+from roamtui.document.node import Span
 from roamtui.markdown.blocks import Link
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import (
@@ -25,7 +27,10 @@ from roamtui.markdown.lines import (
     measure_runs,
 )
 from roamtui.markdown.parser import Definitions, parse_link_definitions, read_markdown
+from roamtui.markdown.rules import InlineSpans
+from roamtui.outline.spans import subtract_bounds
 from roamtui.sources.convert.drawing import PictureFile
+from roamtui.tui.finder import match_ranges
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
 _CACHED_CHUNKS_MAX = 64
@@ -48,6 +53,47 @@ class LocatedLine(NamedTuple):
     line: Line
 
 
+class HighlightKind(StrEnum):
+    """Kinds of highlights, which are also the names of their component classes."""
+
+    QUOTE = "reader--highlight"
+    MATCH = "reader--match"
+    CURRENT_MATCH = "reader--current-match"
+
+
+class Highlight(NamedTuple):
+    """A highlighted part of a document."""
+
+    start: int
+    end: int
+    kind: HighlightKind
+
+
+class Highlights(Struct, frozen=True):
+    """A quote and the search words to highlight."""
+
+    quote: tuple[Span, ...] = ()
+    """Spans of the quote, in order. There are several if only parts of it are in the text."""
+    words: tuple[str, ...] = ()
+    """Search words. All their matches are highlighted."""
+    current_match: int | None = None
+    """Offset in the document of the current match."""
+
+    def locate(self, text: str, start: int, end: int) -> list[Highlight]:
+        """Return the highlights of `text[start:end]`, in order and without overlaps. Matches cover the quote."""
+        found: list[Highlight] = []
+        for first, last in match_ranges(text[start:end], self.words):
+            if not found or start + first >= found[-1].end:
+                is_current = start + first == self.current_match
+                kind = HighlightKind.CURRENT_MATCH if is_current else HighlightKind.MATCH
+                found.append(Highlight(start + first, start + last, kind))
+        matches = [match[:2] for match in found]
+        for span in self.quote:
+            parts = subtract_bounds(max(span.start, start), min(span.end, end), matches)
+            found += [Highlight(*part, HighlightKind.QUOTE) for part in parts]
+        return sorted(found)
+
+
 class ShownLink(NamedTuple):
     """A link, and the line and the cell where it starts."""
 
@@ -62,6 +108,8 @@ class ChunkLines(Struct, frozen=True, kw_only=True):
     lines: tuple[Line, ...]
     links: Sequence[Link] = ()
     """The links of the chunk, by number."""
+    highlights: Sequence[Highlight] = ()
+    """The highlights of the chunk. Runs name them by their `quote_number`."""
 
 
 class LazyLines:
@@ -89,6 +137,7 @@ class LazyLines:
         """The chunks that have been laid out at least once."""
         self._width = width
         self._measure_picture = measure_picture
+        self._highlights = Highlights()
         self._has_pictures = False
         self.heights = [self._estimate_height(chunk) for chunk in self.chunks]
         """The number of lines of each chunk, estimated until it is laid out."""
@@ -114,6 +163,27 @@ class LazyLines:
             self._tops = None
             self.text_width = max(self.text_width, *(measure_runs(line.runs) for line in laid_out.lines), 0)
         return laid_out
+
+    def highlight(self, highlights: Highlights) -> None:
+        """Change what is highlighted. The lines stay the same."""
+        self._highlights = highlights
+        self._cached.clear()
+
+    def iter_highlights(self, found: LocatedLine) -> Iterator[Highlight]:
+        """Yield the highlights of a line, with their columns."""
+        line, highlights = found.line, self.get_chunk_lines(found.position.chunk).highlights
+        column = 0
+        for run in line.runs if highlights else ():
+            if run.style.quote_number is not None:
+                yield Highlight(column, column + len(run.text), highlights[run.style.quote_number].kind)
+            column += len(run.text)
+        if line.is_code and highlights:  # code is shown as it is, so columns are offsets
+            source, shown = self.document.text[line.block_start : line.block_end], line.text[line.prefix_length :]
+            shift = line.prefix_length - line.block_start - max(0, source.find(shown.rstrip()))
+            for start, end, kind in highlights:
+                first, last = max(line.prefix_length, start + shift), min(len(line.text), end + shift)
+                if first < last and start < line.block_end and line.block_start < end:
+                    yield Highlight(first, last, kind)
 
     def get_top(self, chunk: int) -> int:
         """Return the number of the first line of a chunk."""
@@ -154,6 +224,17 @@ class LazyLines:
         lines = self.get_chunk_lines(chunk).lines
         matching = (number for number, line in enumerate(lines) if line.block_end > offset and line.has_content)
         return self.get_top(chunk) + next(matching, len(lines))
+
+    def get_highlight_y(self, offset: int) -> int:
+        """Return the number of the first line that shows the highlight at an offset, or else its block."""
+        y = self.get_block_y(offset)
+        chunk, first = self.locate(y)
+        chunk_lines = self.get_chunk_lines(chunk)
+        number = next((n for n, one in enumerate(chunk_lines.highlights) if one.start <= offset < one.end), None)
+        for line_number, line in enumerate(chunk_lines.lines[first:] if number is not None else ()):
+            if any(run.style.quote_number == number for run in line.runs):
+                return y + line_number
+        return y
 
     def get_offset_y(self, offset: int) -> int:
         """Return the number of the line at an offset of the document, or of the page mark if a page starts there."""
@@ -200,7 +281,11 @@ class LazyLines:
     def _lay_out(self, chunk: TextChunk) -> ChunkLines:
         text = self.document.text[chunk.start : chunk.end]
         definitions = self._definitions if _REFERENCE.search(text) else {}
-        markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions)
+        highlights = self._highlights.locate(self.document.text, chunk.start, chunk.end)
+        shift = len(chunk.prefix) - chunk.start
+        groups = [(one.start + shift, one.end + shift) for one in highlights]
+        spans = InlineSpans(chunk.prefix + text, groups, ()) if highlights else None
+        markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions, spans=spans)
         layout = MarkdownLayout(width=self._width)
         if (measure_picture := self._measure_picture) is not None:
             layout.measure_picture = lambda number: (
@@ -225,4 +310,4 @@ class LazyLines:
                 is_page_mark=True,
             )
             lines.insert(0, page_mark)
-        return ChunkLines(lines=tuple(lines), links=markdown.links)
+        return ChunkLines(lines=tuple(lines), links=markdown.links, highlights=highlights)

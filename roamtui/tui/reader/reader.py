@@ -9,7 +9,9 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
+from rich.segment import Segment
 from textual import events, on, work
+from textual.content import Content
 from textual.geometry import Offset, Size
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -26,20 +28,12 @@ from roamtui.markdown.lines import Line, PictureLine
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import STEP, format_full_path
-from roamtui.tui.messages import (
-    FocusModeToggled,
-    FullScreenRequested,
-    LinkClicked,
-    ReadingPositionChanged,
-    StatusMessage,
-    TerminalWriteRequested,
-    copy,
-)
-from roamtui.tui.pictures import PictureStore, get_source_and_doc
+from roamtui.tui.messages import ReadingPositionChanged, StatusMessage, TerminalWriteRequested, copy
+from roamtui.tui.pictures import PictureStore, draw_row, get_source_and_doc
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
-from roamtui.tui.reader.highlights import Highlights, SelectedText, compute_selection_span, list_selected_lines
-from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, ShownLink
-from roamtui.tui.reader.line_styles import LINK_META, STYLE_NAMES, HighlightKind, ReaderPalette
+from roamtui.tui.reader.lazy_lines import HighlightKind, Highlights, LazyLines, ShownLink
+from roamtui.tui.reader.selection import SelectedText, compute_selection_span, list_selected_lines
+from roamtui.tui.run_styles import TARGET_META, render_line
 
 _JUMP_MARGIN = 3
 """Number of lines kept above the target of a jump, to show its context."""
@@ -47,6 +41,7 @@ _MARGIN_RIGHT = 1
 """Cells between text and scrollbar."""
 _SIDEWAYS_COLUMNS = 8
 """Number of cells that a key scrolls sideways."""
+_HINT_STYLE = "$block-cursor-foreground on $block-cursor-background"
 _EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
 
 
@@ -59,10 +54,10 @@ class ReadingPosition(NamedTuple):
 
 
 class Reader(ScrollView, can_focus=True, inherit_bindings=False):
-    """A document, opened at one of its sections. Once the person scrolls, the section at the top is the current one."""
+    """A document, opened at one of its sections. The section at the top is the current one."""
 
     BINDINGS = make_bindings(Scope.READER, Scope.SECTION, Scope.MOVE)
-    COMPONENT_CLASSES: ClassVar[set[str]] = STYLE_NAMES
+    COMPONENT_CLASSES: ClassVar[set[str]] = {*HighlightKind}
 
     match_label: reactive[str] = reactive("", repaint=False)
     """Number of the match that was jumped to, and the total. Empty after the reader has moved away."""
@@ -72,32 +67,27 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id)
         self.lines = LazyLines(_EMPTY_VIEW, 0)
         """The lines of the document, empty until the width is known."""
+        self._laid_out_width = 0
+        """Width for which the text is laid out, or 0 before the first layout."""
         self._blank_lines = 0
         """Blank lines after the last line, so that any section can be scrolled to the top."""
         self._pictures = pictures
         self._is_loading_pictures = False
-        self._palette: ReaderPalette | None = None
         self._library: Library | None = None
         self.section_id: str | None = None
-        """The current section: the target of the last jump, or the section scrolled to the top since. None if empty."""
+        """The current section, or None if the reader is empty."""
         self._document_view = _EMPTY_VIEW
         self._highlights = Highlights()
         self._hints: Sequence[ShownLink] = ()
         """The links that have numbers on the screen."""
         self._typed = ""
         """The digits of a number that were typed."""
-        # A jump shows a section below some lines of context, so its section is not the one at the top. Until the person
-        # scrolls, the current section is the target of the jump. Then it is the section at the top.
         self._jump_offset = 0
         """Offset in the document of the last jump. It is scrolled to again if the width becomes known only later."""
-        self._jump_block_offset: int | None = None
-        """Offset of the block at the top after the last jump, or None once the person has scrolled."""
         self._is_jumping = False
         """Whether a jump is under way. The positions that it scrolls through are not posted."""
         self._posted_id: str | None = None
         """The section that was posted last, so that none is posted twice."""
-        self._laid_out_width = 0
-        """Width for which the text is laid out, or 0 before the first layout."""
 
     def show_section(
         self, library: Library, section_id: str, *, highlight: Sequence[Span] = (), offset: int = 0
@@ -110,19 +100,20 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             UnknownSectionError: The library has no such section.
         """
         view, previous_view = make_document_view(library, section_id), self._document_view
-        self._library, self.section_id, self._document_view = library, section_id, view
-        self._posted_id = section_id  # the caller knows this section, so do not post it back
-        self._jump_offset = self._jump_block_offset = min(view.start + offset, len(view.document.text))
+        self._library, self._document_view = library, view
+        self.section_id = self._posted_id = section_id  # the caller knows this section, so do not post it back
+        self._jump_offset = min(view.start + offset, len(view.document.text))
         quote = tuple(span for span in highlight if span.doc == view.document.key)
         self._highlights = Highlights(quote, self._highlights.words)
         self._set_hints(())
         if not self.lines.chunks or previous_view.document is not view.document:
             self._rebuild_lines(self._jump_offset)
         else:
+            self.lines.highlight(self._highlights)
             self.scroll_to(x=0, animate=False, force=True)
-            self._show_offset(self._jump_offset)
+            self._jump_to(self.lines.get_offset_y(self._jump_offset))
             self.refresh()
-        self._scroll_to_highlight(HighlightKind.QUOTE)
+        self._show_quote()
 
     def refresh_library(self, library: Library) -> None:
         """Show the same position in a changed library, or nothing if its section is gone."""
@@ -138,13 +129,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._rebuild_lines(0)
 
     def highlight_words(self, words: tuple[str, ...], match: int | None = None, label: str = "") -> None:
-        """Highlight all matches of words, if any, and jump to the one at offset `match` of the document, if given.
+        """Highlight all matches of words, if any, and scroll to the one at offset `match` of the document, if given.
 
         `label` is the number of the match, and the total.
         """
-        self._highlights.words, self._highlights.current_match = words, match
-        self._highlights.forget_lines()
-        self._scroll_to_highlight(HighlightKind.CURRENT_MATCH)
+        self._highlights = Highlights(self._highlights.quote, words, match)
+        self.lines.highlight(self._highlights)
+        self._show_match()
         self.match_label = label
         self.refresh()
 
@@ -152,6 +143,22 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def highlighted_words(self) -> tuple[str, ...]:
         """The words whose matches are highlighted."""
         return self._highlights.words
+
+    def _show_quote(self) -> None:
+        """Scroll to the highlighted quote, if any, but not above the start of its section."""
+        library, quote = self._library, self._highlights.quote
+        if library is not None and quote and self.lines.chunks:
+            y = self.lines.get_highlight_y(quote[0].start)
+            section_id = library.section_at(quote[0].doc, quote[0].start)
+            start = library.get_content_span(section_id).start if section_id is not None else 0
+            self._jump_to(max(y - _JUMP_MARGIN, self.lines.get_offset_y(start)))
+
+    def _show_match(self) -> None:
+        """Scroll to the current match if it is out of view."""
+        if self._highlights.current_match is not None and self.lines.chunks:
+            y = self.lines.get_highlight_y(self._highlights.current_match)
+            if y not in self._view_range:
+                self._jump_to(max(0, y - _JUMP_MARGIN))
 
     def action_move_sideways(self, direction: int) -> None:
         """Scroll right (1) or left (-1)."""
@@ -171,40 +178,18 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """While links have numbers, take the digits of one. Any other key removes the numbers, and acts as usual."""
         if not self._hints:
             return
-        if event.character is not None and event.character.isdecimal():
+        hints, typed = self._hints, self._typed + (event.character or "")
+        is_digit = event.character is not None and event.character.isdecimal()
+        if is_digit or event.key == "escape":
             event.stop()
             event.prevent_default()
-            hints, typed = self._hints, self._typed + event.character
-            is_complete = len(typed) == len(str(len(hints)))
-            self._set_hints(() if is_complete else hints, typed)
-            if is_complete and 0 < int(typed) <= len(hints):
-                self._follow(hints[int(typed) - 1].link)
-            return
-        if event.key == "escape":
-            event.stop()
-            event.prevent_default()
-        self._set_hints(())
+        is_complete = len(typed) == len(str(len(hints)))
+        self._set_hints(hints if is_digit and not is_complete else (), typed)
+        if is_digit and is_complete and 0 < int(typed) <= len(hints):
+            self.follow(hints[int(typed) - 1].link)
 
-    def _follow(self, link: Link) -> None:
-        if not link.is_image:
-            self.post_message(LinkClicked(link.href))
-        elif self._library is not None and self.section_id is not None:
-            self.post_message(FullScreenRequested(self._library, self.section_id, href=link.href))
-
-    def action_look(self) -> None:
-        """Ask to show the first image in view, or else the page, on the whole screen."""
-        library, section_id, page = self._library, self.section_id, self.page_in_view
-        links = (shown.link for shown in self.lines.list_links(self._view_range))
-        image = next((link for link in links if link.is_image), None)
-        if image is not None:
-            self._follow(image)
-        elif library is not None and section_id is not None and page is not None:
-            quote = self._highlights.quote if self.get_selection_span() else ()
-            page = self._document_view.document.page_at(quote[0].start) if quote else page
-            words = " | ".join(map(library.text_at, quote))
-            self.post_message(FullScreenRequested(library, section_id, page=page or 1, quote=words))
-        else:
-            self.post_message(StatusMessage("No picture or page in view"))
+    def follow(self, link: Link) -> None:
+        """Go where a link leads. A preview stays where it is."""
 
     @property
     def _view_range(self) -> range:
@@ -239,16 +224,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         end = selection.end or Offset(self.virtual_size.width, self.top_y + self.view_size.height - 1)
         return list_selected_lines(self.lines, start, end)
 
-    def _iter_lines_in_view(self, *, height_min: int = 0) -> Iterator[Line]:
-        for y in range(self.top_y, self.top_y + max(height_min, self.view_size.height)):
-            if found := self.lines.get_line(y):
-                yield found.line
-
-    @property
-    def first_line_in_view(self) -> Line | None:
-        """The first line in view that has text or a picture, or else the first line. None if no line is in view."""
-        lines = list(self._iter_lines_in_view(height_min=1))
-        return next((line for line in lines if line.has_content), lines[0] if lines else None)
+    def _list_lines_in_view(self) -> list[Line]:
+        found = (self.lines.get_line(y) for y in range(self.top_y, self.top_y + max(1, self.view_size.height)))
+        return [one.line for one in found if one is not None]
 
     def _measure_chunk_at(self, y: int, *, is_from_end: bool) -> int:
         """Lay out the chunk of line `y`, and return the new number of the line.
@@ -265,14 +243,17 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def _update_virtual_size(self) -> None:
         """Set the scrollable size to the lines laid out so far and the estimated ones."""
         width = max(self.view_size.width, self.lines.text_width) if self.lines.chunks else 0
-        size = Size(width, len(self.lines) + self._blank_lines if self.lines.chunks else 0)
-        if size != self.virtual_size:
-            self.virtual_size = size
+        self.virtual_size = Size(width, len(self.lines) + self._blank_lines if self.lines.chunks else 0)
 
     def _get_section_at(self, offset: int) -> str | None:
-        if self._library is None or self._document_view.is_generated:
-            return self.section_id
-        return self._library.section_at(self._document_view.document.key, offset) or self.section_id
+        """Return the section at an offset, or the current one if it starts at the same place, as a file does."""
+        current_id, document = self.section_id, self._document_view.document
+        if self._library is None or current_id is None or self._document_view.is_generated:
+            return current_id
+        section_id = self._library.section_at(document.key, offset)
+        start = self._library.get_content_span(section_id or current_id).start
+        current = self._library.get_content_span(current_id)
+        return current_id if (current.doc, current.start) == (document.key, start) else section_id
 
     @property
     def position(self) -> ReadingPosition | None:
@@ -285,8 +266,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     @property
     def _offset_in_view(self) -> int:
         """Offset of the first block with text in the view."""
-        line = self.first_line_in_view
-        return line.block_start if line else self._jump_offset
+        lines = self._list_lines_in_view()
+        first = next((line for line in lines if line.has_content), lines[0] if lines else None)
+        return first.block_start if first is not None else self._jump_offset
 
     @property
     def page_in_view(self) -> int | None:
@@ -323,10 +305,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             source = title if path == title else f"{title}{STEP}{path}"
             return f"{text}\n\n({source})\n" if page is None else f"{text}\n\n({source}, p. {page})\n"
         if self._document_view.is_generated:
-            text, page = document.text, None
-        else:
-            span = self._library.get_content_span(self.section_id)
-            text, page = self._library.text_at(span), document.page_at(span.start)
+            return document.text
+        span = self._library.get_content_span(self.section_id)
+        text, page = self._library.text_at(span), document.page_at(span.start)
         return text if page is None else f"{text.rstrip()}\n\n({title}, p. {page})\n"
 
     def get_selection_span(self) -> Span | None:
@@ -337,9 +318,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if span is None and self._highlights.quote:
             first, last = self._highlights.quote[0], self._highlights.quote[-1]
             quote = Span(doc=first.doc, start=first.start, end=last.end)
-            if any(
-                line.block_start < quote.end and quote.start < line.block_end for line in self._iter_lines_in_view()
-            ):
+            if any(one.block_start < quote.end and quote.start < one.block_end for one in self._list_lines_in_view()):
                 return quote
         return span
 
@@ -351,25 +330,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             return sanitise_line(self._library.title) if self._library else ""
         return format_full_path(self._library, section_id)
 
-    def _scroll_to_highlight(self, kind: HighlightKind) -> None:
-        """Scroll to the highlighted quote or current match."""
-        lines, offset = self.lines, self._highlights.current_match
-        if kind is HighlightKind.QUOTE:
-            offset = self._highlights.quote[0].start if self._highlights.quote else None
-        if offset is None or not lines.chunks:
-            return
-        y = lines.get_block_y(offset)
-        first = lines.locate(y)
-        for number in range(first.line, len(lines.get_chunk_lines(first.chunk).lines)):
-            highlights = self._highlights.get_line_highlights(lines, LinePosition(first.chunk, number))
-            if any(shown is kind for _, shown in highlights):
-                y += number - first.line
-                break
-        if kind is HighlightKind.QUOTE:
-            self.jump_to(y)
-        else:
-            self.scroll_into_view(y)
-
     def action_move(self, lines: int) -> None:
         """Scroll down by `lines`, or up if negative."""
         self.scroll_to(y=self.top_y + lines, animate=False, force=True)
@@ -377,9 +337,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def action_page(self, pages: int) -> None:
         """Scroll down by `pages` screens, or up if negative. At least two lines stay in view."""
         self.action_move(pages * max(1, self.view_size.height - 2))
-
-    def action_focus_mode(self) -> None:
-        self.post_message(FocusModeToggled())
 
     def action_first(self) -> None:
         self.scroll_to(y=0, animate=False, force=True)
@@ -398,75 +355,68 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def _rebuild_lines(self, offset: int) -> None:
         """Lay out the text again, and show it from an offset of the document on."""
         self._hints = ()
-        self._highlights.forget_lines()
         self._laid_out_width = self.view_size.width
         self.lines = LazyLines(
             self._document_view if self._laid_out_width else _EMPTY_VIEW,
             self._laid_out_width - _MARGIN_RIGHT,
             measure_picture=self._measure_picture if self._pictures is not None else None,
         )
+        self.lines.highlight(self._highlights)
         if self.is_attached:
             self._is_jumping = True
             self.scroll_to(x=0, y=0, animate=False, force=True)
             self._is_jumping = False
-        self._show_offset(offset)
+        self._jump_to(self.lines.get_offset_y(offset))
         self._update_view(is_upward=False)
         self.refresh()
 
-    def _show_offset(self, offset: int) -> None:
-        """Scroll the block at an offset to the top of the view. The current section stays the same."""
-        self.jump_to(self.lines.get_offset_y(offset), margin=0, section_id=self.section_id)
-
-    def jump_to(self, y: int, *, margin: int = _JUMP_MARGIN, section_id: str | None = None) -> None:
-        """Scroll line `y` to the top of the view, with `margin` lines above it.
-
-        `section_id` is the new current section, or None for the section of the line.
-        """
+    def _jump_to(self, y: int) -> None:
+        """Scroll line `y` to the top of the view."""
         lines, height = self.lines, self.view_size.height
-        if not lines.chunks:
-            return
-        lines.measure_from(y, height)
-        self._update_virtual_size()
-        found = lines.get_line(y)  # look it up first: laying out chunks above moves this line
-        top = self._measure_chunk_at(max(0, y - margin), is_from_end=True)
-        self._blank_lines = max(0, top + height - len(lines))
-        self._update_virtual_size()
-        self._is_jumping = True
-        self.scroll_to(y=top, animate=False, force=True)
-        self._update_view(is_upward=True)
-        self._is_jumping = False
-        self.section_id = section_id or (self._get_section_at(found.line.block_start) if found else self.section_id)
-        self._jump_block_offset = self._offset_in_view
-        self._post_position()
-
-    def scroll_into_view(self, y: int) -> None:
-        """Scroll to a line if it is out of view."""
-        if not self.top_y <= y < self.top_y + self.view_size.height:
-            self.jump_to(y)
+        if lines.chunks:
+            lines.measure_from(y, height)
+            self._update_virtual_size()
+            top = self._measure_chunk_at(y, is_from_end=True)
+            self._blank_lines = max(0, top + height - len(lines))
+            self._update_virtual_size()
+            self._is_jumping = True
+            self.scroll_to(y=top, animate=False, force=True)
+            self._update_view(is_upward=True)
+            self._is_jumping = False
+            self._post_position()
 
     @override
     def render_line(self, y: int) -> Strip:
-        line_y = y + self.top_y
-        width = self.view_size.width
-        palette = self.palette
+        line_y, left, width = y + self.top_y, self.scroll_offset.x, self.view_size.width
         found = self.lines.get_line(line_y)
         if found is None:
-            return Strip.blank(width, palette.base).apply_offsets(0, line_y)
-        position, line = found
-        left = self.scroll_offset.x
-        overlays = [(start, end, palette.overlays[kind]) for start, end, kind in self.highlights_at(position)]
+            return Strip.blank(width, self.rich_style).apply_offsets(0, line_y)
+        line = found.line
+        content = render_line(line, left + width)
+        for start, end, kind in self.lines.iter_highlights(found):
+            content = content.stylize(self.get_visual_style(kind, partial=True), start, end)
         span = self.text_selection.get_span(line_y) if self.text_selection else None
         if span is not None:
-            overlays.append((span[0], span[1] if span[1] >= 0 else len(line.text), palette.selection))
-        strip = palette.draw(line, left + width, overlays)
+            selected = self.screen.get_visual_style("screen--selection", partial=True)
+            content = content.stylize(selected, span[0], span[1] if span[1] >= 0 else len(line.text))
+        segments = content.render_segments(self.visual_style) if content else []
         if line.picture is not None:
-            drawn = self._pictures.get(line.picture) if self._pictures is not None else None
-            strip = palette.draw_picture(line, drawn, left + width)
+            segments += self._draw_picture(line.picture)
+        strip = Strip(segments)
         for number, hint in enumerate(self._hints, start=1):
             label = f"{number:0{len(str(len(self._hints)))}}"
             if hint.y == line_y and label.startswith(self._typed):
-                strip = palette.draw_hint(strip, hint.x, label)
-        return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
+                drawn = Content.styled(label, _HINT_STYLE).render_segments(self.visual_style)
+                strip = Strip.join([strip.crop(0, hint.x), Strip(drawn), strip.crop(hint.x + len(label))])
+        return strip.crop_extend(left, left + width, self.rich_style).apply_offsets(left, line_y)
+
+    def _draw_picture(self, picture: PictureLine) -> Sequence[Segment]:
+        """Draw a row of a picture: dots until it is loaded, spaces if that failed."""
+        drawn = self._pictures.get(picture) if self._pictures is not None else None
+        if drawn:
+            return draw_row(drawn, picture.row, picture.columns)
+        dots = Content.styled(("·" if drawn is None else " ") * picture.columns, "$foreground 50%")
+        return dots.render_segments(self.visual_style)
 
     def _measure_picture(self, href: str) -> tuple[PictureFile, int, int] | None:
         if self._pictures is None or self._library is None or self.section_id is None:
@@ -512,29 +462,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._pictures is not None:
             self._pictures.close()
 
-    def highlights_at(self, position: LinePosition) -> list[tuple[int, int, HighlightKind]]:
-        """Return the highlights of a line: start column, end column and kind."""
-        highlighted = self._highlights.get_line_highlights(self.lines, position)
-        return [(span.start, span.end, kind) for span, kind in highlighted]
-
     @override
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
             self._set_hints(())
             self._update_view(is_upward=new_value < old_value)
-
-    @override
-    def notify_style_update(self) -> None:
-        self._palette = None
-        super().notify_style_update()
-
-    @property
-    def palette(self) -> ReaderPalette:
-        """The styles of the current theme."""
-        if self._palette is None:
-            self._palette = ReaderPalette(self)
-        return self._palette
 
     def _update_view(self, *, is_upward: bool) -> None:
         """Lay out the lines in view, which corrects their estimated number. Then post the position, and load pictures.
@@ -556,13 +489,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._load_pictures()
 
     def _post_position(self) -> None:
-        """Post the current section: the target of the last jump, or once scrolled, the section at the top."""
+        """Make the section at the top the current one, and post it."""
         if self._is_jumping:
             return
-        offset = self._offset_in_view
-        if offset != self._jump_block_offset:
-            self._jump_block_offset = None
-            self.section_id = self._get_section_at(offset)
+        self.section_id = self._get_section_at(self._offset_in_view)
         if self.section_id is not None and self.section_id != self._posted_id:
             self._posted_id = self.section_id
             self.post_message(ReadingPositionChanged(self.section_id))
@@ -572,17 +502,17 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             is_first = not self._laid_out_width
             self._rebuild_lines(self._jump_offset if is_first else self._offset_in_view)
             if is_first:
-                self._scroll_to_highlight(HighlightKind.QUOTE)
-                self._scroll_to_highlight(HighlightKind.CURRENT_MATCH)
+                self._show_quote()
+                self._show_match()
         self._update_view(is_upward=False)
 
     @on(events.Click)
     def _follow_clicked(self, event: events.Click) -> None:
         clicked = event.get_content_offset(self)
         found = self.lines.get_line(clicked.y + self.top_y) if clicked else None
-        if clicked is None or found is None:
+        if found is None:
             return
         picture = found.line.picture
-        number = picture.link_number if picture is not None else event.style.meta.get(LINK_META)
+        number = picture.link_number if picture is not None else event.style.meta.get(TARGET_META)
         if number is not None:
-            self._follow(self.lines.get_chunk_lines(found.position.chunk).links[number])
+            self.follow(self.lines.get_chunk_lines(found.position.chunk).links[number])

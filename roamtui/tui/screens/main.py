@@ -452,7 +452,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         dialog = FindDialog(self.agent, self._find_dialog.found.query if self._find_dialog else "")
         self._find_dialog = dialog
         chosen = await self.app.push_screen_wait(dialog)
-        self.tree_pane.outline.mark(found=dialog.found.text_ids)
+        self.tree_pane.outline.mark(dialog.found.text_ids)
         if chosen is not None and chosen.section_id in self.state.library:
             dialog.open_in(self.reader_pane.reader, chosen)
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from rich.cells import cell_len
-from rich.style import Style
 from textual import events, on
+from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.style import Style
 from typing_extensions import override
 
 from roamtui.conversation.commands import Origin
@@ -29,14 +29,23 @@ from roamtui.conversation.events import (
     SectionsSearched,
 )
 from roamtui.conversation.state import ConversationState
+from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
+from roamtui.tui.labels import format_node
 from roamtui.tui.messages import CommandRequested, make_section_command, make_unfold_command
-from roamtui.tui.tree.line_renderer import BACKGROUND_STYLES, FOREGROUND_STYLES, LineRenderer, Palette
-from roamtui.tui.tree.visible_lines import FoldState, VisibleLines
+from roamtui.tui.tree.visible_lines import FoldState, VisibleLines, list_signs
 
-_STYLE_NAMES = (*FOREGROUND_STYLES, *BACKGROUND_STYLES, "cursor")
 _MARGIN = 2
 """Lines kept above and below a revealed line, to show its context."""
+_TITLE_WIDTH_MIN = 8
+"""In cells. If a title would get less, the page and the size are left out."""
+_TITLE_LENGTH_MAX = 1_000
+"""In characters. No screen shows more, and a heading may have a million."""
+_BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ", "‥ "
+_CURSOR_STYLE = "bold $block-cursor-foreground on $block-cursor-background"
+_BLURRED_CURSOR_STYLE = "on $foreground 15%"
+_FOLD_META_KEY = "roamtui_fold"
+"""The style metadata key of the triangle of a node that can be folded."""
 
 
 class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
@@ -47,7 +56,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     ALLOW_SELECT = False
     BINDINGS = make_bindings(Scope.TREE, Scope.SECTION, Scope.MOVE)
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"outline-tree--{name}" for name in _STYLE_NAMES}
 
     @dataclass
     class CursorMoved(Message):
@@ -67,32 +75,53 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor_line = 0
         self.cursor_id = self._id_at(0)
         """Id of the node under the cursor, or None in an empty outline."""
-        self.opened: frozenset[str] = frozenset()
-        """The nodes that the model opened last."""
-        self._found: frozenset[str] = frozenset()
         self._state = state
-        self._renderer = LineRenderer(self.lines, state)
-        self._palette: Palette = {}
+        self._signs = list_signs(state, self.lines)
+        self._found: frozenset[str] = frozenset()
+        """The nodes that the last search found."""
         self._pending_id: str | None = None
         """The node to go to once its ancestors are unfolded."""
 
     @override
     def render_line(self, y: int) -> Strip:
         line, width = y + self.scroll_offset.y, self.scrollable_content_region.width
-        if not self._palette:
-            styles = {name: self.get_component_rich_style(f"outline-tree--{name}") for name in _STYLE_NAMES}
-            inks = {name: styles[name].without_color + Style(color=styles[name].color) for name in FOREGROUND_STYLES}
-            grounds = {name: Style(bgcolor=styles[name].bgcolor) for name in BACKGROUND_STYLES}
-            self._palette = {"base": self.rich_style, "cursor": styles["cursor"], **inks, **grounds}
         if not 0 <= line < len(self.lines):
-            return Strip.blank(width, self._palette["base"])
-        is_cursor = line == self.cursor_line
-        return self._renderer.draw(line, width, self._palette, is_cursor=is_cursor, has_focus=self.has_focus)
+            return Strip.blank(width, self.rich_style)
+        content = self.draw_line(line, width)
+        if line == self.cursor_line:
+            # A focused cursor covers all colours: only its own is sure to be readable on its background.
+            content = content.stylize(_CURSOR_STYLE) if self.has_focus else content.stylize(_BLURRED_CURSOR_STYLE)
+        return Strip(content.render_segments(self.visual_style)).adjust_cell_length(width)
 
-    @override
-    def notify_style_update(self) -> None:
-        self._palette = {}
-        super().notify_style_update()
+    def draw_line(self, line: int, width: int) -> Content:
+        """Draw a line of exactly `width` cells: guides, triangle, title, signs, page or size."""
+        document, row = self.lines.numbering.locate(self.lines.numbers[line])
+        section_id, fold = document.ids[row], self.lines.fold_at(line)
+        section = self._state.get_open(section_id)
+        guides, opened = self._draw_guides(line, width), "◆ " if section is not None else ""
+        signs = self._signs.get(section_id, "") + ("⌕" if section_id in self._found else "")
+        signs = signs and f" {signs}"
+        title = strip_anchor(sanitise_line(document.columns.titles[row][:_TITLE_LENGTH_MAX]))
+        style = "bold $text-accent" if section is not None else "" if title else "italic $muted"
+        title = title or format_node(self.lines.library, section_id)
+        triangle = Content.styled(f"{fold} ", "$text-warning" if fold is FoldState.FAILED else "$muted")
+        if fold is not FoldState.LEAF:
+            triangle = triangle.stylize(Style.from_meta({_FOLD_META_KEY: True}))
+        room = width - sum(map(cell_len, (guides, opened, signs))) - len(triangle)
+        place = self.lines.format_place(line)
+        place = place if room - len(place) > _TITLE_WIDTH_MIN else ""
+        shown = Content.styled(title, style).truncate(max(0, room - len(place)), ellipsis=True)
+        head = Content.assemble((guides, "$foreground 30%"), triangle, (opened, "bold $text-accent"), shown)
+        head = (head + Content.styled(signs, "$text-warning")).truncate(width - len(place), pad=True)
+        return head + Content.styled(place, "$muted")
+
+    def _draw_guides(self, line: int, width: int) -> str:
+        """Draw the guides of a line. Of a deep line, the first ones are cut."""
+        flags = self.lines.compute_guide_flags(line)
+        above = (_TRUNK if follows else _GAP for follows in flags[:-1])
+        guides = "".join([*above, *(_BRANCH if follows else _LAST_BRANCH for follows in flags[-1:])])
+        excess = len(guides) - 2 * max(1, width // 5)
+        return _CUT_GUIDES + guides[excess + len(_CUT_GUIDES) :] if excess > 0 else guides
 
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation. The cursor and the view stay on the same nodes."""
@@ -112,28 +141,28 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self.move_to(pending_id)
 
     def show_event(self, event: ConversationEvent) -> None:
-        """Mark what was found and opened, and scroll to it and to the first citation."""
+        """Mark what was found, and scroll to what was opened and to the first citation."""
         match event:
             case QuestionAnswered():
-                self._reveal_cited()
+                cited = (citation.section_id for citation in self._state.transcript.exchanges[-1].citations)
+                for section_id in [one for one in cited if one in self._state.library][:1]:
+                    self.reveal(section_id)
             case SectionsSearched(hits=hits):
-                self.mark(found=(hit.section_id for hit in hits))
+                self.mark(hit.section_id for hit in hits)
             case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
-                self.mark(opened=opened)
                 self.reveal(opened[-1])
             case ConversationStarted():
-                self.mark(found=())
+                self.mark(())
             case _:
                 pass
 
-    def mark(self, *, opened: Iterable[str] | None = None, found: Iterable[str] | None = None) -> None:
-        """Mark the nodes that the model opened last, or that a search found, instead of earlier ones."""
-        self.opened = self.opened if opened is None else frozenset(opened)
-        self._found = self._found if found is None else frozenset(found)
-        self._rebuild_lines()
+    def mark(self, found: Iterable[str]) -> None:
+        """Mark the nodes that a search found, instead of earlier ones."""
+        self._found = frozenset(found)
+        self.refresh()
 
     def _rebuild_lines(self) -> None:
-        self._renderer = LineRenderer(self.lines, self._state, self.opened, self._found)
+        self._signs = list_signs(self._state, self.lines)
         self.virtual_size = Size(self.scrollable_content_region.width, len(self.lines))
         self._scroll_to_line(min(round(self.scroll_target_y), self.max_scroll_y))
         self.refresh()
@@ -151,13 +180,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
                 self._scroll_to_line(line - margin)
             elif line > top + height - 1 - margin:
                 self._scroll_to_line(line - height + 1 + margin)
-
-    def _reveal_cited(self) -> None:
-        """Scroll the first section that the last answer cites into view without moving the cursor."""
-        exchanges = self._state.transcript.exchanges
-        ids = [citation.section_id for citation in (exchanges[-1].citations if exchanges else ())]
-        for section_id in [one for one in ids if one in self._state.library][:1]:
-            self.reveal(section_id)
 
     def move_to(self, section_id: str) -> None:
         """Move the cursor to a node, or to its nearest visible ancestor, and scroll it into view."""
@@ -246,8 +268,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if offset is None or not 0 <= line < len(self.lines):
             return
         self._move_to_line(line)
-        guides = self._renderer.draw_guides(line, self.scrollable_content_region.width)
-        if self.lines.fold_at(line) is not FoldState.LEAF and offset.x < cell_len(guides) + 2:
+        if _FOLD_META_KEY in event.style.meta:
             self.action_fold()
         else:
             self.action_read()

@@ -8,10 +8,21 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 
+from roamtui.conversation.events import SectionsExpanded
+from roamtui.conversation.state import ConversationState
+from roamtui.document.document import Document
 from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
+from roamtui.document.tokens import format_tokens
+
+_SIZE_TOKENS_MIN = 1_000
+"""A folded node with more tokens shows its size."""
+_CHARACTERS_PER_TOKEN = 4
+"""For documents whose tokens have not been counted yet."""
 
 
 class FoldState(StrEnum):
@@ -98,7 +109,46 @@ class VisibleLines:
             return FoldState.LEAF
         return FoldState.UNFOLDED if number in self._unfolded_numbers else FoldState.FOLDED
 
+    def format_place(self, line: int) -> str:
+        """Format the page of a section, or the size of a folded node that is large. May be empty."""
+        document, row = self.numbering.locate(self.numbers[line])
+        if document.page_starts:
+            return f" p. {document.page_at(document.columns.starts[row])}"
+        if self.fold_at(line) is not FoldState.FOLDED or document.columns.kinds[row] is NodeKind.FOLDER:
+            return ""
+        graft = self.library.grafts.get(document.ids[row])
+        below = estimate_row_tokens(graft, 0, len(graft.columns)) if graft is not None else 0
+        tokens = below + estimate_row_tokens(document, row, document.columns.ends[row])
+        return f" {format_tokens(tokens)} tok" if tokens > _SIZE_TOKENS_MIN else ""
+
     def _next_shown(self, number: int) -> int:
         while number in self._hidden_numbers:
             number += 1
         return number
+
+
+def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, str]:
+    """Return the signs of sections by id: pinned, cited, read by the model, read by the person."""
+    exchanges = state.transcript.exchanges
+    cited = {citation.section_id for exchange in exchanges for citation in exchange.citations}
+    batches = [event for one in exchanges for event in one.events if isinstance(event, SectionsExpanded)]
+    opened = {section_id for batch in batches for section_id in batch.opened_ids}
+    reading_line = lines.find_nearest_line(state.reading_id or "")
+    groups = {
+        "⚑": {section.section_id for section in state.open_sections if section.is_pinned},
+        "❝": cited | {section.section_id for section in state.open_sections if section.last_cited},
+        "◦": opened - {*state.open_ids},
+        "¶": set() if reading_line is None else {lines.id_at(reading_line)},
+    }
+    signs: defaultdict[str, str] = defaultdict(str)
+    for sign, section_ids in groups.items():
+        for section_id in section_ids:
+            signs[section_id] += sign
+    return signs
+
+
+def estimate_row_tokens(document: Document, first: int, end: int) -> int:
+    """Return the tokens of the rows `first` to `end` of a document: roughly, unless they have been counted."""
+    if "tokens_before" in vars(document):
+        return document.tokens_before[end] - document.tokens_before[first]
+    return (document.columns.starts[end] - document.columns.starts[first]) // _CHARACTERS_PER_TOKEN

@@ -14,7 +14,7 @@ from roamtui.document.loader import open_sources
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.finder import ResultKind
-from roamtui.tui.reader.line_styles import HighlightKind
+from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.find import FindDialog
 from tests.fakes.contexts import context_of
@@ -66,7 +66,7 @@ def list_marks(reader: Reader, overlay: HighlightKind) -> list[str]:
     """Return what is marked in some way on the lines of a reader that are in view."""
     assert reader.lines is not None
     lines = [line for y in range(reader.size.height) if (line := reader.lines.get_line(reader.top_y + y))]
-    found = [(line.text, mark) for place, line in lines for mark in reader.highlights_at(place)]
+    found = [(line.line.text, mark) for line in lines for mark in reader.lines.iter_highlights(line)]
     return [text[start:end] for text, (start, end, kind) in found if kind is overlay]
 
 
@@ -104,7 +104,7 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
         await press_until(pilot, f"“rye” {seen[-2]}", "N", "3")
         await press_until(pilot, f"“rye” {seen[-1]}", "n")
         await pilot.press("1")
-        assert len(list_marks(reader, HighlightKind.MATCH)) == 4
+        assert len(list_marks(reader, HighlightKind.MATCH)) == 3
         await press_until(pilot, lambda: not list_marks(reader, HighlightKind.MATCH), "escape")
         assert app.main_screen.focused is app.main_screen.tree_pane.outline
         assert "“rye”" not in screen_text(app)
