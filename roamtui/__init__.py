@@ -1,7 +1,7 @@
 """roamtui: ask questions of well-organised documents.
 
 The names of `roamtui.api` are available here too. They are stable within a major version; everything else is private.
-docs/library.md lists them, examples/ask.py uses them.
+docs/python.md lists them, examples/ask.py uses them.
 
 Layers, each importing only those above it: sources, document, outline, search, conversation, models, agent,
 headless and tui, cli. ARCHITECTURE.md draws the picture.

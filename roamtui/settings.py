@@ -66,7 +66,7 @@ class ModelSettings(_Table, frozen=True):
 
 
 class Settings(ModelSettings, frozen=True):
-    """The content of `config.toml`, overridden by the command line. docs/configuration.md explains each key."""
+    """The content of `config.toml`, overridden by the command line. docs/using.md explains each key."""
 
     model: str = "offline"
     api_base: str | None = None

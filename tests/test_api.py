@@ -14,7 +14,7 @@ from tests.real_documents import PROJECT_DIR
 
 
 def test_every_name_is_there_and_documented() -> None:
-    page = (PROJECT_DIR / "docs" / "library.md").read_text("utf-8")
+    page = (PROJECT_DIR / "docs" / "python.md").read_text("utf-8")
     assert sorted(re.findall(r"^\| `(\w+)", page, re.MULTILINE)) == sorted(api.__all__)
     for name in api.__all__:
         named = getattr(roamtui, name)

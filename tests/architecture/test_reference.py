@@ -72,20 +72,16 @@ def _leads_somewhere(href: str, page: Path) -> bool:
     return target.is_file() and anchor in parse_document(target.read_text("utf-8")).anchors
 
 
-def _read_text(page: Path) -> str:
-    """Return a page; of the changelog only what is not released, since older versions had other names."""
-    text = page.read_text("utf-8")
-    return re.split(r"^## (?!Unreleased)", text, flags=re.MULTILINE)[0] if page.name == "CHANGELOG.md" else text
-
-
 def _list_spans(page: Path) -> list[str]:
     """Return what stands in backticks on a page."""
-    return [" ".join(span.split()) for span in _SPAN.findall(_FENCE.sub("", _read_text(page)))]
+    return [" ".join(span.split()) for span in _SPAN.findall(_FENCE.sub("", page.read_text("utf-8")))]
 
 
 def _list_code(page: Path) -> list[str]:
     """Return what stands in backticks on a page, and the lines of its blocks of code."""
-    return _list_spans(page) + [line for _, block in _FENCE.findall(_read_text(page)) for line in block.splitlines()]
+    return _list_spans(page) + [
+        line for _, block in _FENCE.findall(page.read_text("utf-8")) for line in block.splitlines()
+    ]
 
 
 @cache
@@ -151,14 +147,14 @@ def test_every_setting_on_a_page_is_one(page: Path, tmp_path: Path) -> None:
     keys = {place.rpartition(".")[2] for place in list_keys()}
     found = [_SETTING.fullmatch(span) for span in _list_spans(page)]
     assert [one[0] for one in found if one and one[2] not in keys] == []
-    for kind, block in _FENCE.findall(_read_text(page)):
+    for kind, block in _FENCE.findall(page.read_text("utf-8")):
         if kind == "toml" and not re.search(r"\[\[(sites|sources)]]", block):  # which are files of their own
             (tmp_path / "config.toml").write_text(_COMMENTED_SETTING.sub("", block), "utf-8")
             load_settings(path=tmp_path / "config.toml")
 
 
 def test_every_setting_is_in_the_reference() -> None:
-    page = (PROJECT_DIR / "docs" / "configuration.md").read_text("utf-8")
+    page = (PROJECT_DIR / "docs" / "using.md").read_text("utf-8")
     table = tomllib.loads(next(block for kind, block in _FENCE.findall(page) if kind == "toml"))
     keys = {f"{name}.{key}" for name in table if isinstance(table[name], dict) for key in table[name]}
     top = {name for name in table if not isinstance(table[name], dict)}

@@ -45,7 +45,7 @@ EVENTS: tuple[events.ConversationEvent, ...] = (
 
 
 def _list_documented() -> Iterator[tuple[str, set[str]]]:
-    page = (PROJECT_DIR / "docs" / "events.md").read_text("utf-8")
+    page = (PROJECT_DIR / "docs" / "command-line.md").read_text("utf-8")
     for name, fields in re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", page, re.MULTILINE):
         yield name, set(re.findall(r"`(\w+)`", fields))
 
