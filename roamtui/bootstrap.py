@@ -42,7 +42,6 @@ from roamtui.models.base import Model
 from roamtui.models.options import OFFLINE
 from roamtui.models.recorded import RECORDED
 from roamtui.paths import (
-    cache_path,
     conversations_path,
     conversions_path,
     get_resource_dir,
@@ -279,7 +278,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """Return a function that creates a library's searcher, or returns None if search is off.
 
         With `needs_vectors`, as evaluation needs it, a hybrid search fails if its embedder fails, instead of falling
-        back to keywords, and no index is left behind.
+        back to keywords.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
@@ -290,7 +289,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
         options = self.settings.retrieval
         services = self.make_search_services(needs_vectors=needs_vectors)
-        location = None if needs_vectors else IndexLocation(folder=indexes_path(), on_warning=self.on_warning)
+        location = IndexLocation(folder=indexes_path(), on_warning=self.on_warning)
         return partial(make_searcher, options=options, services=services, location=location)
 
     def make_search_services(self, *, needs_vectors: bool = False) -> SearchServices:
@@ -331,7 +330,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             embedder=embedder,
             reranker=reranker,
             needs_vectors=needs_vectors,
-            vector_folder=cache_path(),
             progress=self.progress or ProgressLine(EMBEDDING_FORM),
             on_warning=self.on_warning,
         )

@@ -20,7 +20,7 @@ from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation, SectionStore, delete_index
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.lance import LanceDatabase, LanceWords
+from roamtui.search.lance import LanceDatabase, LanceTable
 
 _REQUESTS_AT_ONCE = 4
 
@@ -68,7 +68,7 @@ def run_index(
         database = LanceDatabase(options.index)
         database.save_summaries(library.summaries)
         library = replace(library, summaries=database.load_summaries())
-        LanceWords(options.index, library, options.chunk_size).prepare(progress)
+        LanceTable(options.index, library, options.chunk_size, on_progress=progress)
         place = database.uri
     elif path is None or KeywordSearcher(library, location=location).prepare(progress).store.path is None:
         raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol, TypeAlias
 
 from msgspec import Meta, Struct, field
@@ -158,12 +157,10 @@ class Reranker(Protocol):
 
 
 class SearchServices(Struct, frozen=True, kw_only=True):
-    """Models, callbacks and folders for a search. Most search modes need only some of them."""
+    """Models and callbacks for a search. Most search modes need only some of them."""
 
     embedder: Embedder | None = None
     reranker: Reranker | None = None
-    vector_folder: Path | None = None
-    """Folder for vectors, or None to store none."""
     progress: Progress | None = None
     """Called while sections are embedded."""
     on_warning: Callable[[str], None] | None = None

@@ -6,7 +6,6 @@ import math
 import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,8 +16,8 @@ from roamtui.errors import RoamtuiError
 from roamtui.search.base import Hit, Progress, Ranking, RetrievalOptions, Searcher, SearchMode, SearchServices
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import CANDIDATES, KeywordSearcher, add_snippets
-from roamtui.search.lance import LanceDatabase, LanceTable, LanceWords
-from roamtui.search.vectors import VectorIndex, VectorStore
+from roamtui.search.lance import LanceTable
+from roamtui.search.vectors import VectorIndex
 
 _QUERY_LENGTH_MAX = 2_000
 """Maximum number of characters of a query that are embedded. Embedders use only the first few hundred words."""
@@ -51,12 +50,11 @@ def make_searcher(
     """Return a new searcher for `library`, or None if search is off."""
     if options.mode is SearchMode.OFF:
         return None
-    services = services or SearchServices()
-    if options.index is not None:
-        return HybridSearcher(library, LanceWords(options.index, library, options.chunk_size), options, services)
+    if location is not None and options.needs_vectors:
+        location = replace(location, force=True)
     words = KeywordSearcher(library, location=location)
-    is_plain = not (options.needs_vectors or options.neighbour_count or options.rerank == "on" or options.limit)
-    return words if is_plain else HybridSearcher(library, words, options, services)
+    plain = RetrievalOptions(embedder=options.embedder, chunk_size=options.chunk_size)
+    return words if options == plain else HybridSearcher(library, words, options, services or SearchServices())
 
 
 class RankedList(Struct, frozen=True, kw_only=True):
@@ -76,31 +74,28 @@ class HybridSearcher:
     """
 
     def __init__(
-        self,
-        library: Library,
-        words: KeywordSearcher | LanceWords,
-        options: RetrievalOptions,
-        services: SearchServices,
+        self, library: Library, words: KeywordSearcher, options: RetrievalOptions, services: SearchServices
     ) -> None:
         self._library = library
         self._words = words
         self._options = options
         self._services = services
         self._lock = threading.Lock()
-        """Held while text is embedded, which may take minutes."""
-        self._embedded_library: Library | None = None
-        """The last library that was embedded or could not be embedded."""
+        """Held while text is indexed and embedded, which may take minutes, and while words are searched."""
+        self._indexed_library: Library | None = None
+        self._word_table: LanceTable | None = None
+        """Used instead of `words`."""
         self._vectors: VectorIndex | LanceTable | None = None
+        """None if only keywords are searched."""
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. Only its new text is embedded."""
         self._library = library
-        self._words.refresh(library)
 
     def prepare(self, on_progress: Progress | None = None) -> None:
-        """Embed new text and update the keyword index now. See `Searcher`."""
-        self._embed_library(on_progress)
-        self._words.prepare(on_progress)
+        """Bring all indexes up to date now. See `Searcher`."""
+        with self._lock:
+            self._update_indexes(on_progress)
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
@@ -108,22 +103,46 @@ class HybridSearcher:
         """Return up to `limit` hits, best first, or none for a blank query. See `Searcher`."""
         options = self._options
         limit = min(limit, options.limit or limit)
-        is_reranked = options.rerank == "on" and self._services.reranker is not None
-        while True:
-            library, vectors = self._embed_library()
+        count = max(limit, CANDIDATES)
+        with self._lock:
+            self._update_indexes()
             if not query.strip() or limit < 1:
                 return ()
-            ranking = self._words.rank(query, limit=max(limit, CANDIDATES), within=within, earlier=earlier)
-            if ranking.library is library:  # otherwise `refresh` was called meanwhile
-                break
+            if self._word_table is not None:
+                ranking = self._word_table.rank_words(query, limit=count, within=within)
+            else:
+                ranking = self._words.rank(query, limit=count, within=within, earlier=earlier)
+            vectors = self._vectors
         lists = self._list_rankings(query, ranking, vectors, within)
-        if is_reranked:
-            hits = self._rerank(library, query, self._fuse(ranking, lists, within, max(limit, _RERANKED_COUNT)))
-        elif self._options.mode is SearchMode.KEYWORD and not self._options.neighbour_count:
+        if options.rerank == "on" and self._services.reranker is not None:
+            hits = self._rerank(query, ranking.library, self._fuse(ranking, lists, within, max(limit, _RERANKED_COUNT)))
+        elif options.mode is SearchMode.KEYWORD and not options.neighbour_count:
             hits = ranking.hits
         else:
             hits = self._fuse(ranking, lists, within, limit)
         return add_snippets(ranking, hits[:limit])
+
+    def _update_indexes(self, on_progress: Progress | None = None) -> None:
+        options, services, library = self._options, self._services, self._library
+        if self._indexed_library is library:
+            return
+        vectors: VectorIndex | LanceTable | None = None
+        self._words.refresh(library)
+        if options.index is not None:
+            self._word_table = LanceTable(options.index, library, options.chunk_size, on_progress=on_progress)
+        else:
+            self._words.prepare(on_progress)
+        if options.needs_vectors:
+            assert services.embedder is not None
+            embedding = services.embedder, on_progress or services.progress
+            try:
+                if options.index is not None:
+                    vectors = LanceTable(options.index, library, options.chunk_size, *embedding)
+                else:
+                    vectors = VectorIndex(library, options.chunk_size, self._words.prepare().store, *embedding)
+            except RoamtuiError as error:
+                services.fall_back_to_keywords(error, options.mode)
+        self._indexed_library, self._vectors = library, vectors
 
     def _list_rankings(
         self, query: str, ranking: Ranking, vectors: VectorIndex | LanceTable | None, within: str | None
@@ -174,7 +193,7 @@ class HybridSearcher:
             hits.append(Hit(section_id=section_id, score=score, why=why, runner_up=runner_up, is_named=is_named))
         return tuple(hits)
 
-    def _rerank(self, library: Library, query: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    def _rerank(self, query: str, library: Library, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """Return the hits in the order of the reranking model, or as they are if it fails."""
         assert self._services.reranker is not None
         texts = []
@@ -192,29 +211,6 @@ class HybridSearcher:
             why = f"{hits[index].why} · model rank {rank + 1}" if rank < len(chosen) else hits[index].why
             reranked.append(replace(hits[index], score=hits[rank].score, why=why))
         return tuple(reranked)
-
-    def _embed_library(self, on_progress: Progress | None = None) -> tuple[Library, VectorIndex | LanceTable | None]:
-        """Return the library and its vectors, which are None if only keywords are searched."""
-        options, services = self._options, self._services
-        with self._lock:
-            library = self._library
-            if self._embedded_library is library:
-                return library, self._vectors
-            vectors: VectorIndex | LanceTable | None = None
-            if options.needs_vectors:
-                assert services.embedder is not None
-                with closing(VectorStore(services.vector_folder, services.warn_once)) as store:
-                    embedding = services.embedder, store, on_progress or services.progress
-                    try:
-                        if options.index is None:
-                            vectors = VectorIndex(library, options.chunk_size, *embedding)
-                        else:
-                            database = LanceDatabase(options.index)
-                            vectors = LanceTable(database, library, options.chunk_size, *embedding)
-                    except RoamtuiError as error:
-                        services.fall_back_to_keywords(error, options.mode)
-            self._embedded_library, self._vectors = library, vectors
-            return library, vectors
 
 
 def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> dict[str, float]:

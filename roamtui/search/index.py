@@ -25,7 +25,7 @@ from roamtui.search.base import IndexLostError, Progress
 from roamtui.search.lexicon import STOP_WORDS, TOKENIZER, stem
 from roamtui.search.terms import normalise_unicode, space_unspaced_scripts, split_words, tokenise
 
-VERSION = 4
+VERSION = 5
 """Version of the tables and of their rows. A file that has another version is rebuilt."""
 _WEIGHTS = (3.0, 1.0, 1.0)
 """Weights of a word in the title, in the titles above or the path of the file, and in the text."""
@@ -38,6 +38,7 @@ _SCHEMA = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS sections USING fts5(title, path, body, tokenize='{TOKENIZER}')",
     "CREATE TABLE IF NOT EXISTS parts (number INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL UNIQUE)",
     "CREATE TABLE IF NOT EXISTS summaries (digest TEXT PRIMARY KEY, text TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS vectors (digest BLOB, model TEXT, vector BLOB NOT NULL, PRIMARY KEY (digest, model))",
     f"PRAGMA user_version = {VERSION}",
 )
 _PART_BITS = 32
@@ -285,6 +286,17 @@ class SectionStore:
         """Save summaries by the digest of the summarised text."""
         with self._lock, self._convert_errors(), self._transaction():
             self._connection.executemany("INSERT OR REPLACE INTO summaries VALUES(?, ?)", summaries.items())
+
+    def load_vectors(self, model: str) -> dict[bytes, bytes]:
+        """Return the vectors of an embedder by the digest of the embedded text."""
+        with self._lock, self._convert_errors():
+            return dict(self._connection.execute("SELECT digest, vector FROM vectors WHERE model = ?", (model,)))
+
+    def save_vectors(self, vectors: Mapping[bytes, bytes], model: str) -> None:
+        """Save vectors of an embedder by the digest of the embedded text."""
+        rows = [(digest, model, vector) for digest, vector in vectors.items()]
+        with self._lock, self._convert_errors(), self._transaction():
+            self._connection.executemany("INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)", rows)
 
     def _prepare_tables(self) -> None:
         execute = self._connection.execute

@@ -32,7 +32,7 @@ from roamtui.search.lexicon import (
     reduce_word,
     stem,
 )
-from roamtui.search.passages import make_snippet, rank_sentences, select_relevant_part
+from roamtui.search.passages import RANKED_LENGTH_MAX, make_snippet, rank_sentences
 from roamtui.search.terms import (
     TERMS_MAX,
     TermMatcher,
@@ -337,13 +337,10 @@ def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], qu
     boosted = dict(scores)
     if len(query.terms) < _TERMS_MIN:
         return boosted
-    counts = {term: index.store.count(_quote(term)) for term in query.terms}
-    weights = {term: max(0.01, math.log((len(index) + 1) / (count + 0.5))) for term, count in counts.items()}
     best = max(scores.values())
     matcher = TermMatcher(query.terms, query.language)
     for number in sorted(scores, key=lambda number: (-scores[number], number))[:_READ_MAX]:
-        text = select_relevant_part(index.own_text(number), query.terms)
-        for sentence in rank_sentences(text, matcher, limit=1, weights=weights):
+        for sentence in rank_sentences(index.own_text(number)[:RANKED_LENGTH_MAX], matcher, limit=1):
             boosted[number] += _SENTENCE_SHARE * best * sentence.score
     return boosted
 

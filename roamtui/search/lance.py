@@ -6,9 +6,8 @@ import importlib.util
 import os
 import random
 import re
-import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -20,7 +19,7 @@ from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.search.base import Embedder, Hit, IndexLostError, Progress, Ranking
 from roamtui.search.index import IndexedDocument
 from roamtui.search.terms import TermMatcher, normalise_unicode, space_unspaced_scripts
-from roamtui.search.vectors import EmbeddingChunk, VectorStore, embed_query, embed_texts, make_chunks
+from roamtui.search.vectors import embed_query, embed_texts, make_chunks
 
 TABLE = "passages"
 SUMMARIES = "summaries"
@@ -30,11 +29,6 @@ _BATCH_CHUNKS = 10_000
 """Approximate number of chunks that are written in one commit, which takes several requests to object storage."""
 _ROWS_PER_SECTION = 10
 """Number of rows fetched for each wanted section, because the best chunks often belong to the same section."""
-_INDEXED_MIN = 100_000
-"""Minimum number of vectors for which an approximate index is used."""
-_PARTITION_ROWS = 4_096
-_SEARCHED_PARTITIONS = 25
-"""Number of nearest partitions that a query searches."""
 _ATTEMPTS_MAX = 8
 """Maximum number of times that a write is tried if another program interferes."""
 _PAUSE_SECONDS = 0.1, 0.8
@@ -43,49 +37,6 @@ _INTERFERENCE = re.compile("conflict|already exists|was not found|ncompatible tr
 """What LanceDB says if another program has changed a table, or is creating it."""
 _TABLES_MAX = 10_000
 _REASON_LENGTH = 200
-
-
-class LanceWords:
-    """Ranks the sections of one library by words. Thread-safe."""
-
-    def __init__(self, uri: str, library: Library, chunk_size: int) -> None:
-        self._uri = uri
-        self._library = library
-        self._chunk_size = chunk_size
-        self._lock = threading.Lock()
-        self._table: LanceTable | None = None
-
-    def refresh(self, library: Library) -> None:
-        """Search `library` from now on. The next search writes what changed."""
-        self._library = library
-
-    def prepare(self, on_progress: Progress | None = None) -> LanceTable:
-        """Bring the table up to date now, not only at the next search, and return it."""
-        with self._lock:
-            if self._table is None or self._table.library is not self._library:
-                database = LanceDatabase(self._uri)
-                self._table = LanceTable(database, self._library, self._chunk_size, on_progress=on_progress)
-            return self._table
-
-    def rank(
-        self,
-        query: str,
-        *,
-        limit: int,
-        within: str | None = None,
-        earlier: Sequence[str] = (),  # noqa: ARG002 - LanceDB knows no conversation
-    ) -> Ranking:
-        """Return the best sections. See `WordRanker`."""
-        table = self.prepare()
-        library, matcher = table.library, TermMatcher.for_question(query)
-        if within is not None and within not in library:
-            raise UnknownSectionError(within)
-        found = table.rank(" ".join(matcher.terms), limit=limit, within=within) if matcher.terms else []
-        hits = tuple(
-            Hit(section_id=section_id, score=score / found[0][1], why=f"text rank {rank}")
-            for rank, (section_id, score) in enumerate(found, start=1)
-        )
-        return Ranking(library=library, hits=hits, matcher=matcher)
 
 
 class LanceTable:
@@ -104,26 +55,23 @@ class LanceTable:
 
     def __init__(
         self,
-        database: LanceDatabase,
+        uri: str,
         library: Library,
         chunk_size: int,
         embedder: Embedder | None = None,
-        store: VectorStore | None = None,
         on_progress: Progress | None = None,
     ) -> None:
         self.library = library
-        self._database = database
+        self._database = LanceDatabase(uri)
         self._chunk_size = chunk_size
         self._embedder = embedder
-        self._store = store
         self._name = TABLE if embedder is None else f"{TABLE}_{_digest(embedder.name)}"
         self._table: Any | None = None
-        layout = library.numbering
-        parts = [IndexedDocument.make(document, layout, library) for document in library.documents]
+        parts = [IndexedDocument.make(document, library.numbering, library) for document in library.documents]
         wanted = {_digest(_FORMAT_VERSION, str(chunk_size), part.digest): part for part in parts}
         for attempt in range(1, _ATTEMPTS_MAX + 1):
             try:
-                with database.convert_errors():
+                with self._database.convert_errors():
                     self._sync(wanted, on_progress)
                 break
             except IndexLostError as error:
@@ -131,8 +79,17 @@ class LanceTable:
                     raise
             time.sleep(random.uniform(*_PAUSE_SECONDS))  # noqa: S311 - not for security
 
-    def __len__(self) -> int:
-        return len(self.library)
+    def rank_words(self, query: str, *, limit: int, within: str | None = None) -> Ranking:
+        """Return the best sections of a table of words, like `KeywordSearcher.rank`."""
+        matcher = TermMatcher.for_question(query)
+        if within is not None and within not in self.library:
+            raise UnknownSectionError(within)
+        found = self.rank(" ".join(matcher.terms), limit=limit, within=within) if matcher.terms else []
+        hits = tuple(
+            Hit(section_id=section_id, score=score / found[0][1], why=f"text rank {rank}")
+            for rank, (section_id, score) in enumerate(found, start=1)
+        )
+        return Ranking(library=self.library, hits=hits, matcher=matcher)
 
     def rank(self, query: str, *, limit: int, within: str | None = None) -> list[tuple[str, float]]:
         """Return up to `limit` sections with the score of their best chunk, best first."""
@@ -144,8 +101,7 @@ class LanceTable:
                 words = self._database.queries.MatchQuery(space_unspaced_scripts(query), "text")
                 search, score_column = self._table.search(words, query_type="fts"), "_score"
             else:
-                search = self._table.search(vector).distance_type("dot").nprobes(_SEARCHED_PARTITIONS)
-                score_column = "_distance"
+                search, score_column = self._table.search(vector).distance_type("dot"), "_distance"
             if within not in (None, self.library.root_id):
                 search = search.where(f"array_has(above, {_quote([within])})", prefilter=True)
             rows = search.limit(limit * _ROWS_PER_SECTION).select(["id", score_column]).to_arrow()
@@ -167,54 +123,45 @@ class LanceTable:
                 self._table.delete(f"part IN ({_quote(sorted(gone))})")
         missing = {digest: part for digest, part in wanted.items() if digest not in stored}
         done, total = 0, sum(map(len, missing.values()))
-        batch: list[tuple[str, str, EmbeddingChunk]] = []
+        batch: list[dict[str, object]] = []
         for digest, part in missing.items():
             if on_progress is not None:
                 on_progress(done, total)
-            ids = [section_id for row, section_id in enumerate(part.document.ids) if row not in part.loaded]
-            chunks = make_chunks(self.library, ids, size=self._chunk_size)
-            batch += ((digest, part.document.key, chunk) for chunk in chunks)
+            batch += self._make_rows(digest, part)
             done += len(part)
-            if len(batch) >= _BATCH_CHUNKS or done == total:
+            if len(batch) >= _BATCH_CHUNKS or (batch and done == total):
                 self._add(batch)
                 batch = []
         if on_progress is not None and total:
             on_progress(total, total)
-        if self._table is not None:
-            self._update_index(self._table, has_new_rows=bool(missing))
+        if self._table is not None and self._embedder is None:
+            if not self._table.list_indices():
+                words = self._database.indexes.FTS(language="English", with_position=False)
+                self._table.create_index("text", config=words)
+            elif missing and not self._database.is_cloud:  # which adds new rows to its index by itself
+                self._table.optimize()
 
-    def _add(self, chunks: Sequence[tuple[str, str, EmbeddingChunk]]) -> None:
-        if not chunks:
-            return
+    def _make_rows(self, digest: str, part: IndexedDocument) -> Iterator[dict[str, object]]:
+        ids = [section_id for row, section_id in enumerate(part.document.ids) if row not in part.loaded]
+        for chunk in make_chunks(self.library, ids, size=self._chunk_size):
+            above = [chunk.section_id, *self.library.ancestors(chunk.section_id)]
+            row = {"id": chunk.section_id, "doc": part.document.key, "part": digest}
+            yield {**row, "above": above, "text": chunk.text}
+
+    def _add(self, rows: list[dict[str, object]]) -> None:
         arrow = self._database.arrow
-        columns = {
-            "id": [chunk.section_id for *_, chunk in chunks],
-            "doc": [key for _, key, _ in chunks],
-            "part": [digest for digest, *_ in chunks],
-            "above": [[chunk.section_id, *self.library.ancestors(chunk.section_id)] for *_, chunk in chunks],
-        }
-        if self._embedder is None or self._store is None:
-            texts = (space_unspaced_scripts(normalise_unicode(chunk.text)) for *_, chunk in chunks)
-            added = arrow.table({**columns, "text": [*texts]})
+        texts = [str(row.pop("text")) for row in rows]
+        added = arrow.Table.from_pylist(rows)
+        if self._embedder is None:
+            column = arrow.array([space_unspaced_scripts(normalise_unicode(text)) for text in texts])
+            added = added.append_column("text", column)
         else:
-            matrix = embed_texts([chunk.text for *_, chunk in chunks], self._embedder, self._store, None)
+            matrix = embed_texts(texts, self._embedder)
             values = arrow.array(matrix.ravel(), type=arrow.float16())
-            added = arrow.table({**columns, "vector": arrow.FixedSizeListArray.from_arrays(values, matrix.shape[1])})
+            added = added.append_column("vector", arrow.FixedSizeListArray.from_arrays(values, matrix.shape[1]))
         if self._table is None:
             self._table = self._database.create_table(self._name, added.schema)
         self._table.add(added)
-
-    def _update_index(self, table: Any, *, has_new_rows: bool) -> None:  # noqa: ANN401 - LanceDB's own
-        """Create the index of the table if it is missing, and otherwise add the new rows to it."""
-        kinds = self._database.indexes
-        if table.list_indices():
-            if has_new_rows and not self._database.is_cloud:  # which optimises by itself
-                table.optimize()
-        elif self._embedder is None:
-            table.create_index("text", config=kinds.FTS(language="English", with_position=False))
-        elif (count := table.count_rows()) >= _INDEXED_MIN:
-            partitions = max(1, count // _PARTITION_ROWS)
-            table.create_index("vector", config=kinds.IvfFlat(distance_type="dot", num_partitions=partitions))
 
 
 class LanceDatabase:
@@ -272,12 +219,10 @@ class LanceDatabase:
 
     def load_summaries(self) -> dict[str, str]:
         """Return the summaries that a model wrote, by the digest of the summarised text."""
-        table = self.get_table(SUMMARIES)
-        if table is None:
-            return {}
         with self.convert_errors():
-            rows = table.search().select(["digest", "text"]).to_arrow()
-        return dict(zip(rows["digest"].to_pylist(), rows["text"].to_pylist(), strict=True))
+            table = self.get_table(SUMMARIES)
+            rows = table.search().to_arrow().to_pylist() if table is not None else []
+        return {row["digest"]: row["text"] for row in rows}
 
     def save_summaries(self, summaries: Mapping[str, str]) -> None:
         """Save summaries by the digest of the summarised text."""

@@ -58,10 +58,8 @@ _SHORT_FACTOR = 0.7
 """Factor for fewer words than `_SENTENCE_WORDS_MIN`."""
 _FRAGMENT_FACTOR = 0.4
 """Factor for one or two words."""
-_TEXT_LENGTH_MAX = 20_000
-"""Maximum length of a section whose sentences are ranked, in characters. Of a longer one, only one part is used."""
-_TERM_START_LENGTH = 5
-"""Number of first letters of a term that are compared to choose the part of a long section. Endings may differ."""
+RANKED_LENGTH_MAX = 20_000
+"""Number of characters at the start of a section whose sentences are ranked."""
 
 SNIPPET_LENGTH = 240
 _SECTION_LENGTH_MAX = 60_000
@@ -244,18 +242,9 @@ def get_first_sentence(text: str) -> Unit | None:
     return bodies[0] if bodies else None
 
 
-def select_relevant_part(text: str, terms: Sequence[str]) -> str:
-    """Return the part of a long text that contains the most terms, or a short text unchanged."""
-    if len(text) <= _TEXT_LENGTH_MAX:
-        return text
-    starts = [term[:_TERM_START_LENGTH] for term in terms]
-    parts = (text[start : start + _TEXT_LENGTH_MAX] for start in range(0, len(text), _TEXT_LENGTH_MAX))
-    return max(parts, key=lambda part: sum(start in part.lower() for start in starts))
-
-
 def make_snippet(text: str, matcher: TermMatcher) -> str:
     """Return the best sentence of a section's own text, or the first one, on one line that is safe to display."""
-    text = select_relevant_part(text, matcher.terms)
+    text = text[:RANKED_LENGTH_MAX]
     start, end = next(iter(_list_best_spans(text, matcher)), (0, 0))
     return shorten(sanitise_line(text[start:end].replace("\n>", "\n")), SNIPPET_LENGTH)
 

@@ -1,4 +1,4 @@
-"""`VectorIndex`: searches the chunks of one library by comparing all their vectors, which SQLite stores.
+"""`VectorIndex`: searches the chunks of one library by comparing all their vectors, which the index of words stores.
 
 A chunk is a short piece of a section's own text, with the titles above it.
 """
@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.paths import make_private_folder
 from roamtui.search.base import Embedder, EmbedKind, Progress, VectorArray
+from roamtui.search.index import SectionStore
 
 _PATH_LENGTH_MAX = 200
 """Maximum length of the titles before a chunk, in characters. The start, which is farthest from the text, is cut
@@ -24,13 +22,7 @@ off."""
 _CHUNK_ENDS = (re.compile(r"\n[ \t]*\n"), re.compile(r"[.!?][\"')\]]*\s|\n"), re.compile(r"\s"))
 """Ends of a chunk, best first: after a paragraph, after a sentence or line, after a word."""
 _HEADING = re.compile(r"\s*#.*\n?|.*\n[ \t]{0,3}(?:=+|-+)[ \t]*(?:\n|\Z)")
-_FILE_NAME = "vectors.sqlite3"
 _DIGEST_BYTES = 16
-_WAIT_SECONDS = 10
-_TABLE = """
-CREATE TABLE IF NOT EXISTS vectors(
-    digest BLOB NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY(digest, model)
-) WITHOUT ROWID"""
 _BATCH_SIZE = 64
 _STORED_TYPE = "<f2"
 """Half precision. The dot product of two unit vectors of 384 numbers is then off by less than 0.001."""
@@ -87,63 +79,6 @@ def split_text(text: str, size: int) -> list[tuple[int, int]]:
     return spans
 
 
-class VectorStore:
-    """Stores the vectors of all libraries and models in a file. Usable from one thread at a time.
-
-    If the file cannot be used, vectors are kept in memory, and `on_warning` receives a sentence that says so.
-    """
-
-    def __init__(self, folder: Path | None, on_warning: Callable[[str], None]) -> None:
-        """Open the file in `folder`, or use memory if it is None."""
-        self._on_warning = on_warning
-        self._path = None if folder is None else folder / _FILE_NAME
-        try:
-            if folder is not None:
-                make_private_folder(folder)
-            self._connection = _connect(self._path)
-        except (sqlite3.Error, OSError) as error:
-            self._warn_of_loss(error)
-            self._connection = _connect(None)
-
-    def load(self, digests: Iterable[bytes], model: str) -> dict[bytes, bytes]:
-        """Return the stored vectors of a model, by digest."""
-        query = "SELECT vector FROM vectors WHERE digest = ? AND model = ?"
-        try:
-            found = {digest: self._connection.execute(query, (digest, model)).fetchone() for digest in digests}
-        except sqlite3.Error as error:
-            self._warn_of_loss(error)
-            return {}
-        return {digest: row[0] for digest, row in found.items() if row is not None}
-
-    def save(self, vectors: Mapping[bytes, bytes], model: str) -> None:
-        """Save vectors by digest. If that fails, none of them is saved."""
-        rows = [(digest, model, vector) for digest, vector in vectors.items()]
-        try:
-            with self._connection:
-                self._connection.executemany("INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)", rows)
-        except sqlite3.Error as error:
-            self._warn_of_loss(error)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
-
-    def _warn_of_loss(self, error: Exception) -> None:
-        self._on_warning(f"Could not use the saved embeddings in {self._path} ({error}). Delete that file if it stays.")
-
-
-def _connect(path: Path | None) -> sqlite3.Connection:
-    connection = sqlite3.connect(path or ":memory:", timeout=_WAIT_SECONDS, check_same_thread=False)
-    try:
-        with connection:
-            connection.execute(_TABLE)
-        connection.execute("SELECT digest, model, vector FROM vectors LIMIT 1").fetchone()
-    except sqlite3.Error:
-        connection.close()
-        raise
-    return connection
-
-
 class VectorIndex:
     """Ranks the sections of a library by their most similar chunk.
 
@@ -155,8 +90,8 @@ class VectorIndex:
         self,
         library: Library,
         chunk_size: int,
+        store: SectionStore,
         embedder: Embedder,
-        store: VectorStore,
         on_progress: Progress | None = None,
     ) -> None:
         self._library = library
@@ -184,9 +119,9 @@ class VectorIndex:
 
 
 def embed_texts(
-    texts: Sequence[str], embedder: Embedder, store: VectorStore, on_progress: Progress | None
+    texts: Sequence[str], embedder: Embedder, store: SectionStore | None = None, on_progress: Progress | None = None
 ) -> VectorArray:
-    """Return a unit vector for each text, at half precision. Only missing ones are computed, and saved in batches.
+    """Return a unit vector for each text, at half precision. Only missing ones are computed, and stored in batches.
 
     `on_progress` receives the number of missing vectors that are computed, and their total. It is first called before
     any text is embedded.
@@ -197,7 +132,7 @@ def embed_texts(
         return np.zeros((0, 0), dtype=_STORED_TYPE)
     data = (text.encode("utf-8", "surrogatepass") for text in texts)
     digests = [hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).digest() for encoded in data]
-    known = store.load(digests, embedder.name)
+    known = store.load_vectors(embedder.name) if store is not None else {}
     missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
     if missing and on_progress is not None:
         on_progress(0, len(missing))
@@ -206,7 +141,8 @@ def embed_texts(
         batch = waiting[start : start + _BATCH_SIZE]
         rows = _normalise_rows(embedder.embed([missing[digest] for digest in batch], kind=EmbedKind.DOCUMENT))
         new = dict(zip(batch, (row.astype(_STORED_TYPE).tobytes() for row in rows), strict=True))
-        store.save(new, embedder.name)
+        if store is not None:
+            store.save_vectors(new, embedder.name)
         known |= new
         if on_progress is not None:
             on_progress(start + len(batch), len(waiting))

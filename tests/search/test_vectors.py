@@ -1,4 +1,4 @@
-"""Chunks of sections, their vectors, and the stored vectors."""
+"""Chunks of sections, and their stored vectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.errors import ModelError
-from roamtui.search.vectors import VectorIndex, VectorStore, make_chunks, split_text
+from roamtui.search.index import SectionStore
+from roamtui.search.vectors import VectorIndex, make_chunks, split_text
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import make_folder, make_library
 
@@ -36,56 +37,14 @@ def test_a_chunk_starts_with_its_titles_instead_of_its_heading() -> None:
     ]
 
 
-CHUNK_SIZE = 200
-ONE, TWO = b"digest of one", b"digest of two"
-
-
-@pytest.fixture
-def warnings() -> list[str]:
-    return []
-
-
-@pytest.fixture
-def store(tmp_path: Path, warnings: list[str]) -> VectorStore:
-    return VectorStore(tmp_path, warnings.append)
-
-
-def test_an_interrupted_run_is_resumed(store: VectorStore) -> None:
+def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
     library = make_library("\n".join(f"# Title {number}\n\nText {number}.\n" for number in range(150)))
     with pytest.raises(ModelError, match="away"):
-        VectorIndex(library, CHUNK_SIZE, HashedEmbedder(fails_after=100), store)
+        VectorIndex(library, 200, SectionStore(tmp_path / "index"), HashedEmbedder(fails_after=100))
     embedder = HashedEmbedder()
     progress: list[tuple[int, int]] = []
-    index = VectorIndex(library, CHUNK_SIZE, embedder, store, lambda done, total: progress.append((done, total)))
+    store = SectionStore(tmp_path / "index")
+    index = VectorIndex(library, 200, store, embedder, lambda done, total: progress.append((done, total)))
     assert 0 < len(embedder.documents) < 100
     assert progress[-1] == (len(embedder.documents), len(embedder.documents))
     assert len(index) == 150
-
-
-def test_saved_vectors_are_found_by_the_next_run(tmp_path: Path, warnings: list[str]) -> None:
-    store = VectorStore(tmp_path / "cache", warnings.append)
-    store.save({ONE: b"vector"}, "m")
-    store.close()
-    store = VectorStore(tmp_path / "cache", warnings.append)
-    assert store.load([ONE, TWO], "m") == {ONE: b"vector"}
-    assert store.load([ONE], "other") == {}
-    assert warnings == []
-    store.close()
-
-
-@pytest.mark.parametrize("content", [b"no database at all " * 100, b""])
-def test_without_a_usable_file_vectors_last_as_long_as_the_store(
-    tmp_path: Path, warnings: list[str], content: bytes
-) -> None:
-    folder = tmp_path / "cache"
-    if content:
-        folder.mkdir()
-        (folder / "vectors.sqlite3").write_bytes(content)
-    else:
-        folder.write_text("in the way", "utf-8")
-    store = VectorStore(folder, warnings.append)
-    assert len(warnings) == 1
-    assert str(folder / "vectors.sqlite3") in warnings[0]
-    store.save({ONE: b"x"}, "m")
-    assert store.load([ONE], "m") == {ONE: b"x"}
-    store.close()

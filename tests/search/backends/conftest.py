@@ -14,7 +14,7 @@ from roamtui.search.base import Progress, RetrievalOptions, Searcher, SearchMode
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.lance import LanceWords
+from roamtui.search.lance import LanceTable
 from tests.fakes.hashed_embedder import HashedEmbedder
 
 _LANCE = pytest.param(
@@ -51,16 +51,14 @@ class Backend:
 
     def prepare_words(self, library: Library, on_progress: Progress) -> None:
         if self.options.index is not None:
-            LanceWords(self.options.index, library, self.options.chunk_size).prepare(on_progress)
+            LanceTable(self.options.index, library, self.options.chunk_size, on_progress=on_progress)
         else:
             KeywordSearcher(library, location=self.location).prepare(on_progress)
 
     def open(
         self, library: Library, mode: SearchMode = SearchMode.KEYWORD, embedder: HashedEmbedder | None = None
     ) -> Searcher:
-        services = SearchServices(
-            embedder=embedder or HashedEmbedder(), vector_folder=self.folder / "cache", needs_vectors=True
-        )
+        services = SearchServices(embedder=embedder or HashedEmbedder(), needs_vectors=True)
         searcher = make_searcher(library, msgspec.structs.replace(self.options, mode=mode), services, self.location)
         assert searcher is not None
         return searcher

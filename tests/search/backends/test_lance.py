@@ -13,7 +13,7 @@ pytest.importorskip("lancedb", reason="LanceDB is not installed")
 
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.search.base import SearchMode
-from roamtui.search.lance import LanceDatabase, LanceWords
+from roamtui.search.lance import LanceDatabase, LanceTable
 from tests.fakes.lance_cloud import FakeLanceCloud
 from tests.fakes.object_store import FakeObjectStore
 from tests.search.backends.conftest import Backend
@@ -62,24 +62,13 @@ def test_tables_of_others_and_of_an_older_version_are_left_alone(lance: Backend)
 def test_an_unusable_database_is_one_sentence(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LANCEDB_API_KEY", raising=False)
     with pytest.raises(RoamtuiError, match=f"^The index {uri} cannot be used: .*\\.$"):
-        LanceWords(uri, LIBRARY, 600).rank("red", limit=1)
+        LanceTable(uri, LIBRARY, 600)
 
 
 def test_without_lancedb_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r'pip install "roamtui\[lancedb\]"'):
         LanceDatabase("memory://")
-
-
-def test_many_passages_get_an_index_that_finds_them(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.search.lance._INDEXED_MIN", 300)
-    text = "".join(f"# Title {number}\n\n{chr(97 + number % 26) * 9} stands at {number}.\n\n" for number in range(400))
-    library = make_folder({"a.md": text})
-    searcher = lance.open(library, SearchMode.VECTOR)
-    assert library.title_of(searcher.search("Title 250 stands at 250")[0].section_id) == "Title 250"
-    database = LanceDatabase(str(lance.options.index))
-    name = next(name for name in database.list_tables() if name.startswith("passages_"))
-    assert [index.columns for index in database.get_table(name).list_indices()] == [["vector"]]  # type: ignore[union-attr]
 
 
 @pytest.fixture
