@@ -9,14 +9,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from roamtui.agent.passages import format_proof, match_proof, replies_with_passages
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
@@ -40,19 +39,15 @@ from roamtui.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.markdown.layout import CHECKBOXES
 from roamtui.paths import display_path
 from roamtui.quotes.answer_markdown import read_answer_markdown
-from roamtui.quotes.recheck import PASSAGE_LABEL
+from roamtui.quotes.find import find_quote
 from roamtui.quotes.source_list import describe_place, find_quote_section, strip_links
-from roamtui.quotes.verdicts import AnswerProof, JudgedMark
+from roamtui.quotes.verdicts import AnswerProof
 
 
-def render_html(state: ConversationState, source: str, library: Library | None) -> str:
-    """Render a conversation about `source` as a page that replays it.
-
-    `library` is the current version of the document. If it is None, the page shows no sections.
-    """
+def render_html(state: ConversationState, source: str, library: Library) -> str:
+    """Render a conversation about `source` as a page that replays it. `library` is its current version."""
     page = _ReplayPage(library)
     title = sanitise_line(state.title) or "Conversation"
     articles = "".join(page.render_exchange(exchange) for exchange in state.transcript.exchanges)
@@ -74,11 +69,8 @@ def render_html(state: ConversationState, source: str, library: Library | None) 
 <header><h1>{escape(title)}</h1><p>{subtitle}</p></header>
 <nav aria-label="Outline">{page.render_outline()}</nav>
 <main>{articles}</main>
-<div class="player" hidden role="group" aria-label="Replay">
-<button id="play" aria-pressed="false">Play</button><button id="back" aria-label="Step back">◂</button>\
-<button id="step" aria-label="Step on">▸</button><input id="place" type="range" min="0" value="0" aria-label="Place">\
-<span id="told" role="status"></span>
-</div>
+<div class="player" hidden role="group" aria-label="Replay"><button id="play">Play</button>
+<input id="place" type="range" min="0" value="0" aria-label="Place"><span id="told" role="status"></span></div>
 <script type="application/json" id="timeline">{timeline}</script>
 <script>{script}</script>
 </body>
@@ -86,79 +78,88 @@ def render_html(state: ConversationState, source: str, library: Library | None) 
 """
 
 
-class _ReplayPage(Struct):
+class _ReplayPage:
     """Renders the parts of a page: each exchange, then the outline and the sections that the exchanges touched."""
 
-    library: Library | None
-    timeline: list[dict[str, Any]] = field(default_factory=list)
-    """Steps of the replay in order."""
-    touched: set[str] = field(default_factory=set)
-    """Sections that were found, opened or cited."""
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self.timeline: list[dict[str, Any]] = []
+        """Steps of the replay in order."""
+        self._touched: set[str] = set()
+        """Sections that were found, opened or cited."""
+        self._quotes: dict[str, dict[tuple[int, int], str]] = {}
+        """The cited sections, each with the offsets of its quotes in its text and their names on the page."""
 
     def render_exchange(self, exchange: Exchange) -> str:
         """Render a question with its answer and sources, and add its events to the timeline."""
-        number, is_passage = exchange.number, replies_with_passages(exchange)
+        number = exchange.number
         self.timeline.append({"show": [f"q{number}"], "say": "Question"})
         for event in exchange.events:
-            match event:
-                case SectionsSearched(query=query, hits=hits):
-                    ids = self._mark_touched(hit.section_id for hit in hits)
-                    self.timeline.append({"find": ids, "say": f"Searched: {sanitise_line(query)}"})
-                case SectionsExpanded(opened_ids=opened) if opened:
-                    self.timeline.append({"open": self._mark_touched(opened), "say": "Opened"})
-                case _:
-                    pass
-        items = [
-            self._render_citation(f"c{number}-{position}", citation, is_passage=is_passage)
-            for position, citation in enumerate(exchange.citations, 1)
-        ]
+            found = [hit.section_id for hit in event.hits] if isinstance(event, SectionsSearched) else []
+            opened = event.opened_ids if isinstance(event, SectionsExpanded) else ()
+            say = f"Searched: {sanitise_line(event.query)}" if isinstance(event, SectionsSearched) else "Opened"
+            self.timeline += [{"find": found, "open": opened, "say": say}] if found or opened else []
+            self._touched.update(found, opened)
+        names = {one.start: self._name_quote(f"q{number}-{one.start}", one) for one in exchange.citations}
+        sources = "".join(f"<li>{self._render_citation(citation, exchange)}</li>" for citation in exchange.citations)
         proof = match_proof(exchange)
         markdown = read_answer_markdown(exchange.answer, proof)
-        answer = _AnswerRenderer(markdown.links, proof, f"c{number}-").render(markdown.blocks)
+        answer = _AnswerRenderer(markdown.links, proof, names).render(markdown.blocks)
         self.timeline += [{"stream": f"a{number}", "say": "Answer"}, {"show": [f"e{number}"], "say": ""}]
         endings = [notice.text for notice in make_outcome_notices(exchange.outcome)]
-        endings += filter(None, [format_proof(exchange)] if items else ())
+        endings += [format_proof(exchange)] if sources else []
         return (
             f'<article id="q{number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'
             f'<div class="answer" id="a{number}">{answer}</div><div id="e{number}">'
-            f'<ol class="sources" aria-label="Sources">{"".join(items)}</ol>'
-            f'<p class="ending">{escape(" · ".join(endings))}</p></div></article>'
+            f'<ol class="sources" aria-label="Sources">{sources}</ol>'
+            f'<p class="ending">{escape(" · ".join(filter(None, endings)))}</p></div></article>'
         )
 
-    def _mark_touched(self, section_ids: Iterable[str]) -> list[str]:
-        known = [section_id for section_id in section_ids if self.library is not None and section_id in self.library]
-        self.touched.update(known)
-        return known
+    def _name_quote(self, name: str, citation: Citation) -> str:
+        """Plan to show the section of a quote. Return the name of the quote there, or empty if it has no place."""
+        section_id = find_quote_section(citation, self._library)
+        if section_id not in self._library:
+            return ""
+        self._touched.add(section_id)
+        quotes = self._quotes.setdefault(section_id, {})
+        bounds = find_quote(citation.quote, self._library.own_text(section_id)) if citation.quote else None
+        return quotes.setdefault(bounds, name) if bounds is not None else ""
 
-    def _render_citation(self, name: str, citation: Citation, *, is_passage: bool) -> str:
-        library, state, quote = self.library, citation.state, citation.quote
+    def _render_citation(self, citation: Citation, exchange: Exchange) -> str:
+        section_id, state = find_quote_section(citation, self._library), citation.state
         path = escape(" › ".join(map(sanitise_line, citation.path)) or citation.section_id)
-        label = PASSAGE_LABEL if is_passage else state.label
-        place = f"{citation.place} · {label}"
-        if library is not None and (section_id := find_quote_section(citation, library)) in library:
-            self.touched.add(section_id)
-            place = describe_place(citation, sanitise_line(library.title_of(section_id)))
-        sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign and not is_passage else ""
-        words = f"<q>{escape(strip_links(quote))}</q>" if quote else ""
-        location = f'<span class="{state.value}">{escape(place)}</span>'
-        return f'<li id="{name}" title="{escape(label)}">{sign}{path} {words} <small>{location}</small></li>'
+        title = sanitise_line(self._library.title_of(section_id)) if section_id in self._library else section_id
+        place, has_sign = describe_place(citation, title), state.sign and not replies_with_passages(exchange)
+        sign = f'<b class="{state.value}">{state.sign}</b> ' if has_sign else ""
+        words = f"<q>{escape(strip_links(citation.quote))}</q>" if citation.quote else ""
+        return f'{sign}{path} {words} <small class="{state.value}">{escape(place)}</small>'
 
     def render_outline(self) -> str:
-        """Render the outline of the touched sections."""
-        if self.library is None:
-            return "<p>The source was not read, so its outline is not shown.</p>"
-        library, shown = self.library, {*self.touched}
-        for section_id in self.touched:
-            shown.update(library.ancestors(section_id))
+        """Render the outline of the touched sections, with the texts of those that answers cite."""
+        library = self._library
+        touched = [*filter(library.__contains__, self._touched)]
+        shown = {*touched, *chain.from_iterable(map(library.ancestors, touched))}
 
         def render_below(section_id: str) -> str:
             items = []
             for child in filter(shown.__contains__, library.children(section_id)):
                 title = escape(sanitise_line(library.title_of(child)))
-                items.append(f'<li id="o-{child}"><span>{title}</span>{render_below(child)}</li>')
+                if child in self._quotes:
+                    title = f"<details><summary>{title}</summary>{self._render_text(child)}</details>"
+                items.append(f'<li id="o-{child}"><div>{title}</div>{render_below(child)}</li>')
             return f"<ul>{''.join(items)}</ul>" if items else ""
 
         return render_below(library.root_id)
+
+    def _render_text(self, section_id: str) -> str:
+        """Render the text of a section with its quotes marked."""
+        text, position, parts = self._library.own_text(section_id), 0, list[str]()
+        for (start, end), name in sorted(self._quotes[section_id].items()):
+            first = max(start, position)  # two quotes may share words
+            parts += escape(sanitise_text(text[position:first])), f'<mark id="{name}">'
+            parts += escape(sanitise_text(text[first:end])), "</mark>"
+            position = max(position, end)
+        return f"<pre>{''.join(parts)}{escape(sanitise_text(text[position:]))}</pre>"
 
 
 _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emphasis.STRONG: "strong"}
@@ -170,8 +171,8 @@ class _AnswerRenderer(Struct, frozen=True):
 
     links: Sequence[Link]
     proof: AnswerProof
-    prefix: str
-    """What the ids of sources begin with, before their numbers."""
+    names: Mapping[int, str]
+    """The name of each quote in its section, by the offset of the quote in the answer; empty if it is not there."""
 
     def render(self, blocks: Sequence[Block]) -> str:
         return "".join(map(self._render_block, blocks))
@@ -192,10 +193,8 @@ class _AnswerRenderer(Struct, frozen=True):
                     texts.append(f"<tr>{cells}</tr>")
                 return f"<table>{''.join(texts)}</table>"
             case List(items=items, number=number):
-                boxes = ("" if item.is_done is None else CHECKBOXES[item.is_done] for item in items)
-                listed = [f"<li>{box}{self.render(item.blocks)}</li>" for box, item in zip(boxes, items, strict=True)]
-                start, end = ("<ul>", "</ul>") if number is None else (f'<ol start="{number}">', "</ol>")
-                return f"{start}{''.join(listed)}{end}"
+                listed = "".join(f"<li>{self.render(item.blocks)}</li>" for item in items)
+                return f"<ul>{listed}</ul>" if number is None else f'<ol start="{number}">{listed}</ol>'
             case Quote(blocks=blocks, alert=alert, title=title):
                 label = f"<p><strong>{escape(alert.capitalize())}</strong> {self._render_words(title)}</p>"
                 return f"<blockquote>{label if alert else ''}{self.render(blocks)}</blockquote>"
@@ -203,34 +202,24 @@ class _AnswerRenderer(Struct, frozen=True):
                 return "<hr/>"
 
     def _render_words(self, inline: Inline) -> str:
-        """Render words. The words of a quote become one element, and in it the words of each link."""
+        """Render words. The words of a quote become one element, which leads to the quote in its section."""
         parts = []
-        for group, quoted in groupby(inline, key=lambda words: words.group):
-            linked = groupby(quoted, key=lambda words: words.link)
-            text = "".join(self._render_link(index, "".join(map(_render_emphasis, words))) for index, words in linked)
-            if group is not None:
-                state = self.proof.quotes[group].state
-                text = f'<span class="quote {state.value}" title="{escape(state.label)}">{text}</span>'
+        for (group, index), words in groupby(inline, key=lambda words: (words.group, words.link)):
+            text = "".join(map(_render_emphasis, words))
+            link = None if index is None else self.links[index]
+            if link is not None and link.is_reference_mark:
+                mark = self.proof.marks[int(link.href)]
+                text = f'<b class="cite {mark.verdict.value}" title="{escape(mark.verdict.label)}">{mark.label}</b>'
+            elif group is not None:
+                quote = self.proof.quotes[group]
+                name = self.names.get(quote.start)
+                start = f'<a href="#{name}"' if name else "<span"
+                start += f' class="quote {quote.state.value}" title="{escape(quote.state.label)}">'
+                text = f"{start}{text}</{'a' if name else 'span'}>"
+            elif link is not None and link.href.startswith(("http://", "https://")):  # others lead nowhere here
+                text = f'<a href="{escape(link.href)}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>'
             parts.append(text)
         return "".join(parts)
-
-    def _render_link(self, index: int | None, text: str) -> str:
-        if index is None:
-            return text
-        link = self.links[index]
-        if link.is_reference_mark:
-            return self._render_mark(self.proof.marks[int(link.href)])
-        if not re.match(r"https?://", link.href):  # other targets do not exist outside the source
-            return f"<a>{text}</a>"
-        return f'<a href="{escape(link.href)}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>'
-
-    def _render_mark(self, mark: JudgedMark) -> str:
-        """Render a citation mark as on the screen, with a link for each of its numbers."""
-        if not mark.numbers:
-            return f"[{mark.section_id}]"
-        numbers = ",".join(f'<a href="#{self.prefix}{number}">{number}</a>' for number in mark.numbers)
-        sign = f" {mark.verdict.sign}" if mark.verdict.sign else ""
-        return f'<span class="cite {mark.verdict.value}" title="{escape(mark.verdict.label)}">[{numbers}{sign}]</span>'
 
 
 def _render_emphasis(words: Words) -> str:

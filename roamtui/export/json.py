@@ -34,27 +34,18 @@ def render_json(state: ConversationState, source: str) -> str:
 
 def to_json_citation(citation: Citation) -> dict[str, Any]:
     """Convert a citation to the values that every JSON output uses."""
-    return {
-        "section_id": citation.section_id,
-        "doc": citation.doc,
-        "path": list(citation.path),
-        "quote": citation.quote,
-        "state": citation.state.value,
-        "verified": citation.is_verified,
-        "start_line": citation.start_line,
-        "end_line": citation.end_line,
-        **({"page": citation.page} if citation.page is not None else {}),
-    }
+    names = "section_id", "doc", "path", "quote", "state"
+    data = {name: getattr(citation, name) for name in names} | {"verified": citation.is_verified}
+    return data | _to_json_place(citation)
 
 
 def to_json_passage(passage: ShownPassage) -> dict[str, Any]:
     """Convert a passage of the offline model to JSON values."""
     citation = passage.citation
-    return {
-        "section_id": citation.section_id,
-        "path": list(citation.path),
-        "text": passage.text,
-        "start_line": citation.start_line,
-        "end_line": citation.end_line,
-        **({"page": citation.page} if citation.page is not None else {}),
-    }
+    data = {"section_id": citation.section_id, "path": citation.path, "text": passage.text}
+    return data | _to_json_place(citation)
+
+
+def _to_json_place(citation: Citation) -> dict[str, int]:
+    page = {"page": citation.page} if citation.page is not None else {}
+    return {"start_line": citation.start_line, "end_line": citation.end_line} | page

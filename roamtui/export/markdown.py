@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import count, groupby, repeat
 from pathlib import PurePath
 
@@ -33,11 +33,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
         parts.append(f"## {sanitise_line(exchange.question)}")
         proof, label = match_proof(exchange), PASSAGE_LABEL if replies_with_passages(exchange) else ""
         if exchange.answer:
-            pieces, position = list[str](), 0
-            for start, end, text in sorted(_list_replacements(exchange.answer, proof)):
-                pieces += (exchange.answer[position:start], text)
-                position = end
-            parts.append("".join([*pieces, exchange.answer[position:]]))
+            parts.append(_number_marks(exchange.answer, proof))
         parts += [f"*{notice.text}*" for notice in make_outcome_notices(exchange.outcome)]
         if exchange.citations:
             parts.append("\n".join(map(format_source_line, exchange.citations, count(1), repeat(label))))
@@ -46,17 +42,16 @@ def render_markdown(state: ConversationState, source: str) -> str:
     return sanitise_text("\n\n".join(parts)) + "\n"
 
 
-def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, int, str]]:
-    """Yield (start, end, text) of what to change in an answer.
-
-    Marks become numbers with signs, except in code or without a citation.
-    """
+def _number_marks(answer: str, proof: AnswerProof) -> str:
+    """Replace the marks of an answer with numbers and signs, except in code or without a citation."""
     code = [span for span in extract_quotations(answer) if span.is_code]
+    pieces, position = list[str](), 0
     for start, group in groupby(proof.marks, key=lambda mark: mark.start):
         marks = [*group]
-        is_code = any(span.start < start < span.end for span in code)
-        if all(mark.numbers for mark in marks) and not is_code:
-            yield start, marks[0].end, "".join(mark.label for mark in marks)
+        if all(mark.numbers for mark in marks) and not any(span.start < start < span.end for span in code):
+            pieces += answer[position:start], *(mark.label for mark in marks)
+            position = marks[0].end
+    return "".join([*pieces, answer[position:]])
 
 
 def format_source_line(citation: Citation, number: int, label: str = "") -> str:

@@ -59,17 +59,13 @@ def print_conversation(conversation_id: str, output_format: str, open_source: Ca
 
     Raises:
         StoreError: There is no such conversation, or it cannot be read.
+        SourceError: The source cannot be opened.
     """
     store = ConversationStore(conversations_path())
     source_by_id = {summary.id: summary.source for summary in store.list()}
     state, source = store.load(conversation_id), source_by_id.get(conversation_id, "")
     if output_format == "html":
-        library = None
-        try:
-            library = open_source(source, added=state.sources)
-        except RoamtuiError as error:
-            warn(f"without the sections: {error}")
-        write_text(render_html(state, source, library))
+        write_text(render_html(state, source, open_source(source, added=state.sources)))
     else:
         write_text((render_json if output_format == "json" else render_markdown)(state, source))
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -33,7 +34,7 @@ The *lamp* is lit at `nine`. <iframe src="http://127.0.0.1:9/"></iframe>
 """
 
 
-def _make_page(text: str, quote: str | None = None, *, is_there: bool = True) -> tuple[str, list[str]]:
+def _make_page(text: str, quote: str | None = None) -> tuple[str, list[str]]:
     """Render a question that opens the first sections and quotes the last one."""
     library = build_library(RawText(text=text, source="x.md", name="x"))
     ids = [one for one in library.walk() if library.own_text(one).strip()][:8]
@@ -48,7 +49,7 @@ def _make_page(text: str, quote: str | None = None, *, is_there: bool = True) ->
 
     asyncio.run(ask())
     state = replace(session.state, chosen_title="<b>What?</b>")
-    return render_html(state, "x.md", library if is_there else None), ids
+    return render_html(state, "x.md", library), ids
 
 
 def _check(page: str) -> html.HtmlElement:
@@ -70,7 +71,9 @@ def test_a_hostile_document_is_shown_as_text() -> None:
     page, ids = _make_page(_HOSTILE, "The lamp is lit at nine.")
     tree = _check(page)
     assert tree.xpath("//q")[0].text_content() == "The lamp is lit at nine."
-    assert tree.get_element_by_id(f"o-{ids[-1]}").text_content().endswith("alert(1)")
+    line = tree.get_element_by_id(f"o-{ids[-1]}")
+    assert line.xpath(".//summary")[0].text_content() == "alert(1)"
+    assert line.xpath(".//mark")[0].text_content() == "The *lamp* is lit at `nine"
 
 
 def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
@@ -88,7 +91,8 @@ def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
     ]
     sources = [source.text_content().split(maxsplit=1)[0] for source in tree.xpath("//ol[@class='sources']/li")]
     assert sources == ["✓", "✗", "!", "✗", "Manual"]
-    assert "these words stand in Hours, line 20" in tree.get_element_by_id("c1-3").text_content()
+    assert "these words stand in Hours, line 20" in tree.xpath("//ol[@class='sources']/li")[2].text_content()
+    assert [mark.text_content() for mark in tree.xpath("//details//mark")] == ["2 euros a day", "Open daily"]
     for link in tree.xpath("//main//a"):
         assert tree.get_element_by_id(link.get("href").removeprefix("#")) is not None
 
@@ -137,7 +141,7 @@ def browser(tmp_path: Path) -> Iterator[Chromium]:
     started.close()
 
 
-def _run(browser: Chromium, script: str) -> object:
+def _run(browser: Chromium, script: str) -> Any:  # noqa: ANN401 - whatever the script returns
     return browser.call("Runtime.evaluate", expression=script)["result"]["value"]
 
 
@@ -155,7 +159,11 @@ def test_the_replay_works_in_a_browser(browser: Chromium, tmp_path: Path) -> Non
     hidden = "document.querySelectorAll('.later').length"
     opened = "document.querySelectorAll('nav li.on').length"
     assert _run(browser, hidden) == 0
-    assert _run(browser, "document.getElementById('step').click(); " + hidden) != 0
+    place = "const place = document.getElementById('place'); place.value = 1; place.oninput(); "
+    assert _run(browser, place + hidden) != 0
     assert _run(browser, opened) == 0
-    assert _run(browser, "const place = document.getElementById('place'); place.value = 12; place.oninput(); " + opened)
+    assert _run(browser, "place.value = 3; place.oninput(); " + opened)
     assert _run(browser, "place.value = place.max; place.oninput(); " + hidden) == 0
+    assert _run(browser, "document.querySelectorAll('details[open]').length") == 0
+    _run(browser, "document.querySelector('a.quote').click(), 0")
+    assert _run(browser, "document.querySelector('details[open] :target').textContent").startswith("The *lamp*")

@@ -7,8 +7,6 @@ import json
 import pytest
 
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.library import Library
-from roamtui.errors import SourceError
 from roamtui.headless.conversations import print_conversation, print_conversations
 from roamtui.paths import conversations_path
 from tests.conversation.conversations import Recorder, make_library
@@ -23,10 +21,6 @@ def saved() -> None:
         log.close()
 
 
-def _open_source(_source: str, **_given: object) -> Library:
-    return make_library()
-
-
 @pytest.mark.usefixtures("saved")
 def test_conversations_are_listed_as_lines_or_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     print_conversations(as_json=False, lists_one_shots=False)
@@ -38,18 +32,8 @@ def test_conversations_are_listed_as_lines_or_as_json(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.usefixtures("saved")
-def test_the_page_is_written_without_sections_if_the_source_cannot_be_opened(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    print_conversation("ef34", "html", _open_source)
-    whole = capsys.readouterr()
-    assert "Alpha" in whole.out
-
-    def refuse(_source: str, **_given: object) -> Library:
-        raise SourceError("It is gone.")
-
-    print_conversation("ef34", "html", refuse)
-    page = capsys.readouterr()
-    assert page.err == "roamtui: without the sections: It is gone.\n"
-    assert "Why ef34?" in page.out
-    assert "Alpha" not in page.out
+def test_a_conversation_is_printed_as_a_page(capsys: pytest.CaptureFixture[str]) -> None:
+    print_conversation("ef34", "html", lambda _source, **_given: make_library())
+    page = capsys.readouterr().out
+    assert "Why ef34?" in page
+    assert "Alpha" in page
