@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from rich.console import Console
 
 from roamtui.agent.generated_texts import suggest_questions

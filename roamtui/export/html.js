@@ -12,12 +12,12 @@
   place.max = moments.length;
   const show = (at) => {
     document.body.classList.toggle("playing", at < moments.length);
-    for (const line of document.querySelectorAll("nav li")) line.classList.remove("on", "found");
+    for (const line of document.querySelectorAll("nav li")) line.classList.remove("on", "hit");
     moments.forEach(({ elements, open, found }, number) => {
       for (const element of elements) element.classList.toggle("later", number >= at);
       if (number >= at) return;
       for (const line of open) line.classList.add("on");
-      for (const line of found) line.classList.add("found");
+      for (const line of found) line.classList.add("hit");
     });
     const last = moments.slice(0, at).flatMap((moment) => moment.elements).pop();
     if (timer && last) last.scrollIntoView({ block: "nearest" });

@@ -52,7 +52,8 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
     title = sanitise_line(state.title) or "Conversation"
     articles = "".join(page.render_exchange(exchange) for exchange in state.transcript.exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
-    policy = f"style-src {_make_csp_hash(style)}; script-src {_make_csp_hash(script)}"
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
+    policy = f"style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
     subtitle = f"{escape(sanitise_line(display_path(source)))} · {escape(sanitise_line(state.model))}"
     timeline = json.dumps(page.timeline).replace("<", "\\u003c")
     return f"""<!doctype html>
@@ -61,7 +62,6 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; {policy}; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
 <title>{escape(title)} · roamtui</title>
 <style>{style}</style>
 </head>
@@ -230,8 +230,3 @@ def _render_emphasis(words: Words) -> str:
         if emphasis in words.emphasis:
             text = f"<{tag}>{text}</{tag}>"
     return text
-
-
-def _make_csp_hash(text: str) -> str:
-    """Return the expression of a Content Security Policy that allows exactly this script or style."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

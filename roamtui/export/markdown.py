@@ -80,11 +80,8 @@ def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
         if located.note.citation.quote is not None:
             lines = normalise_line_ends(located.note.citation.quote.strip("\r\n")).split("\n")
             location = "\n".join(f"> {line}".rstrip() for line in [*lines, "", location])
-        parts.append(location)
-        if located.change_note:
-            parts.append(f"*({located.change_note})*")
-        if located.note.words:
-            parts.append(located.note.words)
+        change = f"*({located.change_note})*" if located.change_note else ""
+        parts += filter(None, [location, change, located.note.words])
     return "\n\n".join(parts) + "\n"
 
 

@@ -21,6 +21,7 @@ from roamtui.table.cells import Cell, CellState
 from roamtui.table.runner import TableRun
 from roamtui.table.store import Table
 
+_JSON_FIELDS = ("value", "state", "note", "citations", "conversation", "model", "usage")
 _GRID_LENGTH = 80
 """Maximum characters of a value in the grid of a Markdown file. The whole value follows below the grid."""
 _FORMULA = re.compile(r"[=@＝＠＋－]|[-+](?![\d.,]+\s?[%€$£°]?[^\W\d_]*(?:\s[^\W\d_]+){0,4}$)")
@@ -34,8 +35,8 @@ def render_json_table(table: Table, _path: Path | None = None) -> str:
         cells = []
         for column, cell in zip(table.columns, table.list_cells(row), strict=True):
             if cell is not None:
-                citations = [to_json_citation(citation) for citation in cell.citations]
-                cells.append({"question": column.question, **msgspec.to_builtins(cell), "citations": citations})
+                data = msgspec.to_builtins(cell) | {"citations": [*map(to_json_citation, cell.citations)]}
+                cells.append({"question": column.question, **{name: data[name] for name in _JSON_FIELDS}})
         rows.append({"source": row.source, "title": row.title, "cells": cells})
     data = {"table": str(table.folder), "columns": msgspec.to_builtins(table.columns), "rows": rows}
     return escape_json(json.dumps(data, ensure_ascii=False, indent=2)) + "\n"
