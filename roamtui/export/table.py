@@ -91,7 +91,7 @@ def _render_proof(cell: Cell, source: str) -> str:
     """Render the value of a cell, and its quote with a link to its document, in the form that `recheck` reads."""
     note, proof = f" *{_escape_markdown(cell.note)}*" if cell.note else "", cell.proof
     if proof is None:
-        return f"{_escape_markdown(cell.value)}{note}"
+        return f"{_escape_markdown(cell.value)}{note}".strip()
     value = "" if sanitise_line(proof.quote or "") == cell.value else f"{_escape_markdown(cell.value)} — "
     place = _escape_markdown(" > ".join([*proof.path[-1:], proof.place]))
     target = f"<{source}>" if re.search(r"[\s()]", source) else source
