@@ -36,7 +36,7 @@ from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.rst import convert_rst
 from roamtui.sources.read import RawText
 from tests.conversation.conversations import ask, make_state
-from tests.sources.convert.sample_books import make_epub_parts, pack
+from tests.sources.convert.samples import make_epub_parts, pack
 
 _COUNT = 1_000
 """Characters of the shorter text."""

@@ -14,7 +14,7 @@ import pytest
 from roamtui.cli import _SETTINGS, COMMANDS, get_overrides, make_parser, parse_arguments
 from roamtui.settings import list_keys, load_settings
 from tests.cli.conftest import RunCommand
-from tests.cli.test_terminal import run_in_terminal
+from tests.cli.test_streams import run_in_terminal
 
 LINES = {
     "ask": "GARDEN 'What does a late spade cost?'",

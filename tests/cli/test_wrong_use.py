@@ -128,3 +128,13 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     result = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False)
     assert result.stdout == b'{\n  "sourc'
     assert result.stderr == b""
+
+
+def test_without_the_extra_one_sentence_says_how_to_get_it(
+    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    monkeypatch.delitem(sys.modules, "roamtui.headless.mcp", raising=False)
+    result = run("mcp", garden)
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "roamtui: `roamtui mcp` needs an extra. Install it with: pip install 'roamtui[mcp]'\n"

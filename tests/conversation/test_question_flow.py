@@ -16,7 +16,11 @@ from roamtui.conversation.question_flow import (
     shrink_transcript,
 )
 from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, Transcript
-from roamtui.conversation.transcript import OpenSection, StopReason
+from roamtui.conversation.transcript import (
+    Message,
+    OpenSection,
+    StopReason,
+)
 from tests.conversation.conversations import (
     PROMPT_CONTEXT,
     ask,
@@ -183,3 +187,18 @@ def test_what_an_answer_unfolded_folds_with_the_next_question_unless_it_is_cited
     state = replace(finish(state, cited=["In B"]), reading_id=find(state, "In C"))
     assert state.unfolded >= {a, b, c}
     assert begin(state).unfolded & {a, b, c} == {b, c}
+
+
+def test_until_something_closes_each_request_begins_with_the_previous_one() -> None:
+    state = make_state()
+    before: list[Message] = []
+    for titles in (["Alpha"], [], ["Beta", "Gamma"], ["Alpha", "Parent"], ["Child one"]):
+        state = begin(state)
+        for title in titles:
+            sent = messages(state)
+            assert sent[: len(before)] == before
+            check_messages(sent)
+            before = sent
+            state = step(state, title)
+        state = finish(state)
+    assert len(before) > 15

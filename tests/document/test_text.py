@@ -1,14 +1,18 @@
-"""Lines end only at three marks."""
+"""Text: where lines end, what is safe to show, and how many tokens it has."""
 
 from __future__ import annotations
 
 import re
+import sys
+import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.document.plain import sanitise_line, sanitise_text, shorten, strip_anchor
 from roamtui.document.text import compute_line_starts, line_number_at
+from roamtui.document.tokens import estimate_tokens, format_tokens
 
 
 @pytest.mark.parametrize(
@@ -29,3 +33,84 @@ def test_a_line_number_counts_the_line_ends_before(text: str) -> None:
     ends = [match.end() for match in re.finditer("\r\n|\r|\n", text)]
     for offset in range(len(text)):
         assert line_number_at(compute_line_starts(text), offset) == 1 + sum(end <= offset for end in ends)
+
+
+_BIDI_CLASSES = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+_HOSTILE = st.sampled_from(
+    ["\x1b[31m", "\x1b]52;c;eA==\x07", "\x9b31m", "\u202e", "\u2066", "\r", "\r\n", "\0", "\x7f", "\ud800", "\u200f"]
+)
+_ANY = st.lists(_HOSTILE | st.text(max_size=4)).map("".join)
+
+
+def _is_obeyed(character: str) -> bool:
+    if character in "\n\t":
+        return False
+    return (
+        unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+        or unicodedata.bidirectional(character) in _BIDI_CLASSES
+        or character in "\u200e\u200f\u061c\ufeff"
+        or 0xE0000 <= ord(character) < 0xE0080
+    )
+
+
+def test_exactly_the_unsafe_characters_are_replaced() -> None:
+    replaced = {code for code in range(sys.maxunicode + 1) if sanitise_text(chr(code)) != chr(code)}
+    assert replaced == {code for code in range(sys.maxunicode + 1) if _is_obeyed(chr(code))}
+
+
+@given(_ANY)
+def test_a_plain_line_is_one_trimmed_line(text: str) -> None:
+    line = sanitise_line(text)
+    assert sanitise_line(line) == line
+    assert not any(map(_is_obeyed, line))
+    assert not set(line) & set("\n\t\r")
+    assert line == line.strip()
+    assert "  " not in line
+
+
+@given(st.text(), st.integers(2, 40))
+def test_a_shortened_text_fits_and_ends_with_an_ellipsis(text: str, length_max: int) -> None:
+    short = shorten(text, length_max)
+    assert len(short) <= length_max
+    assert short == text or (short.endswith("…") and text.startswith(short[:-1]))
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Ovens {#ovens}", "Ovens"),
+        ("Ovens{#the-ovens.2} ", "Ovens"),
+        ("Ovens {: #ovens .hot }", "Ovens"),
+        ("Ovens { # }", "Ovens { # }"),
+        ("Ovens {#a} and dough", "Ovens {#a} and dough"),
+    ],
+)
+def test_only_an_anchor_at_the_end_is_removed(title: str, shown: str) -> None:
+    assert strip_anchor(title) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("def read(path: Path) -> str:\n    with path.open() as stream:\n        return stream.read().strip()\n", 24),
+        ("- `roamtui index FOLDER --summaries`: 1,024 chunks, 12.5 % of them new (see [Search](search.md))\n", 34),
+        ("Die Nachtschicht beginnt um zehn. Wer den Ofen schließt, trägt die Temperatur in das Buch ein.\n", 30),
+        ("本手册介绍如何安装服务、检查状态以及在出现故障时联系谁。请先阅读第一章,然后按照步骤操作。", 49),
+    ],
+    ids=["code", "Markdown", "German", "Chinese"],
+)
+def test_the_estimate_is_near_the_count_of_a_tokenizer(text: str, tokens: int) -> None:
+    assert abs(estimate_tokens(text) - tokens) <= 0.3 * tokens
+
+
+@given(st.text(), st.text())
+def test_more_text_is_never_fewer_tokens(first: str, second: str) -> None:
+    assert estimate_tokens(first + second) >= max(estimate_tokens(first), estimate_tokens(second))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "shown"),
+    [(999, "999"), (1_000, "1k"), (1_249, "1.2k"), (9_960, "10k"), (999_999, "1M"), (45_000_000_000, "45G")],
+)
+def test_token_counts_have_a_short_form(tokens: int, shown: str) -> None:
+    assert format_tokens(tokens) == shown

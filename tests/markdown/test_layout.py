@@ -1,3 +1,5 @@
+"""Markdown as lines: blocks, tables, code and wide characters, each line within its width."""
+
 from __future__ import annotations
 
 import re
@@ -6,7 +8,10 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
+from roamtui.markdown.code import describe_code
+from roamtui.markdown.lines import Run, fold_runs, wrap_runs
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import PROJECT_DIR, list_documents, read_document
 from tests.tui.reader.sections import UNSAFE, make_view, read_chunks, read_lines, show
@@ -102,3 +107,69 @@ def test_all_words_of_a_book_are_shown(name: str) -> None:
     missing = _count_words(_NOT_SHOWN.sub(" ", _NOT_READ.sub("", text))) - shown
     # Two books refer to a link that nothing defines, which is shown as it stands and counts as other words here.
     assert missing.total() <= 1, missing
+
+
+_TEXTS = st.lists(st.text(alphabet="ab ,日本語。é", max_size=25), min_size=1, max_size=4)
+
+
+def _texts(lines: list[list[Run]]) -> list[str]:
+    return ["".join(run.text for run in line) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("", 10, [""]),
+        ("   ", 2, [""]),
+        ("one two three", 20, ["one two three"]),
+        ("one two three", 8, ["one two", "three"]),
+        ("one two three", 7, ["one two", "three"]),
+        ("one  two", 4, ["one", "two"]),
+        ("unbreakable words", 5, ["unbre", "akabl", "e", "words"]),
+        ("a unbreakable b", 5, ["a", "unbre", "akabl", "e b"]),
+        ("日本語の文書。これは", 8, ["日本語の", "文書。こ", "れは"]),
+        ("日本語。です", 7, ["日本", "語。で", "す"]),
+        ("see 日本語 now", 9, ["see 日本", "語 now"]),
+        ("it is so [5 ✓].", 12, ["it is so", "[5 ✓]."]),
+        ("it is so ([5,6 ✗])", 12, ["it is so", "([5,6 ✗])"]),
+        ("costs 5\xa0% now", 8, ["costs", "5\xa0% now"]),
+    ],
+)
+def test_text_is_broken_between_words_and_by_cells(text: str, width: int, lines: list[str]) -> None:
+    assert _texts(wrap_runs([Run(text)], width)) == lines
+
+
+@given(_TEXTS, st.integers(2, 12))
+def test_lines_fit_and_lose_nothing_and_wrapped_ones_spaces_alone(texts: list[str], width: int) -> None:
+    runs = [Run(text) for text in texts]
+    wrapped, folded = _texts(wrap_runs(runs, width)), _texts(fold_runs(runs, width))
+    assert all(cell_len(line) <= width for line in (*wrapped, *folded))
+    assert "".join(wrapped).replace(" ", "") == "".join(texts).replace(" ", "")
+    assert "".join(folded) == "".join(texts)
+
+
+@pytest.mark.parametrize(
+    ("info", "language", "label"),
+    [
+        ("", "", ""),
+        ("py", "py", "py"),
+        ('python title="x.py" hl_lines="1 2"', "python", "python · x.py"),
+        ("rust,editable,compile_fail", "rust", "rust"),
+        ("js{1,3-5} [main.js]", "js", "js · main.js"),
+        ("ts:line-numbers {1}", "ts", "ts"),
+        ("{.python .numberLines}", "python", "python"),
+        ("c++", "c++", "c++"),
+    ],
+)
+def test_options_of_site_generators_are_left_out(info: str, language: str, label: str) -> None:
+    assert describe_code(info) == (language, label)
+
+
+TABLE = "| Region | Remarks |\n|---|---|\n| Niedersachsen | Notwithstanding termination |\n| b | c |\n"
+
+
+def test_a_wide_table_has_one_rule_and_breaks_no_word() -> None:
+    for width in (30, 10):
+        lines = show(TABLE, width=width)
+        assert sum("─" in line for line in lines) == 1
+        assert {"Niedersachsen", "Notwithstanding", "termination"} <= {*" ".join(lines).replace("│", " ").split()}

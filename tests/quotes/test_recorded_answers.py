@@ -1,9 +1,8 @@
-"""Recorded answers keep their verdicts: `tests/cases/answers` has what was delivered, and each quote."""
+"""Recorded answers keep their verdicts: `tests/cases/answers.json` has what was delivered, and each quote."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from roamtui.quotes.verdicts import verify_citations
 from tests.conversation.conversations import begin, expand_by_agent, make_state
 from tests.real_documents import PROJECT_DIR
 
-CASES = sorted((PROJECT_DIR / "tests" / "cases" / "answers").glob("*.json"))
+CASES: dict[str, Any] = json.loads((PROJECT_DIR / "tests" / "cases" / "answers.json").read_text("utf-8"))
 
 
 def make_document(sections: list[dict[str, Any]]) -> str:
@@ -29,9 +28,8 @@ def make_document(sections: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_a_recorded_answer_keeps_its_verdicts(path: Path) -> None:
-    case = json.loads(path.read_text("utf-8"))
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_a_recorded_answer_keeps_its_verdicts(case: dict[str, Any]) -> None:
     section_ids = [section["id"] for section in case["sections"]]
     state, results = expand_by_agent(begin(make_state(make_document(case["sections"]))), *section_ids)
     assert {result.status for result in results} <= {ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN}, "other ids"

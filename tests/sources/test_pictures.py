@@ -11,7 +11,7 @@ import pytest
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.sources.file_sources import join_sources
 from roamtui.sources.pictures import find_picture, measure_picture, parse_size, read_picture
-from tests.sources.convert.sample_books import make_epub_parts, pack
+from tests.sources.convert.samples import make_epub_parts, pack
 from tests.sources.sample_pictures import make_bomb, make_gif, make_png
 
 _PNG = make_png(40, 30)

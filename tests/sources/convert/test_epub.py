@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.sources.convert.epub import convert_epub
-from tests.sources.convert.outlines import read_outline
-from tests.sources.convert.sample_books import make_epub_parts, pack
+from tests.sources.convert.samples import make_epub_parts, pack, read_outline
 
 _CHAPTERS = {
     "one.xhtml": '<a id="p1"/><h2>Chapter 1<br/>Hulls</h2><p>A hull.</p><h3><a id="wood"/>Wood</h3>'

@@ -12,10 +12,16 @@ from roamtui.sources.convert import subprocess_converter
 from roamtui.sources.convert.conversion import convert
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.read import read_file
-from tests.sources.convert.outlines import read_outline
-from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack
-from tests.sources.convert.sample_books import write_word_paragraph as write
-from tests.sources.convert.sample_files import FILES, read_sample, replace_part
+from tests.sources.convert.samples import (
+    FILES,
+    make_docx_parts,
+    make_epub_parts,
+    pack,
+    read_outline,
+    read_sample,
+    replace_part,
+)
+from tests.sources.convert.samples import write_word_paragraph as write
 
 _NOTED = '<w:p><w:r><w:t>{}</w:t></w:r><w:r><w:footnoteReference w:id="{}"/></w:r></w:p>'
 _CELLS = "<w:tbl><w:tr><w:tc>{}</w:tc><w:tc>{}</w:tc></w:tr></w:tbl>"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.html import convert_html, convert_html_file
-from tests.sources.convert.outlines import read_outline
+from tests.sources.convert.samples import read_outline
 
 _BEGINNINGS = (
     "# ", "#", "###### x", "---", "===", "= ", "- ", "* ", "+ ", "1. ", "2) ", "> ", "```", "~~~ ", "    ", "\t",

@@ -7,8 +7,7 @@ import pytest
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import convert
 from roamtui.sources.convert.notebook import convert_notebook
-from tests.sources.convert.outlines import read_outline
-from tests.sources.convert.sample_files import read_sample
+from tests.sources.convert.samples import read_outline, read_sample
 
 
 def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:

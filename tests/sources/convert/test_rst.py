@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.sources.convert.rst import convert_rst
-from tests.sources.convert.outlines import read_outline
+from tests.sources.convert.samples import read_outline
 
 
 def convert(*lines: str) -> str:

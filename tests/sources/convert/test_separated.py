@@ -9,7 +9,7 @@ import pytest
 
 from roamtui.sources.convert.separated import convert_separated
 from roamtui.sources.read import to_raw_text
-from tests.sources.convert.outlines import read_outline
+from tests.sources.convert.samples import read_outline
 
 
 @pytest.mark.parametrize(

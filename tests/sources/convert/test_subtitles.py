@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roamtui.sources.convert.subtitles import convert_subtitles
-from tests.sources.convert.outlines import read_outline
+from tests.sources.convert.samples import read_outline
 
 
 def test_a_talk_has_a_section_every_five_minutes_with_its_time() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.pdf.convert import convert_pdf
-from tests.sources.convert.outlines import read_outline
 from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_out, make_pdf, protect, write_bomb
+from tests.sources.convert.samples import read_outline
 
 
 def test_bookmarks_are_the_outline() -> None:

@@ -18,8 +18,8 @@ from roamtui.sources.convert.pdf.convert import convert_pdf
 from roamtui.sources.convert.pdf.pdfium import PdfFile
 from roamtui.sources.convert.pdf.rows import read_rows
 from tests.real_documents import find_data_dir
-from tests.sources.convert.outlines import read_outline
 from tests.sources.convert.sample_pdf import lay_cells, lay_out, make_pdf, make_scan
+from tests.sources.convert.samples import read_outline
 
 _WORD = re.compile(r"[\w.,%$]*\w[\w.,%$]*")
 _needs_tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from roamtui.sources.convert.pdf.convert import convert_pdf
-from tests.sources.convert.outlines import read_outline
 from tests.sources.convert.sample_pdf import PdfLine, lay_cells, lay_out, make_pdf
+from tests.sources.convert.samples import read_outline
 
 _PROSE = [
     "All of these words stand on one line of a page of prose, as they",

@@ -1,10 +1,14 @@
-"""EPUB books and Word documents, assembled part by part."""
+"""Files of many formats for tests of converters, some made by LibreOffice, Jupyter and others."""
 
 from __future__ import annotations
 
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from roamtui.document.node import NodeKind
+from roamtui.document.parse import parse_document
 
 _WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _DC, _OPS = "http://purl.org/dc/elements/1.1/", "http://www.idpf.org/2007/ops"
@@ -63,3 +67,29 @@ def make_docx_parts(paragraphs: Sequence[str], *, styles: str, footnotes: str) -
         "word/styles.xml": f"<w:styles {_WORD}>{styles}</w:styles>",
         "word/footnotes.xml": f"<w:footnotes {_WORD}>{footnotes}</w:footnotes>",
     }
+
+
+FILES = Path(__file__).parent / "files"
+
+
+def read_sample(name: str) -> bytes:
+    """Return the bytes of a file."""
+    return (FILES / name).read_bytes()
+
+
+def replace_part(data: bytes, part: str, old: str, new: str) -> bytes:
+    """Return an archive with a text in one of its parts replaced; a part that is missing becomes `new`."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts: dict[str, str | bytes] = {name: archive.read(name) for name in archive.namelist()}
+    before = parts.get(part, b"")
+    assert isinstance(before, bytes)
+    assert old.encode() in before
+    parts[part] = before.replace(old.encode(), new.encode(), 1) if before else new
+    return pack(parts)
+
+
+def read_outline(text: str) -> list[tuple[int, str]]:
+    """Return level and title of each section."""
+    columns = parse_document(text).columns
+    rows = zip(columns.kinds, columns.levels, columns.titles, strict=True)
+    return [(level, title) for kind, level, title in rows if kind is NodeKind.SECTION]
