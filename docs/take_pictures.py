@@ -1,7 +1,7 @@
-"""Makes the README's picture and page: the app and the example handbook, one question and its answer: `make docs`.
+"""Makes the README's pictures and page: the app and the example handbook, one question and its answer: `make docs`.
 
-A person played the model, by hand, and quoted one figure wrong. `examples/answer.json` has their words, so the picture
-is the same on every machine.
+A person played the model, by hand, and quoted one figure wrong. `examples/answer.json` has their words, so the pictures
+are the same on every machine.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 
 from msgspec.structs import replace
 from rich.console import Console
+from typing_extensions import override
 
 from roamtui.agent.generated_texts import suggest_questions
 from roamtui.agent.loop import Agent
@@ -20,6 +22,7 @@ from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import build_library
 from roamtui.export.html import render_html
+from roamtui.models.base import ModelEvent, ModelRequest, TextDelta
 from roamtui.models.recorded import RecordedModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_file
@@ -30,32 +33,61 @@ _PROJECT = Path(__file__).resolve().parents[1]
 _SOURCE = "examples/handbook.md"
 _SCREEN_SIZE = (120, 34)
 """In columns and lines."""
+_WORDS_BEFORE_LOOK = 12
 
 
-async def make_pictures() -> tuple[str, str]:
-    """Return the app with its answer as an SVG, and the conversation as a page that replays it."""
+class _WatchedModel(RecordedModel):
+    """Lets somebody look while it answers."""
+
+    def __init__(self) -> None:
+        super().__init__(seconds_per_word=0)
+        self.name = "any model"
+        self.look: Callable[[], Awaitable[None]]
+
+    @override
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        words = 0
+        async for event in super().stream(request):
+            yield event
+            words += isinstance(event, TextDelta)
+            if words == _WORDS_BEFORE_LOOK:
+                await self.look()
+
+
+async def make_pictures() -> tuple[dict[str, str], str]:
+    """Return the app while it answers, with its answer and with a quote in its section, as SVG by name.
+
+    The other value is the conversation as a page that replays it.
+    """
     library = build_library(replace(read_file(_PROJECT / _SOURCE), source=_SOURCE))
-    model = RecordedModel(seconds_per_word=0)
-    model.name = "any model"
+    model = _WatchedModel()
     agent = Agent(Conversation(library), model, KeywordSearcher(library), AgentOptions(sends_hits=True))
-    context = AppContext(agent=agent, options=TuiOptions(examples=suggest_questions(library)))
-    app = RoamApp(context)
+    app = RoamApp(AppContext(agent=agent, options=TuiOptions(examples=suggest_questions(library))))
     app.console = Console(color_system="truecolor", file=io.StringIO(), legacy_windows=False)  # the same everywhere
     app.animation_level = "none"
     app.main_screen.question_box.cursor_blink = False
+    pictures: dict[str, str] = {}
     async with app.run_test(size=_SCREEN_SIZE) as pilot:
+
+        async def take(name: str) -> None:
+            await pilot.pause()
+            pictures[name] = app.export_screenshot(title=f"roamtui {_SOURCE}")
+
+        model.look = lambda: take("reading")
         await app.main_screen.agent.ask(model.question)
-        await pilot.pause()
-        picture = app.export_screenshot(title=f"roamtui {_SOURCE}")
-    return picture, render_html(agent.conversation.state, _SOURCE, library)
+        await take("answer")
+        await pilot.press("escape", "tab", "1", "enter")
+        await take("quote")
+    return pictures, render_html(agent.conversation.state, _SOURCE, library)
 
 
 def main() -> int:
     """Write them."""
-    picture, page = asyncio.run(make_pictures())
-    (_PROJECT / "docs" / "screenshot.svg").write_text(picture, "utf-8")
+    pictures, page = asyncio.run(make_pictures())
+    for name, picture in pictures.items():
+        (_PROJECT / "docs" / f"{name}.svg").write_text(picture, "utf-8")
     (_PROJECT / "docs" / "replay.html").write_text(page, "utf-8")
-    sys.stdout.write("Wrote docs/screenshot.svg and docs/replay.html.\n")
+    sys.stdout.write(f"Wrote docs/replay.html and the pictures {', '.join(pictures)}.\n")
     return 0
 
 

@@ -1,7 +1,7 @@
 """Writes what is generated into README.md and the pages of this folder: `make docs`.
 
 A page marks each place by a pair of comments, such as ``<!-- keys -->`` and ``<!-- /keys -->``. `_TABLES` names the
-tables; ``<!-- example -->`` is a question to the offline model, ``<!-- table -->`` a table that it fills, and
+tables; ``<!-- table -->`` is a table that the offline model fills, and
 ``<!-- roamtui ask --help -->`` is what that command prints.
 """
 
@@ -18,7 +18,6 @@ from tempfile import TemporaryDirectory
 from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, format_keys
 
 _PROJECT = Path(__file__).resolve().parents[1]
-_EXAMPLE = ("ask", "examples/handbook.md", "What do I pay for a lost item?")
 _COLUMNS = "80"
 _MAIN_ACTIONS = (
     "global.next_pane",
@@ -52,9 +51,6 @@ def _make_block(name: str) -> str:
         return _TABLES[name]()
     if name == "table":
         return f"\n{_run_table()}\n"
-    if name == "example":
-        command, document, question = _EXAMPLE
-        return f'```text\n$ roamtui {command} {document} "{question}"\n\n{_run(_EXAMPLE)}```\n'
     return f"```text\n{_run(name.split()[1:])}```\n"
 
 
@@ -86,7 +82,7 @@ _TABLES: Mapping[str, Callable[[], str]] = {
     "main keys": _render_main_keys,
 }
 _BLOCK = re.compile(
-    rf"(<!-- ({'|'.join(_TABLES)}|example|table|roamtui(?: [a-z]+)? --help) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL
+    rf"(<!-- ({'|'.join(_TABLES)}|table|roamtui(?: [a-z]+)? --help) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL
 )
 
 
