@@ -1,24 +1,21 @@
 """The one place where settings become objects: libraries, conversations, models, search, agents and tables.
 
-The agent and the tables are imported when they are made, because the first screen does not need them.
+Agents, searchers and plans of tables are imported when they are made, because many commands do without them.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.agent.generated_texts import suggest_questions
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
@@ -41,10 +38,10 @@ from roamtui.headless.output import ProgressLine, report_conversion, warn, write
 from roamtui.models.base import Model
 from roamtui.models.options import OFFLINE
 from roamtui.models.recorded import RECORDED
+from roamtui.models.registry import make_model
 from roamtui.paths import (
     conversations_path,
     conversions_path,
-    get_resource_dir,
     indexes_path,
     make_index_stem,
     pages_path,
@@ -57,11 +54,12 @@ from roamtui.sources.file_sources import split_sources
 from roamtui.sources.listing import estimate_load_cost
 from roamtui.sources.web.urls import normalise_url, origin_of
 from roamtui.table.columns import Column, drop_repeated_columns
+from roamtui.table.rows import list_rows
+from roamtui.table.store import Table, is_table, read_table
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.table.runner import TablePlan
-    from roamtui.table.store import Table
 
 EMBEDDING_FORM = "embedded {:,} of {:,} chunks"
 _LOADED_AT_START_BYTES = 1_000_000
@@ -122,15 +120,24 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             write_notice(f"Fetching {sources[0]}…")
         with report_conversion(sources[0]) as write_progress:
             library, loader = open_sources(sources, self.loading, report=report or write_progress)
-        library = _add_summaries(library)
-        if self.settings.retrieval.index is not None:
-            from roamtui.search.lance import LanceDatabase
-
-            found = LanceDatabase(self.settings.retrieval.index).load_summaries()
-            library = replace(library, summaries={**found, **library.summaries})
+        library = self._add_summaries(library)
         if loader is not None and (load_all or estimate_load_cost(loader.files.values()) <= _LOADED_AT_START_BYTES):
             library = load_files(library, loader)
         return library, loader
+
+    def _add_summaries(self, library: Library) -> Library:
+        """Add the summaries that the index of the library holds, and those in the LanceDB database of the settings."""
+        summaries, database = {**library.summaries}, self.settings.retrieval.index
+        path = indexes_path() / f"{make_index_stem(library.source)}.sqlite3"
+        if path.exists():
+            from roamtui.search.index import load_summaries
+
+            summaries |= load_summaries(path)
+        if database is not None:
+            from roamtui.search.lance import LanceDatabase
+
+            summaries |= LanceDatabase(database).load_summaries()
+        return replace(library, summaries=summaries)
 
     def open_added(self, name: str) -> tuple[Library, Loader | None]:
         """Open a source that is added to a conversation, with all its files. Errors are as in `open`."""
@@ -182,8 +189,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if previous.sources:
             return open_all(previous.sources, self.open_added, previous.source)[0]
         library, loader = open_sources(sources, replace(self.loading, always_fetch=True))
-        library = _add_summaries(library)
-        library = replace(library, summaries={**previous.summaries, **library.summaries})
+        library = self._add_summaries(replace(library, summaries=previous.summaries))
         if loader is None:
             return library
         loaded = {document.key: document for document in previous.grafts.values() if not document.problem}
@@ -221,8 +227,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         options = self.settings.model_options(name)
         if is_test:
             options = replace(options, output_tokens=1, retries=0)
-        from roamtui.models.registry import make_model
-
         return make_model(name, api_base=api_base, options=options)
 
     @property
@@ -246,18 +250,19 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             UsageError: There is no conversation to resume.
             StoreError: The conversation cannot be read.
         """
-        options, opener = self.settings.open_section_options(), self.open_added
-        start = partial(Conversation, library, options=options, loader=loader, open_source=opener)
-        if conversation_id and conversation_id.endswith(LOG_SUFFIX):
-            path = Path(conversation_id)
-            conversation = start(saved_id=path.stem, store=ConversationStore(path.parent))
-            # Later answers need not have the form of a cell.
+        path = Path(conversation_id or "")
+        is_cell = path.suffix == LOG_SUFFIX
+        store = ConversationStore(path.parent if is_cell else conversations_path())
+        conversation = Conversation(
+            library,
+            store=store,
+            options=self.settings.open_section_options(),
+            loader=loader,
+            open_source=self.open_added,
+            saved_id=path.stem if is_cell else _choose_conversation(store, library, conversation_id),
+        )
+        if is_cell:  # later answers need not have the form of a cell
             conversation.state = replace(conversation.state, needs_rebuild=True)
-            return conversation
-        store = ConversationStore(conversations_path())
-        if conversation_id is None:
-            return start(store=store)
-        conversation = start(saved_id=_choose_conversation(store, library, conversation_id), store=store)
         for note in conversation.state.library.notes:  # for instance that a source of the conversation is gone
             if note not in library.notes:
                 self.on_warning(note)
@@ -277,8 +282,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     def make_searcher_factory(self, *, needs_vectors: bool = False) -> Callable[[Library], Searcher | None]:
         """Return a function that creates a library's searcher, or returns None if search is off.
 
-        With `needs_vectors`, as evaluation needs it, a hybrid search fails if its embedder fails, instead of falling
-        back to keywords.
+        With `needs_vectors`, a hybrid search fails if its embedder fails, instead of falling back to keywords.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
@@ -287,44 +291,32 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         from roamtui.search.hybrid import make_searcher
         from roamtui.search.index import IndexLocation
 
-        options = self.settings.retrieval
         services = self.make_search_services(needs_vectors=needs_vectors)
         location = IndexLocation(folder=indexes_path(), on_warning=self.on_warning)
-        return partial(make_searcher, options=options, services=services, location=location)
+        return partial(make_searcher, options=self.settings.retrieval, services=services, location=location)
 
     def make_search_services(self, *, needs_vectors: bool = False) -> SearchServices:
         """Create the services that search needs in addition to a library. Nothing is loaded or requested yet.
 
-        With `needs_vectors`, a hybrid search fails if its embedder fails.
+        With `needs_vectors`, a hybrid search fails if its embedder fails, instead of falling back to keywords.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
         """
-        from roamtui.models.search_models import EXAMPLES, BackgroundLoop, ModelReranker, make_embedder
+        from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
 
-        options, name = self.settings.retrieval, self.settings.model
+        options, settings = self.settings.retrieval, self.settings
         reranks = options.mode is not SearchMode.OFF and options.rerank == "on"
         if not options.needs_vectors and not reranks:
             return SearchServices()
         background, embedder, reranker = BackgroundLoop(), None, None
         if options.needs_vectors:
-            hint = f"{SearchMode.OFF} and {SearchMode.KEYWORD} work without"
-            if find_spec("numpy") is None:
-                install = 'pip install "roamtui[vectors]"'
-                raise UsageError(f"search mode {options.mode} needs numpy; {hint}. Install it with: {install}")
-            if options.embedder is None:
-                problem = f"search mode {options.mode} needs an embedder; {hint}"
-                raise UsageError(f"{problem}. Name one with --embedder: {EXAMPLES}.")
             embedder = make_embedder(options.embedder, background, api_base=options.embedder_api_base)
         if reranks:
-            if name in (OFFLINE, RECORDED):
-                raise UsageError(
-                    f"the model {OFFLINE} cannot rerank. Choose another with --model, or set retrieval.rerank to off."
-                )
-            from roamtui.models.registry import make_model
-
-            own = self.settings.model_options(name)
-            model = make_model(name, api_base=self.settings.api_base, options=own, worker=background.worker)
+            if settings.model in (OFFLINE, RECORDED):
+                raise UsageError(f"the model {OFFLINE} cannot rerank. Choose another, or set retrieval.rerank to off.")
+            own = settings.model_options(settings.model)
+            model = make_model(settings.model, api_base=settings.api_base, options=own, worker=background.worker)
             reranker = ModelReranker(model, background)
         return SearchServices(
             embedder=embedder,
@@ -353,9 +345,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             UsageError: A choice is unavailable.
             StoreError: The folder of the table cannot be read.
         """
-        from roamtui.table.rows import list_rows
         from roamtui.table.runner import TablePlan
-        from roamtui.table.store import is_table, read_table
 
         if len(sources) == 1 and is_table(Path(sources[0])):
             table = read_table(Path(sources[0]))
@@ -385,17 +375,10 @@ def open_library(sources: Sequence[str]) -> Library:
     return Bootstrap().open(sources, load_all=True)[0]
 
 
-def _add_summaries(library: Library) -> Library:
-    path = indexes_path() / f"{make_index_stem(library.source)}.sqlite3"
-    if not path.exists():
-        return library
-    from roamtui.search.index import load_summaries
-
-    return replace(library, summaries=load_summaries(path))
-
-
-def _choose_conversation(store: ConversationStore, library: Library, conversation_id: str) -> str:
-    # Returns the id of the conversation about a library to resume. An empty id means the latest answered one.
+def _choose_conversation(store: ConversationStore, library: Library, conversation_id: str | None) -> str:
+    # Returns the id of the conversation about a library to resume; see `start_conversation`. Empty for a new one.
+    if conversation_id is None:
+        return ""
     summaries = store.list(get_source_key(library))
     if not conversation_id:
         answered = next((summary.id for summary in summaries if summary.is_answered), None)
@@ -403,17 +386,7 @@ def _choose_conversation(store: ConversationStore, library: Library, conversatio
             raise UsageError("no answered conversation about this document. Omit --continue.")
         return answered
     if all(summary.id != conversation_id for summary in summaries):
-        store.load(conversation_id)
-        source = next(summary.source for summary in store.list() if summary.id == conversation_id)
+        source = store.load(conversation_id).source
         if not is_source_missing(source):  # a missing one may be this document, moved or renamed
             raise UsageError(f"conversation {conversation_id} is about another document: {sanitise_line(source)}")
     return conversation_id
-
-
-def choose_example_questions(library: Library) -> tuple[str, ...]:
-    """Suggest questions: those of a bundled example, otherwise some derived from the document."""
-    source, folder = Path(library.source).absolute(), get_resource_dir("examples")
-    if source.parent == folder:
-        questions = json.loads((folder / "first_questions.json").read_bytes())
-        return tuple(questions.get(source.name, ()))
-    return suggest_questions(library)

@@ -9,13 +9,15 @@ import os
 import sys
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap, choose_example_questions
+from roamtui.agent.generated_texts import suggest_questions
+from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.document.counts import format_count
@@ -25,10 +27,12 @@ from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import ProgressLine, write_notice
 from roamtui.models.base import Model
 from roamtui.models.recorded import RecordedModel
+from roamtui.models.registry import discover_local_models, list_usable_models
 from roamtui.paths import config_path, conversations_path, display_path, get_resource_dir, themes_path
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.file_sources import name_sources, split_sources, stamp_source
+from roamtui.table.store import is_table
 from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
 from roamtui.tui.image_mode import ImageMode
 
@@ -37,11 +41,12 @@ _SOURCES_SHOWN = 8
 EXAMPLE = get_resource_dir("examples") / "handbook.md"
 """The document of the recorded answer."""
 _EXAMPLES = (
+    ("handbook.md", "Watch an answer", "recorded: sections open, quotes are checked, one of them is false"),
     ("handbook.md", "The Tallow Street Tool Library", "a handbook to try questions on"),
     ("pages", "A small site", "a folder of eight short pages"),
 )
 _SITES_FILE = Path(__file__).with_name("tui") / "sites.toml"
-_NOTES_SHOWN = 5
+_NOTES_MAX = 5
 _TABLE_JOBS = 4
 """Number of table cells that the app fills at a time."""
 
@@ -64,19 +69,18 @@ class Launch(Struct, frozen=True, kw_only=True):
         Raises:
             RoamtuiError: An argument cannot be used. The screen has not changed yet.
         """
-        sources = self.sources
         if self.should_run_plain and not _is_in_browser():
-            return self._run_plain(sources)
+            return self._run_plain()
+        if not has_screen():
+            raise UsageError("the app needs a terminal. Use `roamtui ask` or `roamtui outline` instead.")
         first = table = None
-        if has_screen() and _is_table(sources):
-            table = self.bootstrap.make_table(sources, jobs=_TABLE_JOBS)
-        elif sources or not has_screen():
-            first = self.open(sources, self.conversation_id, self.model)
-            if "-" in sources:
-                _reattach_terminal()
-            if not has_screen():
-                problem = "the app needs a terminal. Use `roamtui ask SOURCE QUESTION` or `roamtui outline` instead."
-                raise UsageError(problem)
+        if len(self.sources) == 1 and is_table(Path(self.sources[0])):
+            table = self.bootstrap.make_table(self.sources, jobs=_TABLE_JOBS)
+        elif self.sources:
+            first = self.open(self.sources, self.conversation_id, self.model)
+            self._reattach_terminal()
+        elif self.conversation_id is not None:
+            raise UsageError("name the SOURCE of the conversation. Without it, the start screen lists conversations.")
         from roamtui.tui.app import RoamApp, run_until_exit
 
         exit_code, failures = run_until_exit(RoamApp(first, self.make_options(), table))
@@ -102,52 +106,36 @@ class Launch(Struct, frozen=True, kw_only=True):
         Raises:
             RoamtuiError: A source cannot be read, or an argument cannot be used.
         """
-        settings = self.bootstrap.settings
+        needs_vectors = self.bootstrap.settings.retrieval.needs_vectors
         # A resumed conversation and vector search need the text before the app starts.
-        load_all = settings.retrieval.needs_vectors or conversation_id is not None
+        load_all = needs_vectors or conversation_id is not None
         library, loader = self.bootstrap.open(sources, load_all=load_all, report=report)
-        notes = [*library.notes]
-        if (more := len(library.notes) - _NOTES_SHOWN) > 1:
-            notes[-more:] = [f"{more} more notes on the files."]
+        notes, question = [*library.notes[:_NOTES_MAX]], ""
         if isinstance(model, RecordedModel):
+            question = model.question
             notes.append("Recorded: a person played the model, and quoted one figure wrong. esc stops the answer.")
         progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self.bootstrap, on_warning=notes.append, progress=progress)
-        has_files = library.root.columns.has_files
         agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, conversation_id), model)
-        if settings.retrieval.needs_vectors and agent.searcher is not None:
+        if needs_vectors and agent.searcher is not None:
             agent.searcher.search("")  # embeds all sections while the terminal can still show progress
         progress.is_muted = True
-        # Standard input cannot be read twice.
-        is_readable = library.source != "-" and (has_files or is_url(library.source) or stamp_source(library.source))
+        # What cannot be read twice has no stamp, such as standard input.
+        can_reload = library.root.columns.has_files or is_url(library.source) or stamp_source(library.source)
         return AppContext(
             agent=agent,
-            first_question=model.question if isinstance(model, RecordedModel) else "",
-            options=replace(self.make_options(), examples=choose_example_questions(library)),
-            reload_library=partial(bootstrap.reload, sources=sources) if is_readable else None,
+            first_question=question,
+            options=replace(self.make_options(), examples=suggest_questions(library)),
+            reload_library=partial(bootstrap.reload, sources=sources) if can_reload else None,
             reload_on_change=self.is_watching,
             notices=notes,
         )
 
-    def open_another(
-        self, source: str, conversation_id: str | None, model: Model | None, report: PageReport
-    ) -> AppContext:
-        """Open a document from the app. Implements `TuiOptions.open_source`."""
-        from roamtui.tui.screens import main  # noqa: F401 - loaded here, in a thread
-
-        sources = split_sources(source)
-        if conversation_id is None and model is None and self.sources in ((), sources):
-            conversation_id = self.conversation_id
-        return self.open(sources, conversation_id, model, report)
-
     def make_options(self) -> TuiOptions:
         """Return how the app looks and what it can do, as the settings say."""
-        from roamtui.models.registry import discover_local_models, list_usable_models
-
         settings = self.bootstrap.settings
         return TuiOptions(
             theme=settings.theme,
-            model_name=settings.model,
             image_mode=ImageMode(settings.images),
             keys={action: (keys,) for action, keys in settings.keys.items()},
             themes_dirs=(themes_path(),),
@@ -156,63 +144,64 @@ class Launch(Struct, frozen=True, kw_only=True):
             make_model=self.bootstrap.make_model,
             fetch_picture=self.bootstrap.fetch_picture,
             save_settings=partial(save_settings, config_path()),
-            list_offers=self._list_offers,
-            open_source=self.open_another,
+            list_offers=lambda: list_offers(_list_saved()),
+            open_source=lambda source, *options: self.open(split_sources(source), *options),
             open_table=partial(self.bootstrap.make_table, jobs=_TABLE_JOBS),
         )
 
-    def _list_offers(self) -> tuple[StartOffer, ...]:
-        try:
-            return list_offers(ConversationStore(conversations_path()).list())
-        except StoreError:  # a document that is opened says why
-            return list_offers(())
-
-    def _run_plain(self, sources: tuple[str, ...]) -> int:
-        library, loader = self.bootstrap.open(sources, load_all=True)
-        if "-" in sources:
-            _reattach_terminal()
+    def _run_plain(self) -> int:
+        library, loader = self.bootstrap.open(self.sources, load_all=True)
+        self._reattach_terminal()
         from roamtui.headless.plain_chat import PlainChat
 
         agent = self.bootstrap.make_agent(self.bootstrap.start_conversation(library, loader, self.conversation_id))
         write_notice(*library.notes)
         return PlainChat(agent).run()
 
+    def _reattach_terminal(self) -> None:
+        # If the document came through standard input, the keys must come from the terminal.
+        if "-" not in self.sources:
+            return
+        name, flags = ("CONIN$", os.O_RDWR) if os.name == "nt" else ("/dev/tty", os.O_RDONLY)
+        try:
+            terminal = os.open(name, flags)
+        except OSError:
+            problem = "the app needs a terminal for its keys. Use `roamtui ask - QUESTION` without one."
+            raise UsageError(problem) from None
+        os.dup2(terminal, 0)
+        os.close(terminal)
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open for the program's life
+
+
+def _list_saved() -> Sequence[ConversationSummary]:
+    with suppress(StoreError):  # a document that is opened says why
+        return ConversationStore(conversations_path()).list()
+    return ()
+
 
 def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:
     """Return all offers. The saved conversations come with the newest change first; those of `ask` are not offered."""
-    available = [
+    saved = [
         summary
         for summary in summaries
         if not (summary.is_one_shot or summary.source.startswith("-") or is_source_missing(summary.source))
     ]
     offers: list[StartOffer] = []
-    answered = [summary for summary in available if summary.is_answered and summary.questions]
+    answered = [summary for summary in saved if summary.is_answered and summary.questions]
     for summary in answered[:_CONVERSATIONS_SHOWN]:
-        offers.append(
-            StartOffer(
-                group=OfferGroup.CONVERSATION,
-                name=sanitise_line(summary.title) or "(untitled)",
-                note=f"{format_count(summary.questions, 'question')} · {sanitise_line(display_path(summary.source))}",
-                source=summary.source,
-                conversation_id=summary.id,
-            )
-        )
-    sources = dict.fromkeys(summary.source for summary in available)
-    for source in list(sources)[:_SOURCES_SHOWN]:
-        is_url = "://" in source
-        name = source.partition("://")[2].rstrip("/") if is_url else name_sources(source)
-        note = "" if is_url else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
+        name = sanitise_line(summary.title) or "(untitled)"
+        note = f"{format_count(summary.questions, 'question')} · {sanitise_line(display_path(summary.source))}"
+        offer = StartOffer(group=OfferGroup.CONVERSATION, name=name, note=note, source=summary.source)
+        offers.append(replace(offer, conversation_id=summary.id))
+    for source in list(dict.fromkeys(summary.source for summary in saved))[:_SOURCES_SHOWN]:
+        is_web = is_url(source)
+        name = source.partition("://")[2].rstrip("/") if is_web else name_sources(source)
+        note = "" if is_web else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
         offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
-    note = "recorded, ten seconds: sections open, quotes are checked, one of them is false"
-    offers.append(
-        StartOffer(
-            group=OfferGroup.EXAMPLE, name="Watch an answer", note=note, source=str(EXAMPLE), model=RecordedModel()
-        )
-    )
+    examples = get_resource_dir("examples")
     for file, name, note in _EXAMPLES:
-        path = get_resource_dir("examples") / file
-        if path.exists():
-            offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=str(path)))
+        offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=str(examples / file)))
+    offers[-len(_EXAMPLES)] = replace(offers[-len(_EXAMPLES)], model=RecordedModel())
     for site in tomllib.loads(_SITES_FILE.read_text("utf-8"))["sites"]:
         host = site["url"].removeprefix("https://").removesuffix("/llms.txt")
         note = f"{site['about']} · {host}" if "about" in site else host
@@ -228,23 +217,3 @@ def has_screen() -> bool:
 def _is_in_browser() -> bool:
     # `roamtui serve` starts this program without a terminal.
     return "web_driver" in os.environ.get("TEXTUAL_DRIVER", "")
-
-
-def _is_table(sources: tuple[str, ...]) -> bool:
-    if len(sources) != 1 or not Path(sources[0]).is_dir():
-        return False
-    from roamtui.table.store import is_table
-
-    return is_table(Path(sources[0]))
-
-
-def _reattach_terminal() -> None:
-    # The document came through standard input, so the keyboard must come from the terminal.
-    name, flags = ("CONIN$", os.O_RDWR) if os.name == "nt" else ("/dev/tty", os.O_RDONLY)
-    try:
-        terminal = os.open(name, flags)
-    except OSError:
-        raise UsageError("the app needs a terminal for its keys. Use `roamtui ask - QUESTION` without one.") from None
-    os.dup2(terminal, 0)
-    os.close(terminal)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open for the program's life

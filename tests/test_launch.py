@@ -18,13 +18,14 @@ from roamtui.launch import Launch, has_screen
 from roamtui.models.registry import LOCAL_SERVERS, LocalServer, discover_local_models
 from roamtui.paths import config_path
 from roamtui.settings import Settings, load_settings
+from roamtui.sources.file_sources import split_sources
 from roamtui.tui.context import AppContext
 from tests.fakes.site import FakeSite, make_ollama
 
 
 def open_app(source: str, settings: Settings | None = None) -> AppContext:
     bootstrap = Bootstrap(settings=settings or Settings())
-    return Launch(bootstrap=bootstrap).open_another(source, None, None, lambda *_: None)
+    return Launch(bootstrap=bootstrap).open(split_sources(source))
 
 
 def test_choices_go_to_the_settings(home_dir: Path) -> None:

@@ -85,8 +85,8 @@ def _end_loop(loop: asyncio.AbstractEventLoop, thread: threading.Thread, worker:
         thread.join(_EXIT_SECONDS_MAX)
 
 
-def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None = None) -> Embedder:
-    """Make the embedder with a name. Nothing is loaded or requested yet.
+def make_embedder(name: str | None, background: BackgroundLoop, *, api_base: str | None = None) -> Embedder:
+    """Make the embedder that vector search needs, by its name. Nothing is loaded or requested yet.
 
     Args:
         name: ``local:`` and the name or folder of a static model; or ``provider/model``.
@@ -94,8 +94,12 @@ def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None
         api_base: URL of a provider's server, or None for its default.
 
     Raises:
-        UsageError: The name is invalid, or a package is missing.
+        UsageError: The name is invalid or missing, or a package is missing.
     """
+    if name is None:
+        raise UsageError(f"this mode of search needs an embedder. Name one with --embedder: {EXAMPLES}.")
+    if importlib.util.find_spec("numpy") is None:
+        raise UsageError('this mode of search needs numpy. Install it with: pip install "roamtui[vectors]"')
     if name.startswith(LOCAL):
         return LocalEmbedder(name.removeprefix(LOCAL))
     if "/" not in name or not name.isprintable() or any(character.isspace() for character in name):

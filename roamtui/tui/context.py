@@ -53,8 +53,6 @@ class StartOffer(Struct, frozen=True, kw_only=True):
 class TuiOptions(Struct, frozen=True, kw_only=True):
     """How the app looks, and what it can do besides showing a document."""
 
-    model_name: str = "offline"
-    """Name of the model of the settings."""
     theme: str | None = None
     """Name of the theme, or None for the default."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
@@ -72,7 +70,8 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
     chooses a model."""
     make_model: Callable[..., Model] | None = None
     """Makes any model from its name, the URL of its server or None, and `is_test`: then a reply has one token, and is
-    not retried. Raises `UsageError`. None if only the offered models can be used."""
+    not retried. Without a name, makes that of the settings. Raises `UsageError`. None if only the offered models can be
+    used."""
     fetch_picture: Callable[[str, str], bytes] | None = None
     """Fetches a picture by its URL, for a document from the given source, or raises `RoamtuiError`. Called in a thread,
     and only when a person wants it. None if nothing can be fetched."""

@@ -11,7 +11,7 @@ from roamtui.agent.generated_texts import (
     suggest_questions,
     write_summary,
 )
-from roamtui.bootstrap import choose_example_questions, open_library
+from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.document.tokens import estimate_tokens
@@ -34,9 +34,9 @@ def test_questions_come_from_titles_with_text() -> None:
 def test_the_examples_have_handwritten_questions() -> None:
     for name in ("handbook.md", "pages"):
         library = open_library([str(get_resource_dir("examples") / name)])
-        questions = choose_example_questions(library)
+        questions = suggest_questions(library)
         assert len(questions) == 3
-        assert not set(questions) & set(suggest_questions(library))
+        assert not set(questions) & set(suggest_questions(replace(library, source="x.md")))
 
 
 LONG = "".join(f"## Part {number}\n\n{'Words of the text. ' * 60}\n\n" for number in range(40))

@@ -27,7 +27,7 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("", "no document given"),
+        ("", "needs a terminal"),
         ("outline", "SOURCE"),
         ("show x.md", "ID"),
         ("ask x.md", "QUESTION"),
@@ -42,7 +42,7 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
         ("search x.md q --limit -3", "--limit: must be a whole number of 1 or more"),
         ("ask x.md q --modle x", 'there is no option --modle. Did you mean "--mode"? See `roamtui ask --help`.'),
         ("x.md --jsno", "there is no option --jsno. See `roamtui --help`."),
-        ("ask x.md q --mode vector", "needs an embedder; off and keyword work without"),
+        ("ask x.md q --mode vector", "needs an embedder"),
         ("search x.md q --mode hybrid --embedder word", 'invalid embedder name "word"'),
         ("ask x.md q --model 'two words'", "invalid model name"),
         ("conversations show", "the ID"),

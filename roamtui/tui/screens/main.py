@@ -288,9 +288,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         try:
             await self.agent.ask(question, options)
         finally:
-            make_model, name = self.app_context.options.make_model, self.app_context.options.model_name
+            make_model = self.app_context.options.make_model
             if self.agent.model.name == RECORDED and make_model is not None:  # it has only one answer
-                self.agent.model = make_model(name)
+                self.agent.model = make_model()
                 self._show_model()
 
     @on(ChatLog.RetryRequested)

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from roamtui import Agent, RetrievalOptions, make_model, make_searcher, open_library
-from roamtui.bootstrap import choose_example_questions
+from roamtui.agent.generated_texts import suggest_questions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationSummary
 from roamtui.launch import list_offers
@@ -124,10 +124,10 @@ def summarise(
 
 async def test_the_examples_answer_the_questions_that_are_proposed_for_them() -> None:
     model = make_model("offline")
-    for offer in list_offers(())[:2]:
+    for offer in list_offers(())[:3]:
         library = open_library([offer.source])
         searcher = make_searcher(library, RetrievalOptions())
-        questions = choose_example_questions(library)
+        questions = suggest_questions(library)
         assert questions
         for question in questions:
             exchange = await Agent(Conversation(library), model, searcher).ask(question)
