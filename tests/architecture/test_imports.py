@@ -125,10 +125,9 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 
 def test_only_the_app_knows_the_main_screen() -> None:
-    """Besides the launcher, which loads it ahead of the app."""
     trees = _read_trees()
     importers = {module for module, tree in trees.items() if "roamtui.tui.screens.main" in _list_imports(tree, trees)}
-    assert importers == {"roamtui.launch", "roamtui.tui.app"}
+    assert importers == {"roamtui.tui.app"}
 
 
 def test_few_files_import_for_type_checking_only() -> None:
