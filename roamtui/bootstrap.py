@@ -54,8 +54,7 @@ from roamtui.sources.file_sources import split_sources
 from roamtui.sources.listing import estimate_load_cost
 from roamtui.sources.web.urls import normalise_url, origin_of
 from roamtui.table.columns import Column, drop_repeated_columns
-from roamtui.table.rows import list_rows
-from roamtui.table.store import Table, is_table, read_table
+from roamtui.table.store import Table, is_table, list_rows, read_table
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct, field
 
 from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, map_store_errors
+from roamtui.document.plain import sanitise_line
+from roamtui.sources.file_sources import list_sources
+from roamtui.sources.read import check_file, is_path
 from roamtui.table.cells import Cell
 from roamtui.table.columns import Column
 
@@ -120,3 +124,27 @@ def read_table(folder: Path) -> Table:
             if line.cell is not None:
                 table.cells[line.cell.row, line.cell.column] = line.cell
     return table
+
+
+def list_rows(sources: Sequence[str]) -> tuple[Row, ...]:
+    """List the documents of some sources, in order.
+
+    Raises:
+        SourceError: A source cannot be read.
+    """
+    rows: dict[str, Row] = {}  # a file and its folder may both be named
+    for row in chain.from_iterable(map(_list_documents, sources)):
+        rows.setdefault(row.source, row)
+    return tuple(rows.values())
+
+
+def _list_documents(source: str) -> Iterator[Row]:
+    if not is_path(source):
+        yield Row(title=source, source=source)
+    elif not Path(source).is_dir():
+        path = Path(source).absolute()
+        check_file(path)
+        yield Row(title=sanitise_line(path.name), source=str(path))
+    else:
+        for key, path in list_sources([Path(source)]).files.items():
+            yield Row(title=sanitise_line(key), source=str(path))

@@ -14,9 +14,8 @@ from roamtui.document.loader import open_sources
 from roamtui.models.base import Model, ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.table.columns import parse_question
-from roamtui.table.rows import list_rows
 from roamtui.table.runner import TablePlan, TableRun, fill_table
-from roamtui.table.store import Table, read_table
+from roamtui.table.store import Table, list_rows, read_table
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 LEASES = {

@@ -16,8 +16,7 @@ from roamtui.errors import ModelError, StoreError
 from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
 from roamtui.paths import conversations_path
-from roamtui.table.rows import list_rows
-from roamtui.table.store import hold_table, read_table
+from roamtui.table.store import hold_table, list_rows, read_table
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.table.filling import (
     PERIOD,
