@@ -11,9 +11,8 @@ from tests.anomalies.mortal_programs import MortalPrograms
 from tests.anomalies.promises import kill_at_random, kill_at_writes
 
 
-def main() -> None:
+def kill(runs: int) -> None:
     """Kill, check after each time that nothing is lost, and print when it was killed."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 500
     with TemporaryDirectory() as folder:
         programs_dir, *homes = (Path(folder, name) for name in ("programs", "new", "continued", "random"))
         for path in (programs_dir, *homes):
@@ -28,4 +27,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    kill(int(sys.argv[1]) if len(sys.argv) > 1 else 500)
