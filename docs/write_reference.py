@@ -30,7 +30,6 @@ _MAIN_ACTIONS = (
     "tree.undo",
     "section.note",
     "global.find",
-    "global.palette",
     "global.help",
 )
 """The twelve keys that the README shows, by action id."""

@@ -33,8 +33,7 @@ from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.file_sources import name_sources, split_sources, stamp_source
 from roamtui.table.store import is_table
-from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
-from roamtui.tui.image_mode import ImageMode
+from roamtui.tui.context import AppContext, ImageMode, OfferGroup, StartOffer, TuiOptions
 
 _CONVERSATIONS_SHOWN = 8
 _SOURCES_SHOWN = 8

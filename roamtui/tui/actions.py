@@ -1,6 +1,6 @@
 """The table of all actions that have keys.
 
-Key bindings, the command palette, the help screen, the hints at the bottom and docs/keys.md are all generated from it.
+Key bindings, the list of commands, the hints at the bottom and docs/keys.md are all generated from it.
 The action `tree.read` calls the method `action_read` of the widget that owns the scope `tree`, unless its row names
 another method. A `Keymap` has the actions with the keys that a person rebound.
 """
@@ -28,7 +28,6 @@ class Scope(StrEnum):
     READER = "reader"
     INPUT = "input"
     SAVED = "saved"
-    CONVERSATIONS = "conversations"
     TABLE = "table"
     PICTURE = "picture"
     START = "start"
@@ -43,7 +42,6 @@ SCOPE_TITLES = {
     Scope.CHAT: "Conversation",
     Scope.READER: "Reader",
     Scope.SAVED: "Conversations, notes",
-    Scope.CONVERSATIONS: "Saved conversations",
     Scope.TABLE: "Table",
     Scope.PICTURE: "Picture or page",
     Scope.START: "Open a document",
@@ -52,9 +50,8 @@ SCOPE_TITLES = {
 _PANES = frozenset({Scope.TREE, Scope.CHAT, Scope.READER})
 _MEETING = {
     Scope.GLOBAL: _PANES | {Scope.MOVE, Scope.SECTION, Scope.INPUT},
-    Scope.MOVE: _PANES | {Scope.SECTION, Scope.SAVED, Scope.CONVERSATIONS, Scope.TABLE, Scope.PICTURE},
+    Scope.MOVE: _PANES | {Scope.SECTION, Scope.SAVED, Scope.TABLE, Scope.PICTURE},
     Scope.SECTION: _PANES,
-    Scope.SAVED: {Scope.CONVERSATIONS},
 }
 """The scopes whose keys work together with those of another scope."""
 SHARED_IDS = ("global.help", "global.choose_theme")
@@ -71,7 +68,7 @@ class Action(Struct, frozen=True):
     keys: tuple[str, ...]
     """Textual's names of the keys. Hints show the first one."""
     label: str
-    """One or two words for hints and the command palette, or empty on separate screens if there is no hint."""
+    """One or two words for hints, or empty on separate screens if there is no hint."""
     help: str
     """One sentence."""
     call: str
@@ -79,11 +76,9 @@ class Action(Struct, frozen=True):
     is_hinted: bool = False
     """Whether the hint line shows the action."""
     in_palette: bool = True
-    """False for actions that need the focus in their scope, such as moving."""
+    """Whether the list of commands runs it. False for actions that need the focus in their scope, such as moving."""
     is_priority: bool = False
     """Whether the action runs before the focused widget handles the key. Its keys must not print."""
-    synonyms: str = ""
-    """Words that also find the action in the palette."""
 
     @property
     def scope(self) -> Scope:
@@ -95,31 +90,9 @@ DIGITS = tuple("123456789")
 """Keys that select a citation by its number."""
 
 
-_SYNONYMS = {
-    "global.go_reader": "continue resume",
-    "global.copy_or_cancel": "clipboard cancel interrupt",
-    "global.choose_theme": "dark light colours appearance",
-    "global.choose_model": "provider api key ollama openai anthropic llm",
-    "global.conversations": "history sessions chats",
-    "global.notes": "bookmarks annotations",
-    "global.table": "spreadsheet matrix compare",
-    "global.new_conversation": "clear reset",
-    "global.open_document": "file folder url tab",
-    "global.find": "grep query",
-    "global.reload": "refresh update",
-    "global.help": "shortcuts legend",
-    "global.quit": "exit leave close",
-    "tree.undo": "revert",
-    "section.note": "bookmark annotate highlight keep",
-    "reader.focus_mode": "zen distraction full screen",
-}
-"""Words that also find an action in the palette."""
-
-
 def _action(action_id: str, keys: str, label: str, sentence: str, call: str = "", **flags: bool) -> Action:
     """Make an action that calls the method named in its id, unless `call` names another."""
-    call, synonyms = call or action_id.partition(".")[2], _SYNONYMS.get(action_id, "")
-    return Action(action_id, tuple(keys.split()), label, sentence, call, synonyms=synonyms, **flags)
+    return Action(action_id, tuple(keys.split()), label, sentence, call or action_id.partition(".")[2], **flags)
 
 
 _hinted_action = partial(_action, is_hinted=True)
@@ -133,7 +106,6 @@ ACTIONS: tuple[Action, ...] = (
     _focus_action("global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"),
     _focus_action("global.back", "escape", "Step out", "Go back one step: close the field, list or pane.", "step_out"),
     _focus_action("global.copy_or_cancel", "ctrl+c", "Copy or stop", "Copy the selection, or stop the current answer."),
-    _navigation_action("global.palette", "ctrl+p", "Commands", "Find a command by its words.", "app.show_commands"),
     _action("global.new_conversation", "ctrl+n", "New conversation", "Start a new conversation; this one is saved."),
     _action("global.conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
     _action("global.choose_model", "f2", "Model", "Choose the model that answers."),
@@ -159,9 +131,9 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.go_reader", "3", "Reader", "Go to the reader.", "go('reader')"),
     _action("global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
     _action("global.reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
-    _action("global.choose_theme", "f3", "Theme", "Choose a theme, with live preview.", "app.choose_theme"),
-    _hinted_action("global.help", "f1 ?", "Help", "Show all keys; type there to search.", "app.help"),
-    _action("global.quit", "ctrl+q", "Quit", "Quit roamtui.", "app.quit", is_hinted=True, is_priority=True),
+    _action("global.choose_theme", "f3", "Theme", "Choose a theme, dark or light.", "app.choose_theme"),
+    _hinted_action("global.help", "f1 ctrl+p ?", "Help", "List all commands, keys and signs.", "app.help"),
+    _action("global.quit", "ctrl+q", "Quit", "Quit or exit roamtui.", "app.quit", is_hinted=True, is_priority=True),
     _navigation_action("move.down", "j down", "", "Move down.", "move(1)"),
     _navigation_action("move.up", "k up", "", "Move up.", "move(-1)"),
     _navigation_action("move.page_down", "pagedown ctrl+d", "", "Move down by a page.", "page(1)"),
@@ -208,8 +180,6 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("saved.delete", "d delete", "delete", "Delete the item, after a question."),
     _navigation_action("saved.export", "w", "export", "Export the conversation in several formats, or all notes."),
     _navigation_action("saved.search", "/", "search", "Search titles, questions and answers, or quotes and comments."),
-    _navigation_action("conversations.create", "n", "new", "Begin a new conversation."),
-    _navigation_action("conversations.toggle_all", "t", "all", "Toggle all documents or this one."),
     _navigation_action("table.read", "enter", "quote", "Open the document at the quote of the cell."),
     _navigation_action("table.conversation", "c", "conversation", "Open the conversation of the cell."),
     _navigation_action("table.add_column", "+", "question", "Add a column by typing its question."),

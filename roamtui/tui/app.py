@@ -1,4 +1,4 @@
-"""`RoamApp`: a mode for each open document, messages between documents, themes, and the order of keys."""
+"""`RoamApp`: a mode for each open document and table, what passes between them, themes, and the order of keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.console import Console
 from textual import events, on, work
 from textual.app import App
-from textual.driver import Driver
 from textual.notifications import Notify
 from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme
@@ -22,7 +21,6 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.document.plain import sanitise_text
-from roamtui.models.base import Model
 from roamtui.paths import get_resource_dir
 from roamtui.sources.file_sources import split_sources
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
@@ -38,7 +36,6 @@ from roamtui.tui.messages import (
     TerminalWriteRequested,
 )
 from roamtui.tui.status_line import HintLine, MessageLine
-from roamtui.tui.terminal_images import TerminalDriver, make_driver_class
 from roamtui.tui.themes import choose_theme, derive_defaults, load_themes
 
 if TYPE_CHECKING:
@@ -56,10 +53,10 @@ _DEFECT_MESSAGE = (
 
 
 class RoamApp(App[None], inherit_bindings=False):
-    """The app. It starts with a document, or with the dialog to open one."""
+    """The app. It starts with a document, a table, or the dialog to open one."""
 
     TITLE = "roamtui"
-    DEFAULT_MODE = "document-1"
+    DEFAULT_MODE = "page-1"
     ENABLE_COMMAND_PALETTE = False  # ours is a dialog like the others
     BINDINGS = make_bindings(Scope.GLOBAL, only={"global.quit"})
     CSS_PATH: ClassVar[CSSPathType | None] = [*_STYLE_FILES]
@@ -89,27 +86,17 @@ class RoamApp(App[None], inherit_bindings=False):
         self._key_queue = KeyQueue(self, super().on_event)
         self._problems = (*self._keys.conflicts, *theme_problems, *theme_problem)
         self._options = options
-        self._table = table
-        """The table that is the first screen, until the person leaves it."""
+        self._first_table = table
         self.documents: dict[str, MainScreen] = {}
         """The screens of open documents by mode."""
+        self._tables: dict[str, Path] = {}
+        """The folders of open tables by mode."""
         self._origins: dict[str, str] = {}
-        """The mode from which a link or a cell led to a document, by the mode of the document."""
-        self._mode_count = 0 if first is not None else 1  # without a document, the first mode is the start screen's
+        """The mode from which a link, a cell or a key led to a document or table, by its mode."""
+        self._page_count = 0 if first is not None else 1  # without a document, the first mode stays empty
         self._message: MessageLine | None = None
         if first is not None:
             self._add_document(first)
-
-    def _add_document(self, context: AppContext) -> str:
-        """Make the screen of a document, and return the name of its mode."""
-        from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document
-
-        self._mode_count += 1
-        mode = f"document-{self._mode_count}"
-        self.documents[mode] = MainScreen(context, self._keys)
-        if mode != self.DEFAULT_MODE:
-            self.add_mode(mode, partial(self.documents.__getitem__, mode))
-        return mode
 
     @override
     def get_default_screen(self) -> Screen[None]:
@@ -129,49 +116,116 @@ class RoamApp(App[None], inherit_bindings=False):
         """Apply the keymap, and open a document if none was given."""
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # this late because it would delay the first paint
         self.set_keymap(self._keys.keymap)
-        if self._table is not None:
-            self._show_table(*self._table)
+        if self._first_table is not None:
+            self._show_table(*self._first_table)
         elif not self.documents:
             self.open_document(DocumentRequested())
         if self._problems:
             self._warn(" ".join(self._problems))
 
+    def _warn(self, words: str) -> None:
+        self.notify(words, severity="warning", markup=False)
+
+    @property
+    def _open_pages(self) -> list[str]:
+        return [*self._tables, *self.documents]
+
+    def _add_page(self, screen: Screen[None]) -> str:
+        """Give a document or table a mode, and return its name."""
+        self._page_count += 1
+        mode = f"page-{self._page_count}"
+        if mode != self.DEFAULT_MODE:
+            self.add_mode(mode, lambda: screen)
+        return mode
+
+    def _add_document(self, context: AppContext) -> str:
+        from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document
+
+        screen = MainScreen(context, self._keys)
+        mode = self._add_page(screen)
+        self.documents[mode] = screen
+        return mode
+
+    def _switch_to(self, mode: str) -> None:
+        """Show a document or table. Work in the others continues."""
+        self.switch_mode(mode)
+        titles = [screen.header.title for screen in self.documents.values()]
+        for number, screen in enumerate(self.documents.values()):
+            screen.header.show_tabs(titles, number)
+
+    def action_turn_to(self, index: int) -> None:
+        """Show the open document with this index."""
+        self._switch_to(list(self.documents)[index])
+
+    def action_next_document(self) -> None:
+        modes = self._open_pages
+        if len(modes) > 1:
+            self._switch_to(modes[(modes.index(self.current_mode) + 1) % len(modes)])
+        else:  # a screen put up here would take keys that were typed for the document
+            open_key = self._keys.format_first_key("global.open_document")
+            self._warn(f"No other document is open. Open one with {open_key}.")
+
     @on(ReturnRequested)
     def _return_to_origin(self) -> None:
         """Show the document whose link led to the current one, or the table whose cell did."""
         mode = self._origins.pop(self.current_mode, "")
-        if mode in self._open_modes:
+        if mode in self._open_pages:
             self._switch_to(mode)
         else:
             self.main_screen.post_message(StatusMessage("Nothing to go back to"))
 
-    def action_open_table(self) -> None:
-        library = self.main_screen.conversation.state.library
-        added = tuple(source.name for source in library.sources)
-        self._open_table(added or split_sources(library.source))
+    async def action_close_document(self) -> None:
+        """Close the current document or table. After the last one, leave."""
+        mode = self.current_mode
+        closed = self.documents.get(mode)
+        if closed is not None and closed.warn_if_busy():
+            return
+        if len(self._open_pages) == 1:
+            self.exit()
+            return
+        self.documents.pop(mode, None)
+        self._tables.pop(mode, None)
+        origin = self._origins.pop(mode, "")
+        self._switch_to(origin if origin in self._open_pages else self._open_pages[-1])
+        self.remove_mode(mode)
+        if closed is not None:
+            if failure := await asyncio.to_thread(closed.app_context.save):  # another program may lock it for seconds
+                self._warn(failure)
+            if closed.conversation.loader is not None:  # a closed screen is part of a cycle that is never collected
+                await asyncio.to_thread(closed.conversation.loader.close)
+            await self._release_model(ModelReleased(closed.agent.model))
+
+    @on(ModelReleased)
+    async def _release_model(self, event: ModelReleased) -> None:
+        """Close a model, unless it still answers about a document."""
+        if all(screen.agent.model is not event.model for screen in self.documents.values()):
+            await event.model.close()
 
     @work(group="tables", exclusive=True, exit_on_error=False)
-    async def _open_table(self, sources: tuple[str, ...]) -> None:
+    async def action_open_table(self) -> None:
+        library = self.main_screen.state.library
+        added = tuple(source.name for source in library.sources)
         if self._options.open_table is None:
             self._warn("Cannot open a table here.")
         else:
+            sources = added or split_sources(library.source)
             self._show_table(*await asyncio.to_thread(self._options.open_table, sources))
 
     def _show_table(self, table: Table, plan: TablePlan) -> None:
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
-        self.push_screen(TableScreen(table, plan, self._keys), self._on_table_left)
+        mode = next((mode for mode, folder in self._tables.items() if folder == table.folder), "")
+        if not mode:
+            mode = self._add_page(TableScreen(table, plan, self._keys))
+            self._tables[mode] = table.folder
+        self._origins[mode] = self.current_mode
+        self._switch_to(mode)
 
-    def _on_table_left(self, _result: None) -> None:
-        if self.current_mode not in self.documents:  # it was the first screen
-            self._table = None
-            if self.documents:
-                self._switch_to(next(reversed(self.documents)))
-            else:
-                self.exit()
+    def action_open_document(self) -> None:
+        self.open_document(DocumentRequested())
 
-    def _warn(self, words: str) -> None:
-        self.notify(words, severity="warning", markup=False)
+    def action_add_source(self) -> None:
+        self.open_document(DocumentRequested(is_added=True))
 
     @on(DocumentRequested)
     def open_document(self, request: DocumentRequested) -> None:
@@ -185,9 +239,19 @@ class RoamApp(App[None], inherit_bindings=False):
 
             current = self.documents.get(self.current_mode)
             model = current.agent.model if current is not None else None
-            open_sources = frozenset(screen.conversation.state.library.source for screen in self.documents.values())
-            dialog = OpenDialog(self._options, self._keys, request, open_sources, model, is_first=not self._open_modes)
+            open_sources = frozenset(screen.state.library.source for screen in self.documents.values())
+            dialog = OpenDialog(self._options, self._keys, request, open_sources, model, is_first=not self._open_pages)
             self.push_screen(dialog, partial(self._show_opened, request))
+
+    def _find_mode(self, request: DocumentRequested) -> str:
+        """Return the mode of the open document, or conversation of a cell, that is requested, or an empty string."""
+        path = os.path.realpath(request.source)
+        log_id = Path(request.conversation_id or "").stem if request.is_cell else ""
+        for mode, screen in self.documents.items():
+            state = screen.state
+            if request.source and os.path.realpath(state.library.source) == path and log_id in ("", state.id):
+                return mode
+        return ""
 
     def _show_opened(self, request: DocumentRequested, opened: AppContext | DocumentRequested | None) -> None:
         if isinstance(opened, DocumentRequested) and request.is_added:
@@ -196,91 +260,23 @@ class RoamApp(App[None], inherit_bindings=False):
             self.open_document(opened)
         elif opened is not None:
             self._show(self._add_document(opened), request)
-        elif not self._open_modes:
+        elif not self._open_pages:
             self.exit()
 
     def _show(self, mode: str, request: DocumentRequested) -> None:
-        origin = self.current_mode
+        if (request.is_cell or request.place is not None) and mode != self.current_mode:
+            self._origins[mode] = self.current_mode
         self._switch_to(mode)
         conversation = self.main_screen.conversation
         if request.conversation_id not in (None, conversation.state.id) and not request.is_cell:
             self.main_screen.switch(partial(conversation.open, request.conversation_id))
-        if (request.is_cell or request.place is not None) and mode != origin:
-            self._origins[mode] = origin
         if request.place is not None:
             self.main_screen.show_place(request.place)
-
-    def _find_mode(self, request: DocumentRequested) -> str:
-        """Return the mode of the open document, or conversation of a cell, that is requested, or an empty string."""
-        path = os.path.realpath(request.source)
-        log_id = Path(request.conversation_id or "").stem if request.is_cell else ""
-        for mode, screen in self.documents.items():
-            state = screen.conversation.state
-            if request.source and os.path.realpath(state.library.source) == path and log_id in ("", state.id):
-                return mode
-        return ""
-
-    @property
-    def _open_modes(self) -> list[str]:
-        """The modes of the table that is the first screen, and of the open documents."""
-        return [*self.documents] if self._table is None else [self.DEFAULT_MODE, *self.documents]
-
-    def _switch_to(self, mode: str) -> None:
-        """Show a document or the table. Work in the other documents continues."""
-        self.switch_mode(mode)
-        titles = [screen.header.title for screen in self.documents.values()]
-        for number, screen in enumerate(self.documents.values()):
-            screen.header.show_tabs(titles, number)
-
-    def action_open_document(self) -> None:
-        self.open_document(DocumentRequested())
-
-    def action_add_source(self) -> None:
-        self.open_document(DocumentRequested(is_added=True))
 
     @on(Worker.StateChanged)
     def _tell_defect(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self.notify(format_error(event.worker.error), severity="error", markup=False)
-
-    def action_turn_to(self, index: int) -> None:
-        """Show the open document with this index."""
-        self._switch_to(list(self.documents)[index])
-
-    def action_next_document(self) -> None:
-        modes = self._open_modes
-        if len(modes) > 1:
-            self._switch_to(modes[(modes.index(self.current_mode) + 1) % len(modes)])
-        else:  # a screen put up here would take keys that were typed for the document
-            open_key = self._keys.format_first_key("global.open_document")
-            self._warn(f"No other document is open. Open one with {open_key}.")
-
-    async def action_close_document(self) -> None:
-        """Close the current document. After the last one, leave."""
-        if self.main_screen.warn_if_busy():
-            return
-        mode, modes = self.current_mode, self._open_modes
-        if len(modes) == 1:
-            self.exit()
-            return
-        closed = self.documents.pop(mode)
-        self._switch_to(modes[modes.index(mode) - 1])
-        self.remove_mode(mode)
-        if failure := await asyncio.to_thread(closed.app_context.save):  # another program may lock the file for seconds
-            self._warn(failure)
-        if closed.conversation.loader is not None:  # a closed screen is part of a cycle that is never collected
-            await asyncio.to_thread(closed.conversation.loader.close)
-        await self._release_model(ModelReleased(closed.agent.model))
-
-    @on(ModelReleased)
-    async def _release_model(self, event: ModelReleased) -> None:
-        """Close a model, unless it still answers about a document."""
-        if event.model not in self._models:
-            await event.model.close()
-
-    @property
-    def _models(self) -> set[Model]:
-        return {screen.app_context.agent.model for screen in self.documents.values()}
 
     @property
     @override
@@ -297,10 +293,7 @@ class RoamApp(App[None], inherit_bindings=False):
             event.text = sanitise_text(event.text)
         if isinstance(event, events.Key | events.Paste | events.MouseDown) and not event.is_forwarded:
             self._remove_message()
-            screen = self.documents.get(self.current_mode)
-            is_printable = isinstance(event, events.Key) and event.is_printable
-            # Typing into the question box makes no message of the status line outdated.
-            if screen is not None and not (is_printable and screen.focused is screen.question_box):
+            if (screen := self.documents.get(self.current_mode)) is not None:
                 screen.status_line.message = ""
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             event.character = None  # else a text field would type it, though a person may have bound it
@@ -308,6 +301,10 @@ class RoamApp(App[None], inherit_bindings=False):
             self._key_queue.add(event)
         else:
             await super().on_event(event)
+
+    @on(KeyQueue.HandledMarker)
+    def _follow_key(self, event: KeyQueue.HandledMarker) -> None:
+        event.has_arrived.set()
 
     def on_notify(self, event: Notify) -> None:
         """Show the message at the foot of the screen, until the next key or click.
@@ -327,10 +324,6 @@ class RoamApp(App[None], inherit_bindings=False):
             self._message.screen.query(HintLine).remove_class("-replaced")
             self._message.remove()
 
-    @override
-    def get_driver_class(self) -> type[Driver]:
-        return make_driver_class(super().get_driver_class())
-
     @on(FullScreenRequested)
     def _show_full_screen(self, event: FullScreenRequested) -> None:
         from roamtui.tui.screens.picture import show_full_screen  # noqa: PLC0415 - only for those who ask
@@ -340,34 +333,20 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @on(TerminalWriteRequested)
     def _write_image(self, event: TerminalWriteRequested) -> None:
-        if isinstance(self._driver, TerminalDriver):
-            self._driver.write_image(event.data)
-
-    @on(KeyQueue.HandledMarker)
-    def _follow_key(self, event: KeyQueue.HandledMarker) -> None:
-        event.has_arrived.set()
+        if self._driver is not None:
+            self._driver.write(event.data)
 
     @override
     def copy_to_clipboard(self, text: str) -> None:
         super().copy_to_clipboard(sanitise_text(text))
 
-    def action_show_commands(self) -> None:
-        """Show the commands, and run the chosen one as if its key were pressed in its scope."""
-        from roamtui.tui.screens.palette import CommandPalette  # noqa: PLC0415 - only for those who ask
-
-        if self._is_main_in_front:  # else dialogs could pile up without end
-            self.push_screen(CommandPalette(self._keys), self.main_screen.action_run)
-
-    @property
-    def _is_main_in_front(self) -> bool:
-        """Whether no dialog covers the current document."""
-        return self.screen is self.documents.get(self.current_mode)
-
     def action_help(self) -> None:
+        """List the commands. The chosen one runs as if its key were pressed in its scope."""
         from roamtui.tui.screens.help import HelpDialog  # noqa: PLC0415 - only for those who ask
 
-        scope = self.main_screen.panes.scope if self._is_main_in_front else None
-        self.push_screen(HelpDialog(self._keys, scope))
+        is_main_in_front = self.screen is self.documents.get(self.current_mode)
+        scope, run = (self.main_screen.panes.scope, self.main_screen.action_run) if is_main_in_front else (None, None)
+        self.push_screen(HelpDialog(self._keys, scope), run)
 
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.theme_picker import ThemePicker  # noqa: PLC0415 - only for those who ask
@@ -380,7 +359,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self.main_screen.check_for_changes()
 
     async def on_unmount(self) -> None:
-        for model in self._models:
+        for model in {screen.agent.model for screen in self.documents.values()}:
             await model.close()
 
 

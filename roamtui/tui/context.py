@@ -12,7 +12,6 @@ from msgspec import Struct, field
 
 from roamtui.document.library import Library
 from roamtui.sources.convert.converted import PageReport
-from roamtui.tui.image_mode import ImageMode
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
@@ -21,6 +20,18 @@ if TYPE_CHECKING:
     from roamtui.models.registry import ModelOffer
     from roamtui.table.runner import TablePlan
     from roamtui.table.store import Table
+
+
+class ImageMode(StrEnum):
+    """How pictures are drawn."""
+
+    AUTO = "auto"
+    """As kitty's placeholders where they are known to work, else as half cells if there are enough colours."""
+    CELLS = "cells"
+    """As half cells, each with one colour."""
+    KITTY = "kitty"
+    """As kitty's placeholders."""
+    OFF = "off"
 
 
 class OfferGroup(StrEnum):

@@ -7,7 +7,6 @@ slow connection, the letters after `/` would be commands of the pane instead of 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
@@ -16,7 +15,6 @@ from textual import events
 from textual.app import App
 from textual.message import Message
 from textual.message_pump import MessagePump
-from textual.worker import Worker
 
 _WAIT_SECONDS_MAX = 1.0
 """A marker is lost if its widget is removed. Then the next key is handled after this time."""
@@ -25,7 +23,7 @@ TypedEvent = events.Key | events.Paste
 
 
 class KeyQueue:
-    """A queue that holds typed events back until the previous one is handled."""
+    """Holds typed events back until the previous one is handled."""
 
     class HandledMarker(Message):
         """A message that follows a key through all parents. When it reaches the app, they have handled the key."""
@@ -40,24 +38,21 @@ class KeyQueue:
         """Send each event to the focused widget with `forward` when its turn has come."""
         self._app = app
         self._forward = forward
-        self._waiting: deque[TypedEvent] = deque()
-        self._worker: Worker[None] | None = None
+        self._turn = asyncio.Lock()
 
     @property
     def is_busy(self) -> bool:
         """Whether an event is being handled."""
-        return self._worker is not None and not self._worker.is_finished
+        return self._turn.locked()
 
     def add(self, event: TypedEvent) -> None:
         """Handle an event once all earlier events are handled."""
-        self._waiting.append(event)
-        if not self.is_busy:
-            self._worker = self._app.run_worker(self._handle_all(), group="keys", exit_on_error=False)
+        self._app.run_worker(self._handle(event), group="keys", exit_on_error=False)
 
-    async def _handle_all(self) -> None:
-        while self._waiting and self._app.screen_stack:
+    async def _handle(self, event: TypedEvent) -> None:
+        async with self._turn:
             target = self._target
-            await self._forward(self._waiting.popleft())
+            await self._forward(event)
             # One marker follows the key, and one goes to the widget that has the focus after it.
             for _ in range(2):
                 marker = self.HandledMarker()
@@ -68,4 +63,5 @@ class KeyQueue:
 
     @property
     def _target(self) -> MessagePump:
-        return self._app.focused or self._app.screen
+        is_ending = not self._app.screen_stack
+        return self._app if is_ending else self._app.focused or self._app.screen

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from roamtui.conversation.transcript import Citation
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
@@ -54,15 +53,3 @@ def format_error(error: BaseException | None) -> str:
         return str(error)
     kind = type(error).__name__
     return f"Internal error ({kind}: {error}). The conversation is intact; ask again."
-
-
-_DOCUMENT_COLOURS = ("$primary", "$secondary", "$accent", "$foreground")
-"""Colours of the names of documents, repeated if there are more. Verdicts have other colours."""
-
-
-def get_document_colour(citation: Citation, library: Library) -> str:
-    """Return the colour of the name of a citation's document, or the muted one if there is only one document."""
-    keys = [document.key for document in library.documents if not document.columns.has_files]
-    if len(keys) == 1 or citation.doc not in keys:
-        return "$muted"
-    return _DOCUMENT_COLOURS[keys.index(citation.doc) % len(_DOCUMENT_COLOURS)]

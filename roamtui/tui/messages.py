@@ -28,7 +28,7 @@ class StatusMessage(Message):
 
     words: str
     is_progress: bool = False
-    """Whether they report what goes on or waits. Such words stay until others, or none, replace them."""
+    """Whether they report what goes on or waits. Such words stay when a key is pressed."""
 
 
 @dataclass

@@ -1,36 +1,129 @@
-"""`QuestionArea`: the question box with the lines above it, and the questions that were sent and not asked yet."""
+"""`QuestionArea`: the question box with the lines above it, and the question that was sent and not asked yet."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from msgspec import Struct
 from msgspec.structs import replace
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 from textual.content import Content
-from textual.widgets import Static
+from textual.message import Message
+from textual.widgets import Static, TextArea
 from textual.worker import Worker
 from typing_extensions import override
 
 from roamtui.conversation.events import ConversationEvent, ConversationStarted, QuestionAsked
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
-from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line, shorten
+from roamtui.document.plain import sanitise_line, sanitise_text, shorten
+from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import format_full_path
-from roamtui.tui.question_box import QuestionBox
 
+_PASTE_LENGTH_MAX = 50_000
+"""In characters. A longer text is hardly a question, and laying it out would delay each key."""
 _WAITING_SECONDS = 0.3
 """A question that waits longer than this is shown above the box."""
 _SELECTION_LENGTH_MAX = 500
 """Maximum number of selected characters in a question. The model receives the whole section with the question."""
 
 
-def make_retry_options(exchange: Exchange, library: Library) -> AskOptions:
-    """Return the options to ask an exchange's question again, about the same section if the document still has it."""
-    within = exchange.within if exchange.within is not None and exchange.within in library else None
-    return AskOptions(replaces=exchange, within=within)
+class QuestionBox(TextArea):
+    """A text field of several lines with a history."""
+
+    BINDINGS = make_bindings(Scope.INPUT)
+
+    @dataclass
+    class Submitted(Message):
+        """A person sent a question."""
+
+        question: str
+
+    @dataclass
+    class ScrollRequested(Message):
+        """A person wants to scroll the pane above the box."""
+
+        direction: int
+        """1 for down, -1 for up."""
+
+    def __init__(self, history: Iterable[str] = ()) -> None:
+        """Make an empty box. `history` has earlier questions, oldest first."""
+        placeholder = Content("Ask this document…")
+        super().__init__(id="question-box", compact=True, highlight_cursor_line=False, placeholder=placeholder)
+        self.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
+        self._history = list(history)
+        self._history_index = len(self._history)
+        self._draft = ""
+
+    def remember(self, question: str) -> None:
+        """Add a question to the history."""
+        if question not in self._history[-1:]:
+            self._history.append(question)
+        self._history_index = len(self._history)
+
+    def fill(self, text: str) -> None:
+        """Replace the text, with the cursor at its end."""
+        self.load_text(sanitise_text(text))
+        self.move_cursor(self.document.end)
+
+    def action_send(self) -> None:
+        """Send the question, if there is one, once the box has handled all earlier keys.
+
+        A priority key overtakes keys that still wait for the box, for example in a burst of typing.
+        """
+        self.call_later(self._send)
+
+    def _send(self) -> None:
+        if question := self.text.strip():
+            self.post_message(self.Submitted(question))
+
+    def action_insert_line(self) -> None:
+        self.call_later(self.insert, "\n")
+
+    @override
+    def action_cursor_up(self, select: bool = False) -> None:
+        """Move up, or from the first line to an earlier question."""
+        if not self.cursor_at_first_line or self._history_index == 0:
+            super().action_cursor_up(select)
+        else:
+            if self._history_index == len(self._history):
+                self._draft = self.text
+            self._recall(self._history_index - 1)
+
+    @override
+    def action_cursor_down(self, select: bool = False) -> None:
+        """Move down, or from the last line to a later question."""
+        if not self.cursor_at_last_line or self._history_index >= len(self._history):
+            super().action_cursor_down(select)
+        else:
+            self._recall(self._history_index + 1)
+
+    def _recall(self, index: int) -> None:
+        self._history_index = index
+        self.fill(self._draft if index == len(self._history) else self._history[index])
+
+    @override
+    def action_cursor_page_up(self) -> None:
+        self.post_message(self.ScrollRequested(-1))
+
+    @override
+    def action_cursor_page_down(self) -> None:
+        self.post_message(self.ScrollRequested(1))
+
+    async def on_key(self, event: events.Key) -> None:
+        """List the commands for a slash in an empty box."""
+        if event.character == "/" and not self.text:
+            event.stop()
+            event.prevent_default()
+            await self.run_action("app.help")
+
+    def on_paste(self, event: events.Paste) -> None:
+        if len(event.text) > _PASTE_LENGTH_MAX:
+            event.prevent_default()
+            problem = f"That paste is too long for a question. It may have {_PASTE_LENGTH_MAX:,} characters."
+            self.notify(problem, severity="warning", markup=False)
 
 
 class _SentQuestion(Struct, frozen=True, kw_only=True):
@@ -71,41 +164,38 @@ class QuestionArea(Container):
         """Whether a question waits for its answer."""
         return self._sent is not None or (self._worker is not None and not self._worker.is_finished)
 
-    def _show_label(self, words: str) -> None:
-        """Say on the border of the box how the next question will be asked."""
-        self._frame.border_title = Content(words)
+    def _set_options(self, options: AskOptions) -> AskOptions:
+        """Say on the border of the box how the next question will be asked. Return the previous options."""
+        previous, self._options = self._options, options
+        section = "" if options.within is None else format_full_path(self.state.library, options.within)
+        label = f"in {section} · esc for the whole document" if section else ""
+        if options.replaces is not None:
+            label = f"Editing last question{' in ' * bool(section)}{section} · esc to cancel"
+        self._frame.border_title = Content(label)
+        return previous
+
+    def _make_retry_options(self, exchange: Exchange) -> AskOptions:
+        """Return the options to ask a question again, about the same section if the document still has it."""
+        return AskOptions(replaces=exchange, within=exchange.within if exchange.within in self.state.library else None)
 
     def edit_last(self) -> None:
         """Put the last question into the box. The edited question will replace it."""
         exchange = self.state.transcript.exchanges[-1]
-        self._options = make_retry_options(exchange, self.state.library)
+        self._set_options(self._make_retry_options(exchange))
         self.box.fill(exchange.question)
-        within = self._options.within
-        where = f" in {format_full_path(self.state.library, within)}" if within is not None else ""
-        self._show_label(f"Editing last question{where} · esc to cancel")
 
     def ask_about_section(self, section_id: str | None, selected: str = "") -> None:
         """Limit the next question to one section. If text is selected there, begin the question with it as a quote."""
-        if section_id is None:
-            return
-        self._options = AskOptions(within=section_id)
+        self._set_options(AskOptions(within=section_id))
         if selected:
             self.box.fill(f"“{shorten(sanitise_line(selected), _SELECTION_LENGTH_MAX)}”\n{self.box.text}")
-        path = format_full_path(self.state.library, section_id)
-        self._show_label(f"in {path} · esc for the whole document")
 
     def reset_options(self) -> bool:
         """Make the next question a new one about the whole document. Return whether that changes anything."""
-        options = self._pop_options()
+        options = self._set_options(AskOptions())
         if options.replaces is not None:
             self.box.clear()
         return options != AskOptions()
-
-    def _pop_options(self) -> AskOptions:
-        options, self._options = self._options, AskOptions()
-        if options != AskOptions():
-            self._show_label("")
-        return options
 
     def show_event(self, event: ConversationEvent) -> None:
         """Follow the questions of the conversation."""
@@ -120,11 +210,6 @@ class QuestionArea(Container):
             case _:
                 pass
 
-    def edit(self, exchange: Exchange) -> None:
-        """Put a question into the box, to be asked again as a new one."""
-        self.box.fill(exchange.question)
-        self.ask_about_section(make_retry_options(exchange, self.state.library).within)
-
     @on(QuestionBox.Submitted)
     def _submit(self, event: QuestionBox.Submitted) -> None:
         """Ask a question from the box, or queue it while another question is being answered."""
@@ -134,7 +219,7 @@ class QuestionArea(Container):
             return
         self.box.clear()
         self.box.remember(event.question)
-        options = self._pop_options()
+        options = self._set_options(AskOptions())
         self._send(event.question, replace(options, needs_previous_answer=self.is_asking))
 
     def _send(self, question: str, options: AskOptions) -> None:
@@ -147,8 +232,7 @@ class QuestionArea(Container):
 
     def take_back(self) -> bool:
         """Put the waiting question back into the box, before any text typed meanwhile. Return whether there was one."""
-        sent = self._pop_sent()
-        if sent is None:
+        if (sent := self._pop_sent()) is None:
             return False
         sent.worker.cancel()
         typed = self.box.text
@@ -169,10 +253,8 @@ class QuestionArea(Container):
         """
         exchanges = self.state.transcript.exchanges
         exchange = exchanges[number - 1]
-        options = replace(make_retry_options(exchange, self.state.library), open_first=open_first)
-        if number < len(exchanges):
-            options = replace(options, replaces=None)
-        self._send(exchange.question, options)
+        options = replace(self._make_retry_options(exchange), open_first=open_first)
+        self._send(exchange.question, options if number == len(exchanges) else replace(options, replaces=None))
 
     def stop(self) -> None:
         """Stop the current answer. A waiting question returns to the box."""

@@ -45,9 +45,9 @@ class StatusLine(Widget):
     step: reactive[int | None] = reactive[int | None](None)
     """Step of the running question: 0 before the first one, None if no question is being answered."""
     message: reactive[str] = reactive("")
-    """What just happened, in a few words."""
+    """What just happened, in a few words, until the next key or click."""
     progress: reactive[str] = reactive("")
-    """What goes on or waits for the person. It stays when a key is pressed."""
+    """What goes on or waits for the person."""
     frame: reactive[int] = reactive(0)
     """Number of the spinner's current frame."""
 
@@ -139,7 +139,7 @@ class HintLine(Widget):
         """Join the hints of the first actions that fit beside `reserved` cells."""
         actions = {action.id: action for action in self._keys.actions if action.keys}
         hints = [
-            _make_clickable(format_key_hint(format_keys(action.keys)[0], action.label.lower()), action.id)
+            format_key_hint(format_keys(action.keys)[0], action.label.lower(), f"screen.run({action_id!r})")
             for action_id in action_ids
             if (action := actions.get(action_id))
         ]
@@ -226,18 +226,35 @@ def describe_model(name: str) -> str:
     return "receives your questions and the sections it opens."
 
 
-def format_key_hint(key: str, words: str) -> Content:
-    """Return a hint: a key, highlighted, and `words` that say what it does."""
-    return Content.assemble((key, "bold $accent"), " ", words)
+def format_key_hint(key: str, words: str, action: str = "") -> Content:
+    """Return a hint: a key, highlighted, and `words` that say what it does. A click on it runs `action`."""
+    hint = Content.assemble((key, "bold $accent"), " ", words)
+    return hint.stylize(Style.from_meta({"@click": action})) if action else hint
 
 
 class ScreenKeyHints(Static):
-    """Lists the keys of a dialog."""
+    """Lists the keys of a screen. A click on a key runs its action."""
 
     def __init__(self, keys: Keymap, *scopes: Scope) -> None:
         actions = [action for scope in scopes for action in keys.for_scope(scope) if action.keys and action.label]
-        hints = [format_key_hint(format_keys(action.keys)[0], action.label) for action in actions]
-        super().__init__(Content(_GAP).join([*hints, format_key_hint("esc", "close")]))
+        hints = [
+            format_key_hint(format_keys(action.keys)[0], action.label, f"screen.{action.call}") for action in actions
+        ]
+        super().__init__(Content(_GAP).join([*hints, format_key_hint("esc", "close", "screen.leave")]), classes="foot")
+        self.auto_links = False
+
+
+class Foot(Static):
+    """The keys of a dialog in words. A click on enter or esc does what the key does."""
+
+    def __init__(self, words: str) -> None:
+        content = Content(words)
+        for key, action in (("enter", "screen.choose"), ("esc", "screen.leave")):
+            start, style = words.find(f"{key} to"), Style.from_meta({"@click": action})
+            if start >= 0:
+                content = content.stylize(style, start, start + len(words[start:].split(",", maxsplit=1)[0]))
+        super().__init__(content, classes="foot")
+        self.auto_links = False
 
 
 def adapt_flags(words: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Annotated
 
+import msgspec
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
@@ -18,20 +19,27 @@ CONTRAST_MIN = 4.5
 _MUTED_PERCENT_MIN = 10
 """Minimum percentage of background in the colour of muted text, even if a theme's own text is hardly readable."""
 
-_COLORS = (
-    "primary",
-    "secondary",
-    "accent",
-    "foreground",
-    "background",
-    "surface",
-    "panel",
-    "success",
-    "warning",
-    "error",
-)
-_HEX = re.compile(r"#[0-9a-fA-F]{6}")
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_Colour = Annotated[str, msgspec.Meta(pattern="^#[0-9a-fA-F]{6}$")]
+
+
+class _Colours(msgspec.Struct, forbid_unknown_fields=True):
+    primary: _Colour
+    secondary: _Colour
+    accent: _Colour
+    foreground: _Colour
+    background: _Colour
+    surface: _Colour
+    panel: _Colour
+    success: _Colour
+    warning: _Colour
+    error: _Colour
+
+
+class _ThemeFile(msgspec.Struct, forbid_unknown_fields=True):
+    name: Annotated[str, msgspec.Meta(pattern="^[a-z0-9][a-z0-9_-]*$")]
+    dark: bool
+    colors: _Colours
+    variables: dict[str, _Colour] = {}
 
 
 class ThemeError(RoamtuiError):
@@ -71,35 +79,15 @@ def read_theme(file: Path) -> Theme:
         ThemeError: The file is invalid. The message names the file and the key.
     """
     try:
-        data = tomllib.loads(file.read_text("utf-8"))
+        theme = msgspec.convert(tomllib.loads(file.read_text("utf-8")), _ThemeFile)
     except OSError as error:
         raise ThemeError(f"The theme {file} cannot be read: {format_reason(error)}.") from error
+    except msgspec.ValidationError as error:
+        raise ThemeError(f"The theme {file} is not valid: {error}.") from error
     except ValueError as error:
         raise ThemeError(f"The theme {file} is not valid TOML: {error}.") from error
-    if problem := next(_validate_theme(data), ""):
-        raise ThemeError(f"The theme {file} {problem}.")
-    colors = data["colors"]
-    variables = {**derive_variables(colors), **data.get("variables", {})}
-    return Theme(name=data["name"], dark=data["dark"], variables=variables, **colors)
-
-
-def _validate_theme(data: Mapping[str, object]) -> Iterator[str]:
-    name, colors, variables = data.get("name"), data.get("colors"), data.get("variables", {})
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        yield 'needs "name", in small letters, digits, "-" and "_"'
-    if not isinstance(data.get("dark"), bool):
-        yield 'needs "dark" as true or false'
-    keys = [key for key in data if key not in ("name", "dark", "colors", "variables")]
-    if isinstance(colors, dict) and isinstance(variables, dict):
-        keys += [f"colors.{key}" for key in colors if key not in _COLORS]
-        yield from (f'needs "colors.{key}"' for key in _COLORS if key not in colors)
-        named = {f"colors.{key}": colour for key, colour in colors.items()}
-        named |= {f"variables.{key}": colour for key, colour in variables.items()}
-        wrong = (key for key, colour in named.items() if not isinstance(colour, str) or not _HEX.fullmatch(colour))
-        yield from (f'has no colour like "#a1b2c3" at "{key}"' for key in wrong)
-    else:
-        keys.append("colors")
-    yield from (f'has an unknown key or value at "{key}"' for key in keys)
+    colours = msgspec.structs.asdict(theme.colors)
+    return Theme(name=theme.name, dark=theme.dark, variables=derive_variables(colours) | theme.variables, **colours)
 
 
 def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:

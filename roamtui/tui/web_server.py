@@ -86,11 +86,10 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
         response = await handler(request)
         if request.path == "/" and isinstance(response, web.Response) and response.text is not None:
             response.text = _FOREIGN_LINK.sub("", response.text).replace("<head>", head, 1)
+        if not response.prepared:  # a socket has sent its headers already
+            response.headers["Content-Security-Policy"] = _POLICY.format(port=port)
+            response.headers["Referrer-Policy"] = "no-referrer"
         return response
-
-    async def add_security_headers(_request: web.Request, response: web.StreamResponse) -> None:
-        response.headers["Content-Security-Policy"] = _POLICY.format(port=port)
-        response.headers["Referrer-Policy"] = "no-referrer"
 
     class LoopbackServer(Server):
         """A server that accepts only requests from its own pages in this machine's browser, not from other sites."""
@@ -99,7 +98,6 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
         async def _make_app(self) -> web.Application:
             app = await super()._make_app()
             app.middlewares.append(filter_request)
-            app.on_response_prepare.append(add_security_headers)
             return app
 
         @override

@@ -20,9 +20,9 @@ from roamtui.document.loader import build_library
 from roamtui.models.base import Model
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import TuiOptions
-from roamtui.tui.image_mode import ImageMode
+from roamtui.tui.context import ImageMode, TuiOptions
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.find import FindDialog
@@ -103,7 +103,7 @@ async def show_source(pilot: Pilot[None]) -> None:
     """Show a source of the answer in the reader."""
     await show_answer(pilot)
     screen = app_of(pilot).main_screen
-    screen.panes.focus_chat()
+    screen.panes.focus_scope(Scope.CHAT)
     await press_until(pilot, lambda: screen.reader_pane.section_id is not None, "j", "enter")
     await pilot.pause()
 
@@ -158,7 +158,7 @@ async def show_conversations(pilot: Pilot[None]) -> None:
         await press_until(pilot, lambda: not app.main_screen.conversation.state.transcript.exchanges, "ctrl+n")
         await ask(pilot, question)
     await press_until(pilot, ConversationsScreen, "f4")
-    await wait_until(pilot, lambda: app.screen.query_one(OptionList).option_count == len(questions))
+    await wait_until(pilot, lambda: app.screen.query_one(OptionList).option_count > len(questions))
     await pilot.press("j", "d")
     await pilot.pause()
 
@@ -192,7 +192,7 @@ async def show_passages(pilot: Pilot[None]) -> None:
     await ask(pilot, "How many loaves does an oven take?")
     screen = app_of(pilot).main_screen
     assert len(screen.conversation.state.transcript.exchanges[-1].citations) > 1
-    screen.panes.focus_chat()
+    screen.panes.focus_scope(Scope.CHAT)
     await pilot.press("2")
     await pilot.pause()
 

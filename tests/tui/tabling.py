@@ -17,8 +17,7 @@ from roamtui.table.runner import TablePlan
 from roamtui.table.store import Table
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
-from roamtui.tui.screens.table import TableScreen
-from roamtui.tui.screens.table_grid import TableGrid
+from roamtui.tui.screens.table import TableGrid, TableScreen
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel
 from tests.table.filling import PERIOD, PETS, answering_model, define, fill, make_plan, write_leases

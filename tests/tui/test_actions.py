@@ -13,8 +13,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import Table
 from roamtui.tui.actions import ACTIONS, DIGITS, Scope, build_keymap, do_meet
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import TuiOptions
-from roamtui.tui.image_mode import ImageMode
+from roamtui.tui.context import ImageMode, TuiOptions
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.open_document import OpenDialog
@@ -30,7 +29,7 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
     """Return a widget with the actions of a scope; the list of conversations is on the screen."""
     assert isinstance(app.screen, ConversationsScreen)
     match scope:
-        case Scope.CONVERSATIONS | Scope.SAVED:
+        case Scope.SAVED:
             return app.screen
         case Scope.TABLE:
             return TableScreen(Table(folder=Path()), make_plan(ScriptedModel()), build_keymap())

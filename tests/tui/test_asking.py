@@ -12,6 +12,7 @@ from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.loader import build_library
 from roamtui.search.base import Hit
 from roamtui.sources.read import RawText
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.exchange_view import ActivityView, ExchangeView, OutcomeView, QuestionView, SourcesView
@@ -124,11 +125,11 @@ async def test_a_quote_that_is_not_in_the_text_leads_to_the_nearest_passage() ->
         deck = find_id(app, "Deck oven")
         model_of(app).add_replies(expand(deck), ScriptedReply(text=f'"The deck oven takes fifty loaves" [{deck}].'))
         await ask(pilot, QUESTION)
-        screen.panes.focus_chat()
+        screen.panes.focus_scope(Scope.CHAT)
         await press_until(pilot, lambda: screen.reader_pane.section_id == deck, "j", "enter")
         (span,) = screen.reader_pane.reader._highlights.quote
         assert screen.conversation.state.library.text_at(span) == "The deck oven takes ninety loaves"
-        await wait_until(pilot, lambda: "nearest passage" in screen.status_line.message)
+        await wait_until(pilot, "nearest passage")
 
 
 async def test_the_steps_of_an_answer_fold_to_a_line_and_unfold_by_a_key() -> None:
@@ -143,7 +144,7 @@ async def test_the_steps_of_an_answer_fold_to_a_line_and_unfold_by_a_key() -> No
             await ask(pilot, f"{number}?")
         assert "Not in this document" not in screen_text(app)
         assert " · 1 warning" in last(app, ActivityView)
-        screen.panes.focus_chat()
+        screen.panes.focus_scope(Scope.CHAT)
         await press_until(pilot, "▾ opened no section", "space")
         assert "Not in this document: 1 section" in screen_text(app)
         assert "cached" in last(app, ActivityView)
@@ -173,7 +174,7 @@ async def test_the_last_question_is_asked_again_from_before_it() -> None:
     async with app.run_test(size=SIZE) as pilot:
         await ask(pilot, "One?")
         await ask(pilot, "Two?")
-        app.main_screen.panes.focus_chat()
+        app.main_screen.panes.focus_scope(Scope.CHAT)
         await press_until(pilot, lambda: len(model_of(app).requests) == 3 and not app.main_screen.is_asking, "r")
         await pilot.pause()
         exchanges = app.main_screen.conversation.state.transcript.exchanges
@@ -185,12 +186,12 @@ async def test_the_last_question_is_asked_again_from_before_it() -> None:
 async def test_the_last_question_is_changed_and_takes_the_place_of_the_old_one() -> None:
     async with running(make_app([ScriptedReply(text="First."), ScriptedReply(text="Second.")]), SIZE) as (app, pilot):
         await ask(pilot, "Oen?")
-        app.main_screen.panes.focus_chat()
+        app.main_screen.panes.focus_scope(Scope.CHAT)
         await pilot.press("e")
         assert app.main_screen.question_box.text == "Oen?"
         await pilot.press("escape")
         assert app.main_screen.question_box.text == ""
-        app.main_screen.panes.focus_chat()
+        app.main_screen.panes.focus_scope(Scope.CHAT)
         await pilot.press("e")
         app.main_screen.question_box.fill("One?")
         await press_until(pilot, lambda: len(model_of(app).requests) == 2 and not app.main_screen.is_asking, "enter")

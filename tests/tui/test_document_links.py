@@ -14,9 +14,9 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.markdown.blocks import Link
 from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
-from roamtui.tui.panes.pane import Pane
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.lists import PickerDialog
 from roamtui.tui.screens.open_document import OpenDialog
@@ -49,7 +49,7 @@ async def _follow(app: RoamApp, pilot: Pilot[None], href: str) -> None:
     await wait_until(pilot, lambda: screen.has_started)
     library = screen.conversation.state.library
     screen.reader_pane.reader.open(screen.reader_pane.section_id or next(library.walk()))
-    screen.panes.focus_reader()
+    screen.panes.focus_scope(Scope.READER)
     screen.reader_pane.reader.follow(Link(href))
     await pilot.pause()
 
@@ -73,7 +73,7 @@ async def test_a_link_opens_a_file_at_its_anchor_and_a_key_comes_back(notes: Pat
         first = app.main_screen
         await _follow(app, pilot, "rules.md#late-fees")
         await wait_until(pilot, _is_at(app, notes / "rules.md", "Late fees"))
-        assert Pane.READER in app.main_screen.panes.shown
+        assert Scope.READER in app.main_screen.panes.shown
         assert app.main_screen.focused is app.main_screen.reader_pane.reader
         await _follow(app, pilot, "start.md#end")  # open already, so no third tab
         await wait_until(pilot, _is_at(app, notes / "start.md", "End"))
@@ -103,7 +103,7 @@ async def test_a_link_that_a_model_wrote_opens_no_file(notes: Path) -> None:
         model_of(app).add_replies(ScriptedReply(text="See [this](rules.md), [that](../secret.md) and [[Recipes]]."))
         await ask(pilot, "Where?")
         for _ in range(3):
-            app.main_screen.panes.focus_chat()
+            app.main_screen.panes.focus_scope(Scope.CHAT)
             await pilot.press("j", "enter")
             await pilot.pause()
             assert not isinstance(app.screen, ConfirmDialog | OpenDialog)

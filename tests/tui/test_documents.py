@@ -86,7 +86,7 @@ async def test_a_conversation_about_another_document_opens_it_and_goes_on(opener
         model_of(app).add_replies(ScriptedReply(text="Forty."))
         await ask(pilot, "How many loaves?")
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
-        await press_until(pilot, ConversationsScreen, "f4", "t")
+        await press_until(pilot, ConversationsScreen, "f4")
         await wait_until(pilot, lambda: app.screen.query_one(OptionList).option_count > 0)
         await press_until(pilot, "Forty.", "enter")
         assert [source for source, _ in opener.opened] == [str(file)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui import finder
-from roamtui.tui.finder import TextMatches, TextPosition, find_text
+from roamtui.tui.finder import find_text
 
 
 def make_library(text: str) -> Library:
@@ -21,10 +21,7 @@ async def test_matches_go_through_all_documents_in_reading_order() -> None:
     host = [*library.walk()][-1]
     library = library.graft_all({host: parse_document("# C\n\nRye, rye.\n", key="c")})
     matches = await find_text(library, "rye")
-    assert matches.positions == (TextPosition("", 5), TextPosition("c", 5), TextPosition("c", 10))
-    assert [library.title_of(section_id) for section_id in matches.first_indexes] == ["A", "C"]
-    assert [*matches.first_indexes.values()] == [0, 1]
-    assert matches.format_number(2) == "“rye” 3/3"
+    assert [(match.doc, match.start, match.end) for match in matches] == [("", 5, 8), ("c", 5, 8), ("c", 10, 13)]
 
 
 @given(st.lists(st.sampled_from(["# A", "## B", "rye", "wheat rye", "", "x"]), max_size=30))
@@ -32,8 +29,8 @@ async def test_exactly_the_sections_whose_own_text_contains_the_word_are_found(l
     library = make_library("\n".join(lines) + "\n")
     matches = await find_text(library, "rye")
     expected = [section_id for section_id in library.walk() if "rye" in library.own_text(section_id)]
-    assert [*matches.first_indexes] == expected
-    assert len(matches.positions) == library.root.text.count("rye")
+    assert [*dict.fromkeys(library.section_at("", match.start) for match in matches)] == expected
+    assert len(matches) == library.root.text.count("rye")
 
 
 @pytest.mark.parametrize("window", [1, 3, 1_000])
@@ -50,5 +47,5 @@ async def test_case_line_ends_and_window_sizes_do_not_matter(
     text: str, words: str, found: list[int], window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finder, "_WINDOW_LENGTH", window)
-    matches: TextMatches = await find_text(make_library(text), words)
-    assert [position.offset for position in matches.positions] == found
+    matches = await find_text(make_library(text), words)
+    assert [match.start for match in matches] == found

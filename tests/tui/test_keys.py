@@ -60,7 +60,7 @@ FIELDS = {
     "question": (),
     "find": ("ctrl+f",),
     "help": ("f1", "/"),
-    "palette": ("ctrl+p",),
+    "commands": ("ctrl+p",),
     "open": ("ctrl+o",),
     "conversations": ("f4", "/"),
     "title of a conversation": ("f4", "e"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.panes.pane import Pane, PaneTitle
+from roamtui.tui.panes.pane import PaneTitle
 from roamtui.tui.panes.pane_switcher import choose_panes
 from tests.tui.driving import find_id, make_app, running, screen_text, wait_until
 
-TREE, CHAT, READER = Pane.TREE, Pane.CHAT, Pane.READER
+TREE, CHAT, READER = Scope.TREE, Scope.CHAT, Scope.READER
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ TREE, CHAT, READER = Pane.TREE, Pane.CHAT, Pane.READER
         (20, READER, READER, {READER}),
     ],
 )
-def test_panes_fit_the_width(columns: int, active: Pane, main: Pane, shown: set[Pane]) -> None:
+def test_panes_fit_the_width(columns: int, active: Scope, main: Scope, shown: set[Scope]) -> None:
     assert choose_panes(columns, active=active, main=main) == shown
 
 
@@ -76,7 +77,7 @@ async def test_reading_leaves_keys_with_the_outline(size: tuple[int, int]) -> No
         await pilot.press("escape", "j", "enter", "enter")
         await wait_until(pilot, lambda: screen.conversation.state.reading_id == find_id(app, "Ovens"))
         assert screen.reader_pane.section_id == find_id(app, "Ovens")
-        assert Pane.READER in screen.panes.shown
+        assert Scope.READER in screen.panes.shown
         await pilot.press("j")
         await pilot.pause()
         assert place(app) == "tree"
@@ -112,5 +113,5 @@ async def test_what_lies_over_the_screen_can_be_left_and_the_app_quit(key: str) 
 async def test_a_click_on_a_tab_shows_its_pane() -> None:
     async with running(make_app(), MIDDLE) as (app, pilot):
         title = app.main_screen.panes.query_one("#chat-pane PaneTitle", PaneTitle)
-        await pilot.click(title, offset=(title.render().plain.index("3 Reader"), 0))
+        await pilot.click(title, offset=(title.render().plain.index("Reader"), 0))
         await wait_until(pilot, lambda: place(app) == "reader")

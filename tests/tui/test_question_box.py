@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from roamtui.errors import ModelError
 from roamtui.tui.app import RoamApp
-from roamtui.tui.question_box import QuestionBox
+from roamtui.tui.question_area import QuestionBox
 from roamtui.tui.themes import derive_defaults
 from tests.fakes.scripted_model import ScriptedReply
 from tests.real_documents import PROJECT_DIR
@@ -140,7 +140,7 @@ async def test_after_a_failure_the_question_returns_to_the_box_with_its_section(
         assert "in Ovens › Deck oven" in screen_text(app)
 
 
-async def test_a_slash_opens_the_palette_only_in_an_empty_box() -> None:
+async def test_a_slash_lists_the_commands_only_in_an_empty_box() -> None:
     async with running(make_app()) as (app, pilot):
         await pilot.press(*"a/", "backspace", "backspace")
         assert app.screen is app.main_screen

@@ -18,6 +18,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_source
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
@@ -107,7 +108,7 @@ async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> No
     async with running(make_reading_app(file), (160, 30)) as (app, pilot):
         deck = find_id(app, "Deck oven")
         await go_to(pilot, deck)
-        app.main_screen.panes.focus_tree()
+        app.main_screen.panes.focus_scope(Scope.TREE)
         await press_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck, "enter")
         app.main_screen.reader_pane.reader.action_move(100)
         await pilot.pause()

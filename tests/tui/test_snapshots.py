@@ -48,7 +48,7 @@ _SCENES = {
     "answer": (show_answer, (USUAL, NARROW)),
     "source": (show_source, (LARGE, NARROW)),
     "help": (press("f1"), (LARGE, NARROW)),
-    "palette": (press("ctrl+p", *"conv", until="New conversation"), (LARGE,)),
+    "commands": (press("ctrl+p", *"conv", until="Start a new conversation"), (LARGE,)),
 }
 """Scenes of the bakery's handbook, with the sizes at which they are laid out differently."""
 

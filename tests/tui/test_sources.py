@@ -16,6 +16,7 @@ from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.convert.converted import PageReport
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.dialogs import ConfirmDialog
@@ -53,7 +54,7 @@ async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
         await wait_until(pilot, lambda: outline.size.height > 0)
         assert shown(app) == ["README.md", "guides"]
         assert outline.lines.fold_at(0) is FoldState.UNLOADED
-        app.main_screen.panes.focus_tree()
+        app.main_screen.panes.focus_scope(Scope.TREE)
         await press_until(pilot, lambda: len(shown(app)) == 4, "space")
         assert shown(app) == ["README.md", "Bakery", "Ovens", "guides"]
         await press_until(pilot, lambda: "odd.md" in shown(app), "G", "l")
@@ -99,7 +100,7 @@ def site() -> Iterator[FakeSite]:
 
 async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite) -> None:
     async with running(make_app(site.origin), (120, 30)) as (app, pilot):
-        app.main_screen.panes.focus_tree()
+        app.main_screen.panes.focus_scope(Scope.TREE)
         await pilot.press("j", "enter")
         reader = app.main_screen.reader_pane.reader
         await wait_until(pilot, lambda: reader.get_selected_or_section_text().startswith("# Fees"))
@@ -110,7 +111,7 @@ async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite
 async def test_a_page_that_cannot_be_fetched_says_why_and_enter_tries_again(site: FakeSite) -> None:
     site.pages["/fees.md"] = SitePage(status=404)
     async with running(make_app(site.origin), (120, 30)) as (app, pilot):
-        app.main_screen.panes.focus_tree()
+        app.main_screen.panes.focus_scope(Scope.TREE)
         await pilot.press("j", "enter")
         reader = app.main_screen.reader_pane.reader
         await wait_until(pilot, lambda: "There is no page" in reader.get_selected_or_section_text())

@@ -8,8 +8,8 @@ from base64 import b64decode, b64encode
 import pytest
 from rich.cells import cell_len
 
-from roamtui.tui.image_mode import ImageMode
-from roamtui.tui.terminal_images import (
+from roamtui.tui.context import ImageMode
+from roamtui.tui.pictures import (
     CELLS_MAX,
     encode_image,
     make_placeholders,

@@ -9,6 +9,7 @@ from textual import events
 from textual.widgets import Input
 
 from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.tui.actions import Scope
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import (
     ask,
@@ -79,7 +80,7 @@ async def test_what_is_copied_has_no_control_sequences() -> None:
     async with running(make_app([ScriptedReply(text=f"Answer {CONTROLS}")]), (120, 40)) as (app, pilot):
         await ask(pilot, "What?")
         await pilot.press("shift+tab")
-        app.main_screen.panes.focus_chat()
+        app.main_screen.panes.focus_scope(Scope.CHAT)
         await press_until(pilot, lambda: bool(app.clipboard), "y")
     assert app.clipboard == f"Answer {SHOWN}\n"
 

@@ -31,7 +31,7 @@ from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, TextView, wrap
 from roamtui.tui.chat.passages_view import PassagesView
-from roamtui.tui.labels import STEP, format_full_path, get_document_colour
+from roamtui.tui.labels import STEP, format_full_path
 from roamtui.tui.status_line import adapt_flags, describe_usage, format_key_hint
 
 _STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR: "$error"}
@@ -342,8 +342,7 @@ class SourcesView(ContentView):
 def _format_source(citation: Citation, library: Library) -> Content:
     """Format the section of a citation. If there are several documents, the name of its document comes first."""
     name, title = split_source(citation, library)
-    colour = get_document_colour(citation, library)
-    lead = Content.assemble((name, f"bold {colour}"), (STEP, "$muted")) if name else Content()
+    lead = Content.styled(f"{name}{STEP}", "$muted") if name else Content()
     return lead + Content.styled(title, "bold")
 
 

@@ -22,7 +22,7 @@ from roamtui.quotes.source_list import describe_place, list_path_titles, split_s
 from roamtui.search.passages import find_question_words
 from roamtui.search.terms import TermMatcher
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, wrap
-from roamtui.tui.labels import STEP, format_full_path, get_document_colour
+from roamtui.tui.labels import STEP, format_full_path
 from roamtui.tui.reader.document_view import build_parser_context
 from roamtui.tui.run_styles import render_line
 from roamtui.tui.status_line import format_key_hint
@@ -41,8 +41,6 @@ class _Card(Struct, frozen=True, kw_only=True):
     """Titles down to the section."""
     place: str
     """Page or lines."""
-    colour: str = "$muted"
-    """Colour of the first title. If there are several documents, each has its own colour."""
     blocks: Sequence[Block] = ()
 
 
@@ -99,7 +97,7 @@ class PassagesView(ContentView):
     def _draw_card(self, card: _Card, index: int, width: int) -> list[Content]:
         number = Content.styled(f"{index + 1} ", "bold $accent")
         *above, own = card.path
-        head = Content.styled(f"{above[0]}{STEP}", card.colour) if above else Content()
+        head = Content.styled(f"{above[0]}{STEP}", "$muted") if above else Content()
         head += Content.styled("".join(f"{title}{STEP}" for title in above[1:]), "$muted") + Content.styled(own, "bold")
         head += Content.styled(f" · {card.place}" if card.place else "", "$muted")
         lines = wrap(self.attach(head, index), width, lead=number, follow="  ")
@@ -121,9 +119,9 @@ def _make_card(passages: Sequence[ShownPassage], library: Library) -> _Card:
     path = list_path_titles(citation, library.title) or [title]
     if name and not citation.doc:
         path.insert(0, name)
-    place, colour = describe_place(citation, path[-1]), get_document_colour(citation, library)
+    place = describe_place(citation, path[-1])
     blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
-    return _Card(path=tuple(path), place=place, colour=colour, blocks=blocks)
+    return _Card(path=tuple(path), place=place, blocks=blocks)
 
 
 def _read_blocks(passage: ShownPassage, library: Library) -> Sequence[Block]:

@@ -1,29 +1,30 @@
-"""`Pane`: the parts of the main screen, and their title lines."""
+"""The panes of the main screen: each has a title line and below it the outline, the conversation or the reader."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
+from textual.widgets import Static
 from typing_extensions import override
 
-from roamtui.tui.labels import STEP
+from roamtui.conversation.events import ConversationEvent, ConversationStarted, DocumentReloaded, NodesLoaded
+from roamtui.conversation.state import ConversationState
+from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
+from roamtui.tui.context import ImageMode
+from roamtui.tui.labels import format_ancestors, format_library_size
+from roamtui.tui.status_line import format_key_hint
+from roamtui.tui.tree.outline_tree import OutlineTree
 
+if TYPE_CHECKING:
+    from roamtui.tui.reader.document_reader import DocumentReader
 
-class Pane(StrEnum):
-    """A part of the main screen."""
-
-    TREE = "tree"
-    CHAT = "chat"
-    READER = "reader"
-
-
-PANE_TITLES = {Pane.TREE: (1, "Outline"), Pane.CHAT: (2, "Conversation"), Pane.READER: (3, "Reader")}
-"""The default key and the name of each pane."""
 _META_KEY = "roamtui_pane"
 _NOTE_GAP = 3
 """Minimum number of cells between the tabs and a note."""
@@ -36,44 +37,142 @@ class PaneTitle(Widget):
 
     note: reactive[str] = reactive("")
     """A path, cut at its start if there is little room. It must be sanitised."""
-    hidden: reactive[frozenset[Pane]] = reactive(frozenset())
-    """The panes that this one hides."""
+    tabs: reactive[tuple[tuple[Scope, str], ...]] = reactive(())
+    """The pane and those that it hides, each with the key that goes there from where the focus is, or none."""
+    is_active: reactive[bool] = reactive(default=False)
+    """Whether the pane has the focus."""
 
-    def __init__(self, pane: Pane) -> None:
+    def __init__(self, scope: Scope) -> None:
         super().__init__()
-        self._pane = pane
+        self._scope = scope
 
     @override
     def render(self) -> Content:
-        tabs = [self._draw_tab(pane) for pane in Pane if pane is self._pane or pane in self.hidden]
-        left = Content(" ").join(tabs)
+        left = Content(" ").join(self._draw_tab(scope, key) for scope, key in self.tabs)
         room = self.size.width - left.cell_length - 1
         note = _cut_start(self.note, room - _NOTE_GAP) if room - _NOTE_GAP >= _NOTE_WIDTH_MIN else Content()
         return (left + " " * max(0, room - note.cell_length) + note).truncate(self.size.width)
 
-    def _draw_tab(self, pane: Pane) -> Content:
-        number, name = PANE_TITLES[pane]
-        is_active = pane is self._pane and self.parent is not None and "focus-within" in self.parent.pseudo_classes
-        tab = Content(f"{'▌' if is_active else ' '}{number} {name}")
-        tab = tab.stylize(Style.from_meta({_META_KEY: pane.value}))
-        if is_active:
-            return tab.stylize("bold $primary")
-        if pane is not self._pane:
-            return tab
-        return tab.stylize("$foreground").stylize("underline" if self.hidden else "", len(f" {number} "))
+    def _draw_tab(self, scope: Scope, key: str) -> Content:
+        name = Content(SCOPE_TITLES[scope])
+        if scope is self._scope:
+            name = name.stylize("underline" if len(self.tabs) > 1 else "")
+            name = name.stylize("bold $primary" if self.is_active else "$foreground")
+        tab = Content.assemble("▌" if self.is_active and scope is self._scope else " ", f"{key} " if key else "", name)
+        return tab.stylize(Style.from_meta({_META_KEY: scope.value}))
 
     @on(events.Click)
     async def _go_to_clicked(self, event: events.Click) -> None:
         event.stop()
-        await self.run_action(f"screen.go('{event.style.meta.get(_META_KEY, self._pane.value)}')")
+        await self.run_action(f"screen.go('{event.style.meta.get(_META_KEY, self._scope.value)}')")
 
 
-def _cut_start(text: str, width: int) -> Content:
+class TitledPane(Vertical):
+    """A pane with its title line."""
+
+    def __init__(self, scope: Scope, widget: Widget) -> None:
+        super().__init__(id=f"{scope}-pane")
+        self.title_line = PaneTitle(scope)
+        self._widget = widget
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self.title_line
+        yield self._widget
+
+
+class TreePane(TitledPane):
+    """The outline. Its title line has the path above the node under the cursor, or else the size of the document."""
+
+    def __init__(self, state: ConversationState) -> None:
+        self.outline = OutlineTree(state, id="tree")
+        """The tree widget."""
+        super().__init__(Scope.TREE, self.outline)
+
+    def show(self, state: ConversationState) -> None:
+        """Show another state of the conversation."""
+        self.outline.show(state)
+        self._show_note()
+
+    @on(events.Mount)
+    @on(OutlineTree.CursorMoved)
+    def _show_note(self) -> None:
+        library = self.outline.lines.library
+        self.title_line.note = format_ancestors(library, self.outline.cursor_id) or format_library_size(library)
+
+
+class ReaderPane(TitledPane):
+    """The reader. Its title line has the path and page in view, the progress and the number of the match."""
+
+    def __init__(self, state: ConversationState, keys: Keymap, image_mode: ImageMode) -> None:
+        hint = format_key_hint(keys.format_first_key("tree.read"), "on a line of the outline to read it here")
+        self._empty = Static(hint, id="reader-empty")
+        super().__init__(Scope.READER, self._empty)
+        self._state = state
+        self._image_mode = image_mode
+        self._reader: DocumentReader | None = None
+
+    @property
+    def reader(self) -> DocumentReader:
+        """The reader widget. It is made when it is first needed, because its imports would delay the first screen."""
+        if self._reader is None:
+            from roamtui.tui.pictures import PictureStore, choose_image_mode  # noqa: PLC0415
+            from roamtui.tui.reader.document_reader import DocumentReader  # noqa: PLC0415 - not for the first screen
+
+            mode = choose_image_mode(self._image_mode, self.app)
+            self._reader = DocumentReader(self._state, None if mode is ImageMode.OFF else PictureStore(mode))
+            self.mount(self._reader, after=self.title_line)
+            for attribute in ("scroll_y", "virtual_size", "match_label"):
+                self.watch(self._reader, attribute, self._show_change, init=False)
+        return self._reader
+
+    @property
+    def section_id(self) -> str | None:
+        """The current section."""
+        return self._reader.section_id if self._reader is not None else None
+
+    def show(self, state: ConversationState) -> None:
+        """Follow another state of the conversation."""
+        self._state = state
+        if self._reader is not None:
+            self._reader.state = state
+
+    def show_event(self, event: ConversationEvent) -> None:
+        """Show what was loaded, or the section that was last read in another conversation."""
+        match event:
+            case NodesLoaded(section_ids=ids) if self._reader is not None:
+                self._reader.show_loaded(ids)
+            case ConversationStarted():
+                self.reader.show_last_read()
+            case DocumentReloaded() if self.section_id is not None:
+                self.reader.refresh_library(self._state.library)
+                self._show_note()
+            case _:
+                pass
+
+    def on_document_reader_opened(self) -> None:
+        """Show the reader instead of the hint."""
+        self._empty.display = False
+        self._show_note()
+
+    def on_reading_position_changed(self) -> None:
+        self._show_note()
+
+    def _show_change(self) -> None:
+        self.call_next(self._show_note)
+
+    def _show_note(self) -> None:
+        reader = self.reader
+        parts = [reader.breadcrumb]
+        if (page := reader.page_in_view) is not None:
+            parts.append(f"p. {page}")
+        if (percent := reader.percent_above) is not None:
+            parts.append(f"{percent} %")
+        self.title_line.note = " · ".join(filter(None, [*parts, reader.match_label]))
+
+
+def _cut_start(path: str, width: int) -> Content:
     """Cut the start of a path so that it fits, because its last part is the most useful."""
-    parts = text.split(STEP)
-    shorter = (STEP.join(("…", *parts[first:])) for first in range(1, len(parts)))
-    fitting = (path for path in (text, *shorter, parts[-1]) if Content(path).cell_length <= width)
-    cut = next(fitting, f"……{parts[-1][-width:]}")
-    while Content(cut).cell_length > width:
-        cut = f"…{cut[2:]}"
-    return Content(cut)
+    while Content(path).cell_length > width:
+        path = f"…{path[2:]}"
+    return Content(path)

@@ -32,7 +32,6 @@ from roamtui.quotes.recheck import CitedPassage, find_cited_passage
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
-from roamtui.tui.finder import TextPosition
 from roamtui.tui.messages import (
     CommandRequested,
     DocumentRequested,
@@ -136,14 +135,14 @@ class DocumentReader(Reader):
         self.open(passage.section_id, highlight=passage.spans, is_read=is_read)
         self.post_message(StatusMessage(passage.warning))
 
-    def show_match(self, position: TextPosition) -> None:
+    def show_match(self, match: Span) -> None:
         """Open the section of a match of the search, unless its document is in view already."""
         library = self.state.library
-        section_id = library.section_at(position.doc, position.offset)
+        section_id = library.section_at(match.doc, match.start)
         if section_id is None:
             return
         shown_id = self.section_id
-        if shown_id is None or shown_id not in library or library.get_content_span(shown_id).doc != position.doc:
+        if shown_id is None or shown_id not in library or library.get_content_span(shown_id).doc != match.doc:
             self.open(section_id)
         else:
             self.post_message(self.Opened(section_id, is_read=True))

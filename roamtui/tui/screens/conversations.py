@@ -42,53 +42,45 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
 
     AUTO_FOCUS = "ItemList"
     CLEARS_FIRST = True
-    BINDINGS = make_bindings(Scope.SAVED, Scope.CONVERSATIONS)
+    BINDINGS = make_bindings(Scope.SAVED)
 
     def __init__(self, conversation: Conversation, store: ConversationStore, keys: Keymap) -> None:
-        foot = ScreenKeyHints(keys, Scope.SAVED, Scope.CONVERSATIONS)
+        foot = ScreenKeyHints(keys, Scope.SAVED)
         super().__init__("Conversations", foot, placeholder="Search titles, questions and answers")
         self._conversation = conversation
         self._store = store
         self._source = get_source_key(conversation.state.library)
         self._summaries: tuple[ConversationSummary, ...] = ()
-        self._shows_all_documents = False
 
     @on(events.Mount)
     @work(exit_on_error=False)
     async def _load(self) -> None:
         current_id = self._conversation.state.id
         saved = await asyncio.to_thread(self._store.list)
-        self._summaries = tuple(item for item in saved if not item.is_one_shot or item.id == current_id)
+        listed = [item for item in saved if not item.is_one_shot or item.id == current_id]
+        self._summaries = tuple(sorted(listed, key=lambda item: item.source != self._source))
         self.show()
-
-    def _list_matching(self, typed: str) -> Iterator[ConversationSummary]:
-        """Yield the conversations whose title, file, model or text contains each typed word, newest change first."""
-        words = typed.casefold().split()
-        for summary in self._summaries:
-            if self._shows_all_documents or summary.source == self._source:
-                text = "\n".join((summary.title, summary.source, summary.model, summary.text)).casefold()
-                if all(word in text for word in words):
-                    yield summary
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[ConversationSummary]]:
-        return (Row(summary, self._draw(summary)) for summary in self._list_matching(typed))
+        """Yield the conversations whose title, file, model or text contains each typed word, newest change first."""
+        words = typed.casefold().split()
+        for summary in self._summaries:
+            text = "\n".join((summary.title, summary.source, summary.model, summary.text)).casefold()
+            if all(word in text for word in words):
+                is_here = summary.source == self._source
+                heading = Content.styled("This document" if is_here else "Other documents", "bold $primary")
+                yield Row(summary, self._draw(summary), heading)
 
     @override
     def get_key(self, item: ConversationSummary) -> object:
         return item.id
 
-    @override
-    def describe(self) -> str:
-        count = sum(1 for _ in self._list_matching(self.typed))
-        documents = "all documents" if self._shows_all_documents else "this document"
-        return f"{documents} · {f'{count:,}' if count else 'no conversations'}"
-
     def _draw(self, summary: ConversationSummary) -> Content:
         """Return the title of a conversation, and in a second line its size, last change, model and document."""
         count = format_count(summary.questions, "question")
         parts = [count, _format_time(summary.updated_at), sanitise_line(summary.model)]
-        if self._shows_all_documents:
+        if summary.source != self._source:
             is_stdin = summary.source.startswith("-")
             parts.append("standard input" if is_stdin else sanitise_line(name_sources(summary.source)))
         sign = "  ● now" if summary.id == self._conversation.state.id else ""
@@ -112,13 +104,6 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
     async def _switch(self, switching: Awaitable[None]) -> None:
         await switching
         self.finish(None)
-
-    def action_create(self) -> None:
-        self._switch(self._conversation.start_new())
-
-    def action_toggle_all(self) -> None:
-        self._shows_all_documents = not self._shows_all_documents
-        self.show()
 
     @work(exclusive=True, exit_on_error=False)
     async def action_edit(self) -> None:

@@ -23,6 +23,7 @@ from roamtui.conversation.commands import ApprovalRequest
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError, format_reason
 from roamtui.tui.labels import format_error
+from roamtui.tui.status_line import Foot
 
 
 class Dialog(ModalScreen[ScreenResultType]):
@@ -125,16 +126,16 @@ class PromptDialog(Dialog[str | None]):
             if self._detail:
                 yield Static(Content(self._detail), classes="detail")
             yield Input(self._value, select_on_focus=False)
-            yield Static(Content(self._foot), classes="foot")
+            yield Foot(self._foot)
 
     def on_mount(self) -> None:
         field = self.query_one(Input)
         field.cursor_position = len(field.value)
 
     @on(Input.Submitted)
-    def _submit(self, event: Input.Submitted) -> None:
-        event.stop()
-        value = sanitise_line(event.value).strip()
+    def action_choose(self) -> None:
+        """Accept the line."""
+        value = sanitise_line(self.query_one(Input).value).strip()
         if value or self._may_be_empty:
             self._accept(value)
 

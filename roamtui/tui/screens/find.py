@@ -8,17 +8,18 @@ from msgspec.structs import replace
 from textual import events, on, work
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.quotes.recheck import find_in_span
-from roamtui.tui.finder import FindResult, FindResults, ResultKind, find, find_text, match_ranges
+from roamtui.tui.finder import FindResult, FindResults, find, find_text, match_ranges
+from roamtui.tui.labels import format_ancestors, format_node
 from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.lists import ListDialog, Row
+from roamtui.tui.status_line import Foot
 
 _REST_SECONDS = 0.05
 """The preview shows a result once the cursor has rested on it for this long."""
@@ -36,9 +37,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         """What the search has found so far."""
         self._reader = Reader()
         self._reader.can_focus = False
-        foot = Static(Content(_FOOT), classes="foot")
         placeholder = "Find a title, words or a question"
-        super().__init__("", foot, placeholder=placeholder, typed=query, preview=self._reader)
+        super().__init__("", Foot(_FOOT), placeholder=placeholder, typed=query, preview=self._reader)
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
         self._match_index: int | None = None
@@ -78,23 +78,24 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     @override
     def get_key(self, item: FindResult) -> object:
-        return item.kind, item.section_id
+        return item.group, item.section_id
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[FindResult]]:
+        library = self.found.library
         for result in self.found.results:
-            heading = Content.assemble((result.kind.value, "bold $primary"), (f" · {result.summary}", "$muted"))
-            yield Row(result, self._draw(result), heading)
+            assert library is not None
+            name, dot, facts = result.group.partition(" · ")
+            heading = Content.assemble((name, "bold $primary"), (dot + facts, "$muted"))
+            yield Row(result, self._draw(result, library), heading)
 
-    def _draw(self, result: FindResult) -> Content:
-        width = self.list.line_width
-        head = Content.assemble(
-            _highlight(Content.styled(result.title, "bold"), match_ranges(result.title, result.words)),
-            (f"  {result.breadcrumb}" if result.breadcrumb else "", "$muted"),
-        ).truncate(width, ellipsis=True)
-        if not result.excerpt or result.kind is ResultKind.TITLES:
+    def _draw(self, result: FindResult, library: Library) -> Content:
+        width, path = self.list.line_width, format_ancestors(library, result.section_id)
+        title = _highlight(Content.styled(format_node(library, result.section_id), "bold"), result.words)
+        head = Content.assemble(title, (f"  {path}", "$muted")).truncate(width, ellipsis=True)
+        if not result.excerpt:
             return head
-        excerpt = _highlight(Content(result.excerpt), match_ranges(result.excerpt, result.words))
+        excerpt = _highlight(Content(result.excerpt), result.words)
         return Content("\n").join([head, Content("  ") + excerpt.truncate(width - 2, ellipsis=True)])
 
     @override
@@ -107,43 +108,36 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._timer = self.set_timer(_REST_SECONDS, self._show_preview)
 
     def _show_preview(self) -> None:
-        library, result = self.found.matches.library, self.chosen
+        library, result = self.found.library, self.chosen
         self._reader.set_class(result is None, "-empty")
         if result is not None and library is not None and self._reader.display:
-            highlight = self._locate_sentence(result, library)
-            self._reader.show_section(library, result.section_id, highlight=highlight)
-            match = None if result.match is None else self.found.matches.positions[result.match].offset
+            self._reader.show_section(library, result.section_id, highlight=_locate_sentence(result, library))
+            match = None if result.match is None else self.found.matches[result.match].start
             self._reader.highlight_words(result.words, match)
-
-    @staticmethod
-    def _locate_sentence(result: FindResult, library: Library) -> tuple[Span, ...]:
-        quote = find_in_span(result.sentence, library, library.own_span(result.section_id))
-        return (quote,) if quote else ()
 
     def open_in(self, reader: DocumentReader, result: FindResult) -> None:
         """Open a result, with its words highlighted."""
         self._match_index = result.match
-        reader.open(result.section_id, highlight=self._locate_sentence(result, reader.state.library))
+        reader.open(result.section_id, highlight=_locate_sentence(result, reader.state.library))
         self._highlight_match(reader, result.words)
 
     async def open_match(self, reader: DocumentReader, direction: int) -> bool:
         """Open the next (1) or previous (-1) match, wrapping around. Return whether there is one."""
-        library, matches = await self._agent.load_library(), self.found.matches
-        if matches.library is not library:
-            matches = await find_text(library, matches.phrase)
-            self.found = replace(self.found, matches=matches)
-        if matches.positions:
+        library, query = await self._agent.load_library(), self.found.query
+        if self.found.library is not library:
+            self.found = replace(self.found, library=library, matches=await find_text(library, query))
+        if matches := self.found.matches:
             start = min(0, -direction) if self._match_index is None else self._match_index
-            self._match_index = (start + direction) % len(matches.positions)
-            reader.show_match(matches.positions[self._match_index])
-            self._highlight_match(reader, (matches.phrase,))
-        return bool(matches.positions)
+            self._match_index = (start + direction) % len(matches)
+            reader.show_match(matches[self._match_index])
+            self._highlight_match(reader, (" ".join(query.split()),))
+        return bool(matches)
 
     def _highlight_match(self, reader: DocumentReader, words: tuple[str, ...]) -> None:
         matches, index = self.found.matches, self._match_index
-        offset = None if index is None else matches.positions[index].offset
-        label = f"“{' '.join(words)}”" if index is None else matches.format_number(index)
-        reader.highlight_words(words, offset, label)
+        offset = None if index is None else matches[index].start
+        number = "" if index is None else f" {index + 1:,}/{len(matches):,}"
+        reader.highlight_words(words, offset, f"“{' '.join(words)}”{number}")
 
     @override
     def choose(self, item: FindResult) -> None:
@@ -162,7 +156,12 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._reader.action_page(pages)
 
 
-def _highlight(content: Content, ranges: Sequence[tuple[int, int]]) -> Content:
-    for start, end in ranges:
+def _locate_sentence(result: FindResult, library: Library) -> tuple[Span, ...]:
+    quote = find_in_span(result.sentence, library, library.own_span(result.section_id))
+    return (quote,) if quote else ()
+
+
+def _highlight(content: Content, words: Sequence[str]) -> Content:
+    for start, end in match_ranges(content.plain, words):
         content = content.stylize(_MATCH_STYLE, start, end)
     return content

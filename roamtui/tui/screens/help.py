@@ -1,4 +1,4 @@
-"""`HelpDialog`: all keys by scope, and the signs in the outline and in answers."""
+"""`HelpDialog`: all actions with their keys, to find and run one, and the signs in the outline and in answers."""
 
 from __future__ import annotations
 
@@ -7,76 +7,80 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope, format_keys
 from roamtui.tui.chat.content_view import wrap
-from roamtui.tui.screens.lists import ListDialog, Row
+from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, filter_items
+from roamtui.tui.status_line import Foot
 
 _SIGNS = {
     "Outline symbols": (
-        ("◆ ", "$accent", "open: the model has its text"),
-        ("⚑ ", "$warning", "pinned, stays open"),
-        ("❝ ", "$warning", "cited in an answer"),
-        ("◦ ", "$warning", "read by the model earlier, now closed"),
-        ("¶ ", "$warning", "shown in the reader"),
-        ("⌕ ", "$warning", "matches the last search"),
+        ("◆", "$accent", "open: the model has its text"),
+        ("⚑", "$warning", "pinned, stays open"),
+        ("❝", "$warning", "cited in an answer"),
+        ("◦", "$warning", "read by the model earlier, now closed"),
+        ("¶", "$warning", "shown in the reader"),
+        ("⌕", "$warning", "matches the last search"),
         ("▸ ▾", "$muted", "folded, unfolded"),
-        ("⋯ ", "$muted", "not loaded yet; unfold or open to load"),
-        ("✗ ", "$warning", "failed to load; the reader shows why, unfold to retry"),
+        ("⋯", "$muted", "not loaded yet; unfold or open to load"),
+        ("✗", "$warning", "failed to load; the reader shows why, unfold to retry"),
     ),
     "Answer symbols": (
-        ("✓ ", "$success", "quote found in that section"),
-        ("! ", "$warning", "quote found in another section"),
-        ("✗ ", "$error", "quote not found in the text"),
-        ("· ", "$muted", "section cited without a quote"),
+        ("✓", "$success", "quote found in that section"),
+        ("!", "$warning", "quote found in another section"),
+        ("✗", "$error", "quote not found in the text"),
+        ("·", "$muted", "section cited without a quote"),
     ),
 }
-_FOOT = "esc to close. To rebind a key, use its action id (such as tree.read) in config.toml."
+_FOOT = "enter to run, esc to close. The docs say how to change keys in config.toml."
 _KEYS_WIDTH = 21
 """In cells. Width of the column of keys."""
 
 
-class HelpDialog(ListDialog[str, None]):
-    """Lists all keys, from the table of actions, and the signs."""
+class HelpDialog(ListDialog[str, str | None]):
+    """Lists all actions and signs. The result is the id of the action to run, or None if the person leaves."""
 
     CLEARS_FIRST = True
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "close", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,ctrl+p", "close", "Close")]
 
     def __init__(self, keys: Keymap, current_scope: Scope | None) -> None:
         """List `keys`. Those of `current_scope` come first."""
-        super().__init__("Keys", Static(Content(_FOOT), classes="foot"))
-        self._keys = keys
-        self._current_scope = current_scope
+        super().__init__("Commands and keys", Foot(_FOOT))
+        self._runnable_ids = {action.id for action in keys.actions if action.in_palette}
+        self._choices: list[PickerItem[str]] = []
+        self._sign_styles = {meaning: style for signs in _SIGNS.values() for _, style, meaning in signs}
+        for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not current_scope):
+            title = SCOPE_TITLES[scope] + (" · current pane" if scope is current_scope else "")
+            for action in keys.for_scope(scope):
+                item = PickerItem(
+                    value=action.id,
+                    label=action.label,
+                    keys=" ".join(format_keys(action.keys)) or "–",
+                    note=action.help,
+                    group=title,
+                    synonyms=action.id,
+                )
+                self._choices.append(item)
+        for heading, signs in _SIGNS.items():
+            self._choices += [
+                PickerItem(value=meaning, label=sign, keys=sign, note=meaning, group=heading)
+                for sign, _, meaning in signs
+            ]
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[str]]:
-        """Yield the actions whose keys, scope, help or id contain each typed word, and such signs."""
-        words = typed.casefold().split()
-        for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not self._current_scope):
-            title = Content.styled(SCOPE_TITLES[scope], "bold $primary")
-            if scope is self._current_scope:
-                title += Content.styled(" · current pane", "$muted")
-            for action in self._keys.for_scope(scope):
-                text = " ".join((*format_keys(action.keys), title.plain, action.help, action.synonyms, action.id))
-                if all(word in text.casefold() for word in words):
-                    keys = Content.styled(" ".join(format_keys(action.keys)) or "–", "bold $accent")
-                    meaning = Content.assemble(action.help, (f"  {action.id}", "$muted"))
-                    yield Row(action.id, self._lay_out(keys, meaning), title)
-            for heading, signs in _SIGNS.items() if scope is Scope.TREE else ():
-                for sign, style, explanation in signs:
-                    if all(word in f"{heading} {sign} {explanation}".casefold() for word in words):
-                        line = self._lay_out(Content.styled(sign, style), Content(explanation))
-                        yield Row(explanation, line, Content.styled(heading, "bold $primary"))
-
-    def _lay_out(self, keys: Content, meaning: Content) -> Content:
-        lead = keys.pad_right(max(1, _KEYS_WIDTH - keys.cell_length))
-        return Content("\n").join(wrap(meaning, self.list.line_width, lead=lead, follow=" " * _KEYS_WIDTH))
+        for choice in filter_items(self._choices, typed):
+            keys = Content.styled(choice.keys, self._sign_styles.get(choice.value, "bold $accent"))
+            lead = keys.pad_right(max(1, _KEYS_WIDTH - keys.cell_length))
+            lines = wrap(Content(choice.note), self.list.line_width, lead=lead, follow=" " * _KEYS_WIDTH)
+            heading = Content.styled(choice.group, "bold $primary")
+            yield Row(choice.value, Content("\n").join(lines), "" if typed else heading)
 
     @override
     def choose(self, item: str) -> None:
-        self.dismiss(None)
+        if item in self._runnable_ids:
+            self.dismiss(item)
 
     def action_close(self) -> None:
         self.dismiss(None)

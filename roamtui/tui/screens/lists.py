@@ -22,12 +22,9 @@ from roamtui.document.plain import sanitise_line
 from roamtui.tui.actions import LIST_IDS, Scope, make_bindings
 from roamtui.tui.labels import format_error
 from roamtui.tui.screens.dialogs import Dialog
+from roamtui.tui.status_line import Foot
 
 Item = TypeVar("Item")
-_SIGN = Content.styled("› ", "bold $secondary")
-_NO_SIGN = Content("  ")
-_SIGN_WIDTH = 2
-"""In cells."""
 _ROWS_MAX = 200
 """Maximum number of listed items. Listing thousands at once would delay every key of a search."""
 _LABEL_WIDTH_MAX = 36
@@ -44,73 +41,45 @@ class Row(Struct, Generic[Item], frozen=True):
 
 
 class ItemList(OptionList, Generic[Item]):
-    """A list of items under headings. A sign marks the chosen item, which is then visible without colour or focus."""
+    """A list of items under headings."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.auto_links = (
-            False  # the items have none, and looking for links takes a tenth of the time to paint the list
-        )
-        self._entries: list[tuple[Item | None, Content]] = []
-        """Each entry with its item, or None for a heading."""
-        self._marked_index: int | None = None
+        self.auto_links = False  # the items have none, and looking for them takes a tenth of the time to paint the list
+        self._items: list[Item | None] = []
+        """The item of each line, or None for a heading."""
 
     @property
     def items(self) -> list[Item]:
         """The items, from top to bottom."""
-        return [item for item, _ in self._entries if item is not None]
+        return [item for item in self._items if item is not None]
 
     @property
     def chosen(self) -> Item | None:
         """The chosen item."""
-        return self._entries[self.highlighted][0] if self.highlighted is not None else None
+        return self._items[self.highlighted] if self.highlighted is not None else None
 
     @property
     def line_width(self) -> int:
         """Width of a line in cells."""
-        return max(20, self.scrollable_content_region.width - _SIGN_WIDTH)
+        return max(20, self.scrollable_content_region.width)
 
     def set_rows(self, rows: Sequence[Row[Item]], position: int, empty: str) -> None:
-        """Replace the items. The one at `position`, counted without headings, is chosen.
-
-        Without items, show `empty`.
-        """
-        self._entries, group = [], ""
-        indexes: list[int] = []
-        for row in rows:
+        """Replace the items. The one at `position` is chosen. Without items, show `empty`."""
+        lines: list[tuple[Item | None, Content]] = []
+        group, chosen = "", None
+        for number, row in enumerate(rows[:_ROWS_MAX]):
             if str(row.group) != group:
                 group = str(row.group)
-                self._entries.append((None, Content.assemble("\n" if self._entries else "", row.group)))
-            indexes.append(len(self._entries))
-            self._entries.append((row.item, row.line))
-        if len(indexes) > _ROWS_MAX:
-            del self._entries[indexes[_ROWS_MAX] :]
-            self._entries.append((None, Content("… more: type to find them")))
-        if not rows:
-            self._entries.append((None, Content(empty)))
-        chosen = indexes[position] if rows else None
-        self._marked_index = chosen  # now, because changing it later would measure every line again
+                lines.append((None, Content.assemble("\n" if lines else "", row.group)))
+            chosen = len(lines) if number == position else chosen
+            lines.append((row.item, row.line))
+        if len(rows) > _ROWS_MAX or not rows:
+            lines.append((None, Content("… more: type to find them" if rows else empty)))
+        self._items = [item for item, _ in lines]
         self.clear_options()
-        self.add_options(
-            [Option(self._draw(index), disabled=item is None) for index, (item, _) in enumerate(self._entries)]
-        )
+        self.add_options([Option(line, disabled=item is None) for item, line in lines])
         self.highlighted = chosen
-
-    @on(OptionList.OptionHighlighted)
-    def _follow(self, event: OptionList.OptionHighlighted) -> None:
-        if self.highlighted == event.option_index:
-            previous_index, self._marked_index = self._marked_index, event.option_index
-            for index in {previous_index, event.option_index}:
-                if index is not None and index < len(self._entries):
-                    self.replace_option_prompt_at_index(index, self._draw(index))
-
-    def _draw(self, index: int) -> Content:
-        item, line = self._entries[index]
-        if item is None:
-            return line
-        first, *rest = line.split("\n", allow_blank=True) or [line]
-        sign = _SIGN if index == self._marked_index else _NO_SIGN
-        return Content("\n").join([sign + first, *(_NO_SIGN + other for other in rest)])
 
 
 class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
@@ -315,7 +284,7 @@ class PickerDialog(ListDialog[str, str | None]):
         foot: str = "enter to choose, esc to cancel",
     ) -> None:
         """Offer `choices`, with the cursor on the value `current`."""
-        super().__init__(title, Static(Content(foot), classes="foot"), current=current)
+        super().__init__(title, Foot(foot), current=current)
         self.choices = choices
 
     @override

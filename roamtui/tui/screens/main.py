@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.reactive import Initialize, reactive
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
@@ -46,12 +45,9 @@ from roamtui.tui.messages import (
     copy,
     make_section_command,
 )
-from roamtui.tui.panes.pane import Pane
+from roamtui.tui.panes.pane import ReaderPane, TreePane
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
-from roamtui.tui.panes.reader_pane import ReaderPane
-from roamtui.tui.panes.tree_pane import TreePane
-from roamtui.tui.question_area import QuestionArea
-from roamtui.tui.question_box import QuestionBox
+from roamtui.tui.question_area import QuestionArea, QuestionBox
 from roamtui.tui.reloader import Reloader
 from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine, adapt_flags
 from roamtui.tui.tree.outline_tree import OutlineTree
@@ -72,15 +68,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     AUTO_FOCUS = "#question-box"
     BINDINGS = make_bindings(Scope.GLOBAL)
-
-    def _get_initial_state(self) -> ConversationState:
-        return self.conversation.state
-
-    # Comparing two states of 100,000 sections would take long. The panes draw changes, so the screen is not repainted.
-    state: reactive[ConversationState] = reactive(
-        Initialize(_get_initial_state), always_update=True, repaint=False, init=False
-    )
-    """The state after the last event that was published."""
 
     def __init__(self, context: AppContext, keys: Keymap) -> None:
         super().__init__(classes="-tall")  # as in most terminals: a change of class would style every widget again
@@ -106,7 +93,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._hints = HintLine(keys)
         back_key = keys.format_first_key("global.back")
         self.questions = QuestionArea(self.question_box, state, back_key, self._run_question)
-        self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions)
+        self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
+        self._shown_state = state
+
+    @property
+    def state(self) -> ConversationState:
+        """The state of the conversation."""
+        return self.conversation.state
 
     @property
     def agent(self) -> Agent:
@@ -168,7 +161,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.reader_pane.reader.show_anchor(place)
         else:
             self.reader_pane.reader.open_target(place)
-        self.panes.focus_reader()
+        self.panes.focus_scope(Scope.READER)
 
     @work(group="preparing", exit_on_error=False)
     async def _prepare_agent(self) -> None:
@@ -220,16 +213,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
         else:
             self.status_line.message = event.words
 
-    def watch_state(self, state: ConversationState) -> None:
-        self.tree_pane.show(state)
-        self.reader_pane.show(state)
-        self.questions.state = state
-        self.status_line.show_state(state)
-
     def _show_event(self, event: ConversationEvent) -> None:
         """Pass the state and the event to all parts."""
-        if self.conversation.state is not self.state:  # many events, such as each piece of an answer, do not change it
-            self.state = self.conversation.state
+        state = self.state
+        if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
+            self._shown_state = self.questions.state = state
+            self.tree_pane.show(state)
+            self.reader_pane.show(state)
+            self.status_line.show_state(state)
+            self.panes.show()
         parts = (self.status_line, self.chat_log, self.tree_pane.outline, self.reader_pane, self.questions)
         for part in parts:
             part.show_event(event)
@@ -238,7 +230,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         elif isinstance(event, ConversationStarted):
             self._show_saved_conversations()
             self.panes.show_chat()
-            self.panes.focus_question_box()
+            self.panes.focus_scope(Scope.INPUT)
         elif isinstance(event, DocumentReloaded):
             self.header.show_library(self.state.library)
             self.welcome.show_library(self.state.library)
@@ -301,7 +293,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             return
         if event.is_edited:
             self.questions.edit_last()
-            self.panes.focus_question_box()
+            self.panes.focus_scope(Scope.INPUT)
         elif not event.needs_model or self.agent.model.name != OFFLINE or await self._choose_model():
             self.questions.ask_again(event.number, event.open_first)
 
@@ -330,7 +322,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             selected = self.state.library.text_at(span) if span and is_selected else ""
             self.questions.ask_about_section(section_id, selected)
             self.clear_selection()
-            self.panes.focus_question_box()
+            self.panes.focus_scope(Scope.INPUT)
 
     @work(group="noting", exit_on_error=False)
     async def action_add_note(self) -> None:
@@ -412,7 +404,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         match event.target:
             case ExampleTarget(question):
                 self.question_box.fill(question)
-                self.panes.focus_question_box()
+                self.panes.focus_scope(Scope.INPUT)
             case ConversationTarget(conversation_id):
                 self.switch(partial(self.conversation.open, conversation_id))
             case EarlierTarget():
@@ -425,7 +417,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(TargetSelected)
     def _show_citation(self, event: TargetSelected) -> None:
         """Show the passage of a citation in the reader if that is in view. Otherwise, the conversation shows it."""
-        target, is_visible = event.target, Pane.READER in self.panes.shown and self.panes.scope is not Scope.READER
+        target, is_visible = event.target, Scope.READER in self.panes.shown and self.panes.scope is not Scope.READER
         if isinstance(target, SectionTarget) and target.citation is not None and is_visible:
             self.reader_pane.reader.open_target(target, is_read=False)
 
@@ -437,7 +429,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Show what the person reads, and let the outline follow."""
         if event.is_read:
             self.tree_pane.outline.go_to(event.section_id)
-            self.panes.show_reader(came_from=self.focused)
+            self.panes.show_reader()
 
     @on(ReadingPositionChanged)
     def _move_cursor(self, event: ReadingPositionChanged) -> None:
@@ -452,7 +444,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         dialog = FindDialog(self.agent, self._find_dialog.found.query if self._find_dialog else "")
         self._find_dialog = dialog
         chosen = await self.app.push_screen_wait(dialog)
-        self.tree_pane.outline.mark(dialog.found.text_ids)
+        self.tree_pane.outline.mark([result.section_id for result in dialog.found.results])
         if chosen is not None and chosen.section_id in self.state.library:
             dialog.open_in(self.reader_pane.reader, chosen)
 

@@ -66,9 +66,13 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             is_first: Whether this is the first screen.
         """
         title = "Add a source to this conversation" if request.is_added else "Open a document"
-        names = {"start.complete": "complete", "global.help": "help", "global.choose_theme": "theme"}
-        hints = [(keys.format_first_key(action_id), name) for action_id, name in names.items()]
-        hints[:0] = [("enter", "add" if request.is_added else "open"), ("esc", "close")]
+        hints = (
+            ("enter", "add" if request.is_added else "open", "screen.choose"),
+            ("esc", "close", "screen.leave"),
+            (keys.format_first_key("start.complete"), "complete", "screen.complete"),
+            (keys.format_first_key("global.help"), "help", "app.help"),
+            (keys.format_first_key("global.choose_theme"), "theme", "app.choose_theme"),
+        )
         foot = Content("  ").join(format_key_hint(*hint) for hint in hints)
         super().__init__("◆ roamtui" if is_first else title, Static(foot, classes="foot"), placeholder=_HINT)
         self.field.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again

@@ -29,13 +29,21 @@ from roamtui.sources.convert.drawing import Drawing, DrawingRequest, PictureFile
 from roamtui.sources.pictures import PDF_BYTES_MAX, PICTURE_BYTES_MAX, find_picture, locate_document, read_picture
 from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.context import TuiOptions
-from roamtui.tui.image_mode import ImageMode
+from roamtui.tui.context import ImageMode, TuiOptions
 from roamtui.tui.messages import FullScreenRequested, TerminalWriteRequested
-from roamtui.tui.pictures import CELL_PIXELS, DrawnPicture, choose_image_mode, draw_row, get_source_and_doc
+from roamtui.tui.pictures import (
+    CELL_PIXELS,
+    CELLS_MAX,
+    DrawnPicture,
+    choose_image_mode,
+    draw_row,
+    encode_deletion,
+    encode_image,
+    get_source_and_doc,
+    take_image_id,
+)
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.status_line import ScreenKeyHints
-from roamtui.tui.terminal_images import CELLS_MAX, encode_deletion, encode_image, take_image_id
 
 _SVG_SUFFIX = ".svg"
 _ZOOM_STEP = 1.5
@@ -151,7 +159,7 @@ class PictureScreen(Screen[None]):
         if self._mode is ImageMode.KITTY:
             drawn = take_image_id()
             pixels = (viewport.width, viewport.height) if self._page is not None else None
-            self._write_to_terminal(encode_image(drawn, drawing.data, columns, rows, pixels=pixels))
+            self.post_message(TerminalWriteRequested(encode_image(drawn, drawing.data, columns, rows, pixels=pixels)))
         self.app.call_later(self._canvas.show, drawn, columns, rows)
         self._forget_image()
         page = "" if self._page is None else f" · page {self._page + 1:,} of {self._file.page_count:,}"
@@ -163,10 +171,8 @@ class PictureScreen(Screen[None]):
     def _forget_image(self) -> None:
         """Let the terminal forget the image in view, if it has one."""
         if isinstance(self._canvas.drawn, int):
-            self.app.call_later(self._write_to_terminal, encode_deletion(self._canvas.drawn))
-
-    def _write_to_terminal(self, data: str) -> None:
-        self.app.post_message(TerminalWriteRequested(data))
+            deletion = TerminalWriteRequested(encode_deletion(self._canvas.drawn))
+            self.app.call_later(self.app.post_message, deletion)
 
     def action_zoom(self, steps: int) -> None:
         self._zoom = max(1.0, min(_ZOOM_MAX, (self._zoom or 1.0) * _ZOOM_STEP**steps))
@@ -177,13 +183,10 @@ class PictureScreen(Screen[None]):
         self._zoom = 0.0 if self._zoom == 1.0 else 1.0
         self._draw()
 
-    def action_move(self, down: int) -> None:
-        self._move(0, down)
-
     def action_move_sideways(self, across: int) -> None:
-        self._move(across, 0)
+        self.action_move(0, across)
 
-    def _move(self, across: int, down: int) -> None:
+    def action_move(self, down: int, across: int = 0) -> None:
         if self.drawing is not None and self._centre is not None:
             left, top, right, bottom = self.drawing.viewport.box
             x, y = self._centre
@@ -216,47 +219,43 @@ class PictureScreen(Screen[None]):
 
 def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request: FullScreenRequested) -> str:
     """Show a picture or page. Ask first if it must be fetched. Return a sentence if it cannot be shown."""
-    library = request.library
+    library, href = request.library, request.href
     source, doc = get_source_and_doc(library, request.section_id)
     document = library.document(library.get_content_span(request.section_id).doc)
     mode = choose_image_mode(options.image_mode, app)
     mode = mode if mode is not ImageMode.OFF else ImageMode.CELLS
-    if request.href and (url := resolve_href(document.url or "", request.href)):
+
+    def show(shown: ShownFile) -> None:
+        app.push_screen(PictureScreen(shown, keys, mode))
+
+    if href and (url := resolve_href(document.url or "", href)):
         if options.fetch_picture is None:
             return f"{url} cannot be fetched here."
         name = urlsplit(url).path.rpartition("/")[2] or urlsplit(url).netloc
-        fetched = PictureScreen(ShownFile(name=name, read=partial(options.fetch_picture, url, source)), keys, mode)
-        ConfirmDialog("Fetch this picture?", url, yes="Fetch").ask(app, partial(app.push_screen, fetched))
-        return ""
-    if request.href:
-        file = find_picture(source, doc, request.href)
+        fetched = ShownFile(name=name, read=partial(options.fetch_picture, url, source))
+        ConfirmDialog("Fetch this picture?", url, yes="Fetch").ask(app, partial(show, fetched))
+    elif href:
+        file = find_picture(source, doc, href)
         if file is None:
-            return f'"{request.href}" is not a picture in the folder that you opened.'
+            return f'"{href}" is not a picture in the folder that you opened.'
         if file.name.lower().endswith(_SVG_SUFFIX):
             question = "Open this SVG drawing in its own program?"
             ConfirmDialog(question, str(file.path), yes="Open").ask(app, partial(open_in_viewer, file.path))
-            return ""
-        read = partial(_read, file, size_max=PICTURE_BYTES_MAX)
-        shown = ShownFile(name=file.name, read=read, path=None if file.member else file.path)
+        else:
+            read = partial(_read, file, size_max=PICTURE_BYTES_MAX)
+            show(ShownFile(name=file.name, read=read, path=None if file.member else file.path))
+    elif (owner := locate_document(source, doc) if document.url is None else None) is None:
+        return "The pages of this document are not on this machine."
     else:
-        owner = locate_document(source, doc) if document.url is None else None
-        if owner is None:
-            return "The pages of this document are not on this machine."
         file = PictureFile(owner.path.resolve())
-        shown = ShownFile(
-            name=file.name,
-            read=partial(_read, file, size_max=PDF_BYTES_MAX),
-            path=file.path,
-            page=request.page - 1,
-            page_count=len(document.page_starts),
-            quote=request.quote,
-        )
-    app.push_screen(PictureScreen(shown, keys, mode))
+        read = partial(_read, file, size_max=PDF_BYTES_MAX)
+        count, page = len(document.page_starts), request.page - 1
+        quote = request.quote
+        show(ShownFile(name=file.name, read=read, path=file.path, page=page, page_count=count, quote=quote))
     return ""
 
 
 def _read(file: PictureFile, size_max: int) -> bytes:
-    data = read_picture(file, size_max=size_max)
-    if not data:
-        raise SourceError(f"{file.name} cannot be read, or is too large.")
-    return data
+    if data := read_picture(file, size_max=size_max):
+        return data
+    raise SourceError(f"{file.name} cannot be read, or is too large.")

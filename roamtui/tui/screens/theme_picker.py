@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from textual.app import App
-from textual.color import Color
-from textual.theme import BUILTIN_THEMES, Theme
+from textual.theme import BUILTIN_THEMES
 from typing_extensions import override
 
 from roamtui.errors import RoamtuiError
 from roamtui.tui.screens.lists import PickerDialog, PickerItem
-from roamtui.tui.themes import contrast
-
-_CONTRAST_HIGH = 10.0
-"""Minimum contrast of muted text in a theme that is called high contrast. Level AAA of WCAG requires 7."""
 
 
 class ThemePicker(PickerDialog):
@@ -30,7 +25,7 @@ class ThemePicker(PickerDialog):
             PickerItem(
                 value=theme.name,
                 label=theme.name,
-                note=_describe_theme(theme),
+                note="dark" if theme.dark else "light",
                 group="From Textual" if theme.name in BUILTIN_THEMES else "roamtui",
                 sign="●" if theme.name == self._original else "",
             )
@@ -56,11 +51,3 @@ class ThemePicker(PickerDialog):
     def action_leave(self) -> None:
         self.dismiss(None)
         self.app.theme = self._original
-
-
-def _describe_theme(theme: Theme) -> str:
-    """Say whether a theme is dark or light, and whether even its muted text has a high contrast."""
-    kind = "dark" if theme.dark else "light"
-    muted, background = theme.variables.get("muted"), theme.background
-    is_high = muted and background and contrast(Color.parse(muted), Color.parse(background)) >= _CONTRAST_HIGH
-    return f"{kind}, high contrast" if is_high else kind

@@ -10,6 +10,7 @@ from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.loader import build_library
 from roamtui.document.node import Span
 from roamtui.sources.read import RawText
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import SectionTarget
@@ -147,12 +148,12 @@ async def test_digits_select_citations_in_the_conversation_and_panes_elsewhere()
     async with running(make_app(), USUAL) as (app, pilot):
         await answer_about_ovens(pilot, app)
         screen = app.main_screen
-        screen.panes.focus_chat()
+        screen.panes.focus_scope(Scope.CHAT)
         await pilot.press("2")
         assert get_selected(app) == 1
-        await press_until(pilot, lambda: screen.status_line.message == "No citation 9", "9")
+        await press_until(pilot, "No citation 9", "9")
         assert (get_selected(app), app.focused) == (1, screen.chat_log)
-        screen.panes.focus_tree()
+        screen.panes.focus_scope(Scope.TREE)
         await pilot.press("2")
         assert app.focused is screen.chat_log
 

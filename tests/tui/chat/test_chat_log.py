@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.state import Exchange, Transcript
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import EXCHANGES_STEP, format_answer
 from roamtui.tui.chat.exchange_view import ExchangeView
@@ -31,7 +32,7 @@ async def test_a_person_who_scrolled_back_stays_there_while_an_answer_grows() ->
     async with app.run_test(size=SIZE) as pilot:
         await ask(pilot, "What?")
         log = app.main_screen.chat_log
-        app.main_screen.panes.focus_chat()
+        app.main_screen.panes.focus_scope(Scope.CHAT)
         await pilot.press("g")
         await wait_until(pilot, lambda: log.scroll_y == 0)
         assert log.current is not None

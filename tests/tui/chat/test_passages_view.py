@@ -18,6 +18,7 @@ from roamtui.models.base import Model
 from roamtui.models.registry import ModelOffer, NoModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.passages_view import PassagesView
@@ -97,7 +98,7 @@ def list_marked(app: RoamApp) -> list[str]:
 async def show_cards(pilot: Pilot[None], app: RoamApp, question: str = BICYCLE) -> None:
     """Ask a question, and go to the conversation."""
     await ask(pilot, question)
-    app.main_screen.panes.focus_chat()
+    app.main_screen.panes.focus_scope(Scope.CHAT)
     await wait_until(pilot, lambda: get_cards(app).display)
 
 
@@ -134,7 +135,7 @@ async def test_digits_and_arrows_select_a_card() -> None:
             await pilot.press(key)
             assert get_cards(app).selected == index, key
         await pilot.press("9")
-        await wait_until(pilot, lambda: app.main_screen.status_line.message == "No citation 9")
+        await wait_until(pilot, "No citation 9")
         await pilot.press("escape")
         assert get_cards(app).selected is None
 
@@ -144,7 +145,7 @@ async def test_a_opens_the_section_for_the_conversation() -> None:
         screen, section_id = app.main_screen, find_id(app, "Bicycles")
         await show_cards(pilot, app)
         await pilot.press("a")
-        await wait_until(pilot, lambda: screen.status_line.message.startswith("Select a passage"))
+        await wait_until(pilot, "Select a passage")
         await pilot.press("1", "x")
         await wait_until(pilot, lambda: not screen.conversation.state.open_sections)
         await pilot.press("a")
@@ -162,7 +163,7 @@ async def test_b_keeps_the_passage_as_a_note(tmp_path: Path) -> None:
         await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
         app.screen.query_one(Input).value = "cheap"
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.main_screen.status_line.message.startswith("Note saved"))
+        await wait_until(pilot, "Note saved")
         (note,) = NoteStore(store.notes_folder, "ferry.md").read()
         assert (note.words, note.citation.section_id) == ("cheap", find_id(app, "Bicycles"))
         assert "A bicycle costs 2 crowns." in (note.citation.quote or "")

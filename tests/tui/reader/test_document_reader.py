@@ -16,6 +16,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore
 from roamtui.document.loader import build_library
 from roamtui.sources.read import RawText
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader import document_reader
 from roamtui.tui.screens.dialogs import PromptDialog
@@ -57,7 +58,7 @@ async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outlin
         await pilot.press("pageup", "pagedown")
         await wait_until(pilot, lambda: app.main_screen.conversation.state.reading_id == find_id(app, "Chapter 5"))
         await pilot.press("backspace")
-        await wait_until(pilot, lambda: app.main_screen.status_line.message == "Nothing to go back to")
+        await wait_until(pilot, "Nothing to go back to")
 
 
 async def test_keys_go_to_the_next_section_and_the_one_before() -> None:
@@ -66,11 +67,11 @@ async def test_keys_go_to_the_next_section_and_the_one_before() -> None:
         await wait_until(pilot, lambda: read(app) == cursor(app) == "Chapter 5")
         assert "Chapter 5" in "\n".join(screen_text(app).splitlines()[2:4])  # the last one stands at the top too
         await pilot.press("]")
-        await wait_until(pilot, lambda: app.main_screen.status_line.message == "Last section")
+        await wait_until(pilot, "Last section")
         await pilot.press(*"[[[[[[")
         await wait_until(pilot, lambda: read(app) == cursor(app) == "Book")
         await pilot.press("[")
-        await wait_until(pilot, lambda: app.main_screen.status_line.message == "First section")
+        await wait_until(pilot, "First section")
         await pilot.press("backspace", "backspace")
         await wait_until(pilot, lambda: read(app) == "Chapter 1")
 
@@ -103,7 +104,7 @@ async def _go_to(app: RoamApp, page: str) -> None:
 
 async def test_the_reader_says_its_page_and_marks_where_pages_begin() -> None:
     async with running(_make_paged_app(), (120, 30)) as (app, pilot):
-        app.main_screen.panes.focus_tree()
+        app.main_screen.panes.focus_scope(Scope.TREE)
         await press_until(pilot, "had by all of us", "enter")
         assert "Annual report · p. 1" in _line_of(app, "3 Reader")
         text = screen_text(app)
@@ -124,7 +125,7 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
         await wait_until(pilot, "Second.")
         text = screen_text(app)
         assert text.index("─ p. 2") < text.index("its end") < text.index("Second.")
-        app.main_screen.panes.focus_reader()
+        app.main_screen.panes.focus_scope(Scope.READER)
         await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.reader_pane.reader)
         await press_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Two"), "pagedown")
         await press_until(pilot, lambda: bool(app.main_screen.conversation.state.open_sections), "a")
@@ -142,7 +143,7 @@ def header(pilot: Pilot[None]) -> str:
 
 async def open_reader(pilot: Pilot[None], *keys: str) -> None:
     main = app_of(pilot).main_screen
-    main.panes.focus_tree()
+    main.panes.focus_scope(Scope.TREE)
     await press_until(pilot, lambda: main.focused is main.reader_pane.reader, *keys, "enter", "3")
     await pilot.pause()
 
@@ -167,12 +168,11 @@ async def test_backspace_undoes_each_jump_but_no_scrolling(jump: str, count: int
             await pilot.pause()
         await pilot.press("j", "pageup")
         for _ in range(count):
-            await wait_until(pilot, lambda: not app.main_screen.status_line.message)
             await pilot.press("backspace")
             await pilot.pause()
         await wait_until(pilot, lambda: reader.top_y == 0)  # the start of what was at the top
         await pilot.press("backspace")
-        await wait_until(pilot, lambda: app.main_screen.status_line.message == "Nothing to go back to")
+        await wait_until(pilot, "Nothing to go back to")
 
 
 REST = "It must rest for one hour after each batch."
@@ -196,7 +196,7 @@ async def test_words_selected_are_kept_and_asked_about(tmp_path: Path) -> None:
     async with app.run_test(size=(120, 30)) as pilot:
         await select_rest(pilot)
         await press_until(pilot, PromptDialog, "b")
-        await press_until(pilot, lambda: app.main_screen.status_line.message.startswith("Note saved"), "enter")
+        await press_until(pilot, "Note saved", "enter")
         await wait_until(pilot, lambda: not app.main_screen.selections)
         (note,) = NoteStore(store.notes_folder, "bakery.md").read()
         assert " ".join((note.citation.quote or "").split()) == REST
@@ -214,11 +214,11 @@ async def test_focus_mode_shows_one_column_of_88_characters_until_another_pane_i
         await wait_until(pilot, lambda: main.reader_pane.reader.view_size.width == 89)
         region = main.reader_pane.reader.region
         assert abs(region.x - (160 - region.right)) <= 1
-        assert not main.panes._chat.display
+        assert not main.panes.query_one("#chat-pane").display
         assert not main.question_box.is_on_screen
         await press_until(pilot, lambda: main.tree_pane.display and main.question_box.is_on_screen, "escape")
         assert main.focused is main.reader_pane.reader
         for key in ("1", "2", "tab", "Z"):
-            main.panes.focus_reader()
+            main.panes.focus_scope(Scope.READER)
             await press_until(pilot, lambda: not main.tree_pane.display, "Z")
             await press_until(pilot, lambda: main.tree_pane.display, key)

@@ -15,11 +15,10 @@ from textual.pilot import Pilot
 from typing_extensions import override
 
 from roamtui.bootstrap import open_library
-from roamtui.tui.image_mode import ImageMode
+from roamtui.tui.context import ImageMode
 from roamtui.tui.messages import StatusMessage, TerminalWriteRequested
-from roamtui.tui.pictures import PictureStore
+from roamtui.tui.pictures import PictureStore, encode_deletion
 from roamtui.tui.reader.reader import Reader
-from roamtui.tui.terminal_images import encode_deletion
 from tests.real_documents import PROJECT_DIR
 from tests.sources.sample_pictures import make_bomb, make_gif, make_png
 from tests.tui.driving import wait_until

@@ -15,6 +15,7 @@ from textual.widgets import Input, OptionList
 from typing_extensions import override
 
 from roamtui.conversation.log import ConversationLog, ConversationStore
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
@@ -174,7 +175,7 @@ async def test_a_question_sent_while_another_conversation_opens_is_asked_there_o
         app.app_context.agent.model = SlowModel([ScriptedReply(text="Yes.")] * 2, gate=gate)
         screen.switch(partial(screen.conversation.open, first_id))
         if is_asked_again:
-            screen.panes.focus_chat()
+            screen.panes.focus_scope(Scope.CHAT)
         else:
             screen.question_box.fill("Is it hot?")
         await pilot.press("r" if is_asked_again else "enter")

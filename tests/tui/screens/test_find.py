@@ -13,7 +13,6 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import open_sources
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
-from roamtui.tui.finder import ResultKind
 from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.find import FindDialog
@@ -50,10 +49,12 @@ async def find(pilot: Pilot[None], words: str, *keys: str) -> FindDialog:
     return screen
 
 
-def list_found(screen: FindDialog) -> list[tuple[ResultKind, str, list[str]]]:
-    """Return the groups by kind, with what is told of each and the titles in it."""
-    groups = groupby(screen.found.results, key=lambda result: (result.kind, result.summary))
-    return [(kind, summary, [result.title for result in results]) for (kind, summary), results in groups]
+def list_found(screen: FindDialog) -> list[tuple[str, list[str]]]:
+    """Return the groups with the titles in each."""
+    library = screen.found.library
+    assert library is not None
+    groups = groupby(screen.found.results, key=lambda result: result.group)
+    return [(group, [library.title_of(result.section_id) for result in results]) for group, results in groups]
 
 
 def read(pilot: Pilot[None]) -> str:
@@ -74,9 +75,9 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
     async with running(make_searching_app(), (120, 35)) as (app, pilot):
         screen = await find(pilot, "stone oven")
         assert list_found(screen) == [
-            (ResultKind.TITLES, "1", ["Stone oven"]),
-            (ResultKind.TEXT, "2 matches", ["Stone oven"]),
-            (ResultKind.RELATED, "closest first", ["Ovens", "Deck oven", "Steam"]),
+            ("Titles · 1", ["Stone oven"]),
+            ("Text · 2 matches", ["Stone oven"]),
+            ("Related · closest first", ["Ovens", "Deck oven", "Steam"]),
         ]
         text = screen_text(app)
         assert "Stone oven  Ovens" in text
@@ -88,7 +89,7 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
 async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_reader() -> None:
     async with running(make_searching_app(RYE), (160, 30)) as (app, pilot):
         screen = await find(pilot, "rye", "escape", "/")
-        assert [told for _, told, _ in list_found(screen)] == ["4 matches"]
+        assert [group for group, _ in list_found(screen)] == ["Text · 4 matches"]
         await pilot.press("enter")
         reader = app.main_screen.reader_pane.reader
         await wait_until(pilot, lambda: bool(read(pilot)))
@@ -129,6 +130,6 @@ async def test_files_that_nobody_opened_are_searched_too(tmp_path: Path) -> None
     app = RoamApp(context_of(Agent(Conversation(library, loader=loader), ScriptedModel(()))))
     async with app.run_test(size=(160, 30)) as pilot:
         screen = await find(pilot, "rye")
-        assert [told for _, told, _ in list_found(screen)] == ["2 matches"]
+        assert [group for group, _ in list_found(screen)] == ["Text · 2 matches"]
         await press_until(pilot, "“rye” 2/2", "enter", "escape", "n")
         assert read(pilot) in ("c.md", "Of c")

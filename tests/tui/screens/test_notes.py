@@ -11,6 +11,7 @@ from textual.selection import Selection
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import Note, NoteStore
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.notes import NotesScreen
@@ -49,7 +50,7 @@ async def open_section(pilot: Pilot[None], title: str) -> None:
     """Read a section, the focus in the reader."""
     main = app_of(pilot).main_screen
     section_id = find_id(app_of(pilot), title)
-    main.panes.focus_tree()
+    main.panes.focus_scope(Scope.TREE)
     await go_to(pilot, section_id)
     await pilot.press("enter", "3")
     await pilot.pause()
@@ -73,10 +74,8 @@ async def select(pilot: Pilot[None], words: str, cut: int = 0) -> None:
 
 async def keep(pilot: Pilot[None], words: str = "") -> None:
     """Press the key, type words of one's own and take them."""
-    main = app_of(pilot).main_screen
-    main.status_line.message = ""
     await press_until(pilot, PromptDialog, "b")
-    await press_until(pilot, lambda: main.status_line.message.startswith("Note saved"), *words, "enter")
+    await press_until(pilot, "Note saved", *words, "enter")
 
 
 async def open_list(pilot: Pilot[None]) -> NotesScreen:
@@ -96,10 +95,10 @@ async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in
         await select(pilot, "with 200 g of rye", cut=2)
         await keep(pilot, "hm")
         assert "Steam ❝" in screen_text(app), "open as part of another, and cited"
-        app.main_screen.panes.focus_chat()
+        app.main_screen.panes.focus_scope(Scope.CHAT)
         await pilot.press("j")
         await keep(pilot)
-        app.main_screen.panes.focus_tree()
+        app.main_screen.panes.focus_scope(Scope.TREE)
         app.main_screen.tree_pane.outline.move_to(find_id(app, "Ovens"))
         await keep(pilot)
         starter, batch, ovens = on_disk(store)

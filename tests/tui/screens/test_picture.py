@@ -12,18 +12,16 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.conversation import Conversation
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import TuiOptions
-from roamtui.tui.image_mode import ImageMode
+from roamtui.tui.context import ImageMode, TuiOptions
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.picture import PictureScreen
-from roamtui.tui.terminal_images import make_driver_class
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.site import FakeSite, SitePage
@@ -49,8 +47,8 @@ async def _read(
     async with running(app, (100, 40)) as (_, pilot):
         screen = app.main_screen
         screen.reader_pane.reader.open(next(library.walk()))
-        screen.panes.show_reader(came_from=None)
-        screen.panes.focus_reader()
+        screen.panes.show_reader()
+        screen.panes.focus_scope(Scope.READER)
         await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
         yield app, pilot
 
@@ -111,7 +109,7 @@ async def test_a_page_is_shown_with_the_quoted_words_marked(tmp_path: Path) -> N
         quote = library.get_content_span(section_id)
         span = type(quote)(doc="", start=start, end=start + len("of oak and tar"))
         app.main_screen.reader_pane.reader.open(section_id, highlight=(span,))
-        app.main_screen.panes.show_reader(came_from=None)
+        app.main_screen.panes.show_reader()
         await pilot.pause()
         screen = await _look(app, pilot)
         assert screen.drawing is not None
@@ -130,8 +128,7 @@ async def test_in_kitty_a_page_is_sent_as_pixels_that_fit_the_width(
     (tmp_path / "boats.pdf").write_bytes(_PDF)
     written: list[str] = []
     async with _read(tmp_path / "boats.pdf", ImageMode.KITTY) as (app, pilot):
-        app._driver = make_driver_class(HeadlessDriver)(app)
-        monkeypatch.setattr(app._driver, "write_image", written.append)
+        monkeypatch.setattr(app._driver, "write", lambda data: written.append(data) if "_G" in data else None)
         screen = await _look(app, pilot)
         assert screen.drawing is not None
         viewport = screen.drawing.viewport

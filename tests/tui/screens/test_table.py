@@ -16,8 +16,7 @@ from roamtui.models.base import ModelRequest
 from roamtui.table.store import read_table
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import PromptDialog
-from roamtui.tui.screens.table import TableScreen
-from roamtui.tui.screens.table_grid import TableGrid
+from roamtui.tui.screens.table import TableGrid, TableScreen
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.table.filling import PERIOD, answer
 from tests.tui.driving import press_until, running, screen_text, wait_until
