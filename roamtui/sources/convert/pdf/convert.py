@@ -73,14 +73,14 @@ def convert_pdf(
     repairer = WordRepairer(rows)
     for page_rows in rows:
         repairer.repair(page_rows)
-    stripped = strip_running_heads(rows)
-    if stripped.has_running_heads:
+    stripped, printed = strip_running_heads(rows)
+    if stripped != rows:
         notes.append("Running headers and footers were removed.")
-    for page, page_rows in zip(pages, stripped.pages, strict=True):
+    for page, page_rows in zip(pages, stripped, strict=True):
         page.rows, page.tables = page_rows, detect_tables(page_rows)
     bookmarks = list(file.read_bookmarks())
     file_rows = number_rows(pages)
-    headings = _detect_outline(pages, file_rows, bookmarks, stripped.printed)
+    headings = _detect_outline(pages, file_rows, bookmarks, printed)
     by_page = {number: list(group) for number, group in groupby(headings, lambda head: file_rows[head.row].page)}
     writer = MarkdownWriter(repairer)
     for number, page in enumerate(pages):

@@ -30,7 +30,6 @@ _FALSE_LIST_NUMBER = re.compile(r"\A(?=\d{3,9}[.)](?:\s|$))|(?<=\n)(?=1[.)](?:\s
 """A number at a line start, such as a year that ends a sentence, that Markdown would read as a list item's number."""
 _SHIELD = "\N{NO-BREAK SPACE}"
 """Keeps a line start from being read as Markdown. Unlike a backslash, it is invisible."""
-_SPLIT_ROMAN = re.compile(r"\b((?i:part|article)) (I{1,3}|V|X{1,3}) (V|X|I{1,3})(?!\w)")
 _CELL_GAP_MIN = 1.5
 """Minimum gap between cells outside tables, in letter heights."""
 _BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
@@ -38,6 +37,8 @@ _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])|&(?=#\w{1,32};)|&(?=(?:[a-z]+|[A-Z][a-
 _SENTENCE_ENDS = frozenset('.!?:;"”»)|')
 _PIECE_COUNT_MAX = 3
 """A piece of a split word occurs at most this often by itself in the file. Real words occur more often."""
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_LAST_WORD = re.compile(rf"{_WORD.pattern}$")
 _SINGLE_F = re.compile(r"(?<!f)f(?!f)")
 _HYPHENS = f"-\u2010{HYPHEN}"
 
@@ -46,56 +47,40 @@ class WordRepairer:
     """Repairs words that are split or lack an f, by comparing them with all words of the file."""
 
     def __init__(self, pages: Sequence[Sequence[PageRow]]) -> None:
-        self._counts: Counter[str] = Counter()
-        for rows in pages:
-            for row in rows:
-                self._counts.update(row.text.lower().split())
+        self._counts = Counter(word for rows in pages for row in rows for word in _WORD.findall(row.text.lower()))
         self._spellings: dict[str, str] = {}
         """Words that lack one f of a double f, mapped to the full spelling, which is more frequent in the file."""
         for word, count in self._counts.items():
-            match = _SINGLE_F.search(word) if len(word) > 3 else None
-            whole = f"{word[: match.start()]}f{word[match.start() :]}" if match is not None else ""
-            if self._counts[whole] > count:
+            whole = _SINGLE_F.sub("ff", word, count=1) if len(word) > 3 else word
+            if whole != word and self._counts[whole] > count:
                 self._spellings[word] = whole
-
-        self._words: Counter[str] = Counter()
-        """How often each word occurs, without punctuation marks and without the second pieces of divided words."""
-        for word, count in self._counts.items():
-            self._words[_strip_punctuation(word)] += count
-        ends = [
-            (_strip_punctuation(above.text[:-1].rpartition(" ")[2]), _strip_punctuation(row.text.partition(" ")[0]))
+        rare = {word for word, count in self._counts.items() if count <= _PIECE_COUNT_MAX}
+        self._suspects = rare | self._spellings.keys() | {word.partition("ff")[2] for word in self._counts}
+        """Words that may have to be repaired, and pieces of such words."""
+        line_ends = [
+            self._compare_spellings(above.text[:-1], row.text)
             for rows in pages
             for above, row in pairwise(rows)
-            if above.text[-1] in _HYPHENS and above.text[-2:-1].isalpha() and row.text[0].islower()
+            if above.text[-1] in _HYPHENS and row.text[0].islower()
         ]
-        self._words.subtract(last for _, last in ends)
-        balance = sum(
-            (self._words[first + last] > self._words[f"{first}-{last}"])
-            - (self._words[first + last] < self._words[f"{first}-{last}"])
-            for first, last in ends
-        )
-        self._divides_words = balance >= 0
+        self._divides_words = sum(line_ends) >= 0
         """Whether the file divides words at line ends, as books do. Filings break only compounds, at their hyphens."""
 
     def repair(self, rows: Sequence[PageRow]) -> None:
         """Repair the words in the cells of rows."""
         for row in rows:
-            is_changed = False
             for cell in row.cells:
-                words = cell.text.split(" ")
+                if self._suspects.isdisjoint(_WORD.findall(cell.text.lower())):
+                    continue
                 repaired: list[str] = []
-                for word in words:
-                    start = repaired[-1] if repaired else ""
-                    whole = self._join_pieces(start, word) if start.isalpha() else ""
+                for word in cell.text.split(" "):
+                    whole = self._join_pieces(repaired[-1], word) if repaired and repaired[-1].isalpha() else ""
                     if whole:
                         repaired[-1] = whole
                     else:
                         repaired.append(self._spellings.get(word, word))
-                if repaired != words or _SPLIT_ROMAN.search(cell.text):
-                    cell.text = _SPLIT_ROMAN.sub(r"\1 \2\3", " ".join(repaired))
-                    is_changed = True
-            if is_changed:
-                row.refresh()
+                cell.text = " ".join(repaired)
+            row.refresh()
 
     def _join_pieces(self, start: str, end: str) -> str:
         """Join two pieces of a split word; return an empty text if they are two words.
@@ -103,34 +88,32 @@ class WordRepairer:
         Pieces are rare by themselves and frequent as one word. A split "ff" may have lost one f.
         """
         core = end.rstrip(".,;:)")
-        if start.lower() == "a" and len(core) > 1:  # an article before a noun, as in "a gain"
+        is_alike = start.isupper() == core.isupper() or core.islower()
+        if not core.isalpha() or not is_alike or (start.lower() == "a" and len(core) > 1):  # an article, as in "a gain"
             return ""
-        first, last = self._counts[start.lower()], self._counts[end.lower()]
+        first, last = self._counts[start.lower()], self._counts[core.lower()]
         # A single letter is always frequent, so only the other piece counts.
         common = first if len(core) == 1 else last if len(start) == 1 else max(first, last)
-        if core.isalpha() and (start.isupper() == core.isupper() or core.islower()):
-            if common <= _PIECE_COUNT_MAX and self._counts[(start + core).lower()] > _PIECE_COUNT_MAX * common:
-                return start + end
-            if (
-                start[-1] == "f"
-                and len(core) > 1
-                and self._counts[f"{start}f{core}".lower()] > _PIECE_COUNT_MAX * max(1, last)
-            ):
-                return f"{start}f{end}"
-        if core[:1] == "-" and start[-1] == "f" and self._counts[f"{start}f{core}".lower()] > last:
+        if common <= _PIECE_COUNT_MAX and self._counts[(start + core).lower()] > _PIECE_COUNT_MAX * common:
+            return start + end
+        is_f_lost = start[-1] == "f" and len(core) > 1
+        if is_f_lost and self._counts[f"{start}f{core}".lower()] > _PIECE_COUNT_MAX * max(1, last):
             return f"{start}f{end}"
         return ""
 
     def join(self, start: str, end: str) -> str:
         """Join two lines that share a hyphenated word. Keep the hyphen of a compound such as "long-term"."""
-        first, last = _strip_punctuation(start.rpartition(" ")[2]), _strip_punctuation(end.partition(" ")[0])
-        is_compound = self._words[f"{first}-{last}"] > self._words[first + last] or "-" in first
-        keeps = not self._divides_words or is_compound or not end[:1].islower()
-        return f"{start}-{end}" if keeps else start + end
+        balance = self._compare_spellings(start, end)
+        is_word = end[:1].islower() and (balance > 0 or (balance == 0 and self._divides_words))
+        return start + end if is_word else f"{start}-{end}"
 
-
-def _strip_punctuation(word: str) -> str:
-    return word.strip(".,;:()[]\"'“”‘’").lower()
+    def _compare_spellings(self, start: str, end: str) -> int:
+        """Return 1 if the word that two lines share is more frequent without a hyphen in the file, -1 if with one."""
+        first, last = _LAST_WORD.search(start.lower()), _WORD.match(end.lower())
+        if not first or not last:
+            return 0
+        whole, compound = self._counts[first[0] + last[0]], self._counts[f"{first[0]}-{last[0]}"]
+        return -1 if "-" in first[0] else (whole > compound) - (whole < compound)
 
 
 class MarkdownWriter:

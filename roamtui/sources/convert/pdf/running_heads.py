@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-
-from msgspec import Struct
+from itertools import chain, takewhile
 
 from roamtui.sources.convert.pdf.rows import PageRow
 
@@ -43,23 +42,10 @@ _FURNITURE = re.compile(
     re.IGNORECASE,
 )
 """A line at the edge of a page that is only a page number."""
-_CONTENTS_LINK = re.compile(r"(?:back to |return to )?(?:the )?(?:table of contents|contents|index|top)", re.IGNORECASE)
-_LABEL_END = re.compile(r".*\s(?:[A-Z]{1,2}-)?\d{1,4}")
-_LISTED_ROWS_MAX = 4
-"""A page with more lines that end with a page number is a contents page, so its "Contents" is a title, not a link."""
 _Edges = tuple[list[PageRow], list[PageRow]]
 """Up to three rows at the top of a page, and up to three at the bottom, both from the edge inwards."""
 PrintedNumbers = dict[tuple[str, int], list[int]]
 """0-based pages of each printed number (prefix and value), ascending. There are several if parts restart at 1."""
-
-
-class StrippedPages(Struct, frozen=True, kw_only=True):
-    """Pages without their running heads."""
-
-    pages: list[list[PageRow]]
-    has_running_heads: bool
-    """Whether any row was removed."""
-    printed: PrintedNumbers
 
 
 def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int | None:
@@ -85,7 +71,7 @@ def parse_label(label: str) -> tuple[str, int] | None:
     return (match[1] or "", int(match[2])) if match else None
 
 
-def strip_running_heads(pages: Sequence[list[PageRow]]) -> StrippedPages:
+def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageRow]], PrintedNumbers]:
     """Remove running heads from the rows of pages, and read the printed page numbers.
 
     If no row would be left in the whole document, nothing is removed.
@@ -94,43 +80,26 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> StrippedPages:
     for rows in pages:
         ordered = sorted(rows, key=lambda row: row.top)
         half = (len(ordered) + 1) // 2
-        count = min(_EDGE_ROWS, half)
-        bottom = ordered[: len(ordered) - half - 1 : -1][:count] if len(ordered) > 1 else []
-        edges.append((ordered[:count], bottom))
+        edges.append((ordered[: min(_EDGE_ROWS, half)], ordered[: half - 1 : -1][:_EDGE_ROWS]))
     numbers = _detect_page_numbers(edges)
-    share_by_key = _detect_repeated_rows(edges, numbers)
-    link_rows = [row for top, _ in edges for row in top[:1] if _CONTENTS_LINK.fullmatch(row.text)]
-    links = set(map(id, link_rows)) if len(link_rows) > 1 else set()
+    repeated = _detect_repeated_rows(edges, numbers)
     printed: PrintedNumbers = {}
     kept = []
     for page, (rows, sides) in enumerate(zip(pages, edges, strict=True)):
         number = numbers.get(page)
         if number is not None:
             printed.setdefault(number, []).append(page)
-        removed: set[int] = set()
-        for side in sides:
-            is_edge = True
-            for row in side:
-                is_number = (
-                    number is not None and _NUMBER_ONLY.fullmatch(row.text) and number in _parse_page_numbers(row.text)
-                )
-                is_furniture = len(row.text) <= _HEAD_LENGTH_MAX and (
-                    _FURNITURE.fullmatch(row.text) is not None or (id(row) in links and not _lists_pages(rows))
-                )
-                share = 1.0 if is_number or is_furniture else share_by_key.get(_make_key(row, number), 0.0)
-                is_edge = is_edge and share > 0  # a row stays if text of the page is between it and the edge
-                if is_edge or share >= _INNER_SHARE:
-                    removed.add(id(row))
+
+        def rate(row: PageRow, number: tuple[str, int] | None = number) -> float:
+            """Return on which share of the pages a row is repeated; 1 for a page number."""
+            is_number = _NUMBER_ONLY.fullmatch(row.text) and number in set(_parse_page_numbers(row.text))
+            return 1.0 if is_number or _FURNITURE.fullmatch(row.text) else repeated.get(_make_key(row, number), 0.0)
+
+        # Rows with a lower rate stay if text of the page is between them and the edge.
+        removed = {id(row) for row in chain(*sides) if rate(row) >= _INNER_SHARE}
+        removed |= {id(row) for side in sides for row in takewhile(rate, side)}
         kept.append([row for row in rows if id(row) not in removed])
-    if not any(kept):
-        return StrippedPages(pages=list(pages), has_running_heads=False, printed=printed)
-    has_removed = sum(map(len, kept)) < sum(map(len, pages))
-    return StrippedPages(pages=kept, has_running_heads=has_removed, printed=printed)
-
-
-def _lists_pages(rows: Sequence[PageRow]) -> bool:
-    """Check whether many rows end with the number of a page."""
-    return sum(_LABEL_END.fullmatch(row.text) is not None for row in rows) > _LISTED_ROWS_MAX
+    return kept if any(kept) else list(pages), printed
 
 
 def _make_key(row: PageRow, number: tuple[str, int] | None) -> tuple[str, int]:
@@ -144,20 +113,19 @@ def _detect_repeated_rows(
 ) -> dict[tuple[str, int], float]:
     """Return the share of pages that have a repeated row, by the key of the row."""
     pages_by_key: dict[tuple[str, int], list[int]] = {}
-    for page, sides in enumerate(edges):
-        for row in (*sides[0], *sides[1]):
-            if len(row.text) <= _HEAD_LENGTH_MAX and any(map(str.isalpha, row.text)):
+    for page, (top, bottom) in enumerate(edges):
+        for row in (*top, *bottom):
+            if any(map(str.isalpha, row.text)):
                 pages_by_key.setdefault(_make_key(row, numbers.get(page)), []).append(page)
     repeats_needed = max(_REPEATS_MIN, _REPEATED_SHARE * len(edges))
     share_by_key = {}
     for text, position in pages_by_key:
         # Rows near the border of two classes may be in either.
         classes = ((text, position + step) for step in (-1, 0, 1))
-        repeats = sorted({page for key in classes for page in pages_by_key.get(key, ())})
-        runs = zip(repeats, repeats[_REPEATS_MIN - 1 :], strict=False)  # first and last page of four repeats in a row
-        is_close = any(last - first <= _RUN_PAGES for first, last in runs)
-        if len(repeats) >= repeats_needed or is_close:
-            share_by_key[text, position] = len(repeats) / len(edges)
+        pages = sorted({page for key in classes for page in pages_by_key.get(key, ())})
+        runs = zip(pages, pages[_REPEATS_MIN - 1 :], strict=False)  # first and last page of four repeats in a row
+        if len(pages) >= repeats_needed or any(last - first <= _RUN_PAGES for first, last in runs):
+            share_by_key[text, position] = len(pages) / len(edges)
     return share_by_key
 
 
@@ -167,18 +135,14 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
     A shift is a printed number minus the index of its page. Neighbouring pages of one part have the same shift. Other
     numbers at their edges, such as years, do not.
     """
-    candidates_by_page = [
-        {
-            number
-            for side in sides
-            for row in side
-            if len(row.text) <= _HEAD_LENGTH_MAX
-            for number in _parse_page_numbers(row.text)
-        }
-        for sides in edges
-    ]
     shifts_by_page = [
-        {(prefix, value - page) for prefix, value in candidates} for page, candidates in enumerate(candidates_by_page)
+        {
+            (prefix, value - page)
+            for row in (*top, *bottom)
+            if len(row.text) <= _HEAD_LENGTH_MAX
+            for prefix, value in _parse_page_numbers(row.text)
+        }
+        for page, (top, bottom) in enumerate(edges)
     ]
     pages_needed = 2 if len(edges) > _REPEATS_MIN else 1
     number_by_page = {}

@@ -6,7 +6,7 @@ A figure is a number, never a picture.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import dropwhile, pairwise
 
 from msgspec import Struct
@@ -40,7 +40,7 @@ _PERIOD = re.compile(rf"{_DATE.pattern}|.*\b(?:years?|quarters?|months|weeks|hal
 _UNAUDITED = re.compile(r"\(?unaudited\)?", re.IGNORECASE)
 _STACKED_SHIFT_MAX = 4.0
 """Maximum distance in points between the centres, the left edges or the right edges of two lines of one head."""
-_HYPHENS = f"-{HYPHEN}"
+_HYPHEN_SPACE = re.compile(rf"([-{HYPHEN}]) ")
 _OVERLAP_MIN = 0.25
 """Minimum overlap of a head with its column, as a share of the narrower one."""
 _SPAN_TOLERANCE = 0.3
@@ -229,160 +229,107 @@ def write_table(rows: Sequence[PageRow], header_count: int) -> str:
     )
 
 
-class _Head(Struct):
-    """One or more lines of a header that are centred above each other."""
-
-    text: str
-    x0: float
-    x1: float
-    first_row: int
-    """Index of the header row with its first line."""
-    last_row: int
-    first_column: int = 0
-    """Number of the first column that it spans, from 1; 0 until it is computed."""
-    last_column: int = 0
-
-    @property
-    def columns(self) -> range:
-        """Numbers of the columns that it spans."""
-        return range(self.first_column, self.last_column + 1)
-
-    @property
-    def centre(self) -> float:
-        """Middle between its left and right edge."""
-        return (self.x0 + self.x1) / 2
-
-
 def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float]], edge: float) -> list[str]:
     """Return the text above the labels, and above each column. A head above several columns is repeated."""
-    heads: list[_Head] = []
-    labels: list[str] = []
-    dates_by_row = [sum(_DATE.fullmatch(cell.text) is not None for cell in row.cells) for row in rows]
-    has_dates = max(dates_by_row, default=0) > 1
-    for index, (row, dates) in enumerate(zip(rows, dates_by_row, strict=True)):
-        above = [head for head in heads if head.last_row == index - 1]
-        for number, cell in enumerate(row.cells):
-            is_unit = _UNITS.fullmatch(cell.text[:_UNITS_LENGTH_MAX]) is not None or _UNAUDITED.fullmatch(cell.text)
-            starts_left = number == 0 and cell.x0 <= edge + _LABEL_INDENT_MAX and cell.x1 <= columns[0][1]
-            is_label = has_dates and cell.x1 < columns[0][0] and not _DATE.fullmatch(cell.text)
-            is_label = is_label or (starts_left and cell.x0 < columns[0][0])
-            if is_label or (is_unit and (len(row.cells) == 1 or number == 0)):
-                labels.append(cell.text)
-                continue
-            if len(row.cells) == 1 and sum(_YEAR_IN.search(head.text) is not None for head in above) > 1:
-                labels.append(cell.text)  # it describes the figures of all years
-                continue
-            centre = (cell.x0 + cell.x1) / 2
-            touching = [head for head in above if head.x0 < cell.x1 and head.x1 > cell.x0]
-            is_alone = len(touching) == 1 and not any(
-                other is not cell and other.x0 < touching[0].x1 and other.x1 > touching[0].x0 for other in row.cells
-            )
-            shifts = (
-                (touching[0].centre - centre, touching[0].x0 - cell.x0, touching[0].x1 - cell.x1) if is_alone else ()
-            )
-            if (
-                is_alone
-                and min(map(abs, shifts)) < _STACKED_SHIFT_MAX
-                and not (dates > 1 and _DATE.fullmatch(cell.text))
-                and not (_DATE.fullmatch(touching[0].text) and _YEAR_IN.search(touching[0].text))
-            ):
-                head = touching[0]
-                head.text += cell.text if head.text[-1] in _HYPHENS else f" {cell.text}"
-                head.x0, head.x1, head.last_row = min(head.x0, cell.x0), max(head.x1, cell.x1), index
-            else:
-                heads.append(_Head(cell.text, cell.x0, cell.x1, index, index))
-    for head in heads:
-        overlaps = [min(head.x1, x1) - max(head.x0, x0) for x0, x1 in columns]
-        over = [
-            number
-            for number, ((x0, x1), overlap) in enumerate(zip(columns, overlaps, strict=True), start=1)
-            if overlap > _OVERLAP_MIN * min(head.x1 - head.x0, x1 - x0)
-        ]
-        over = over or [1 + overlaps.index(max(overlaps))]
-        head.first_column, head.last_column = over[0], over[-1]
-    _extend_heads(heads, columns)
-    texts = [[*labels], *([] for _ in columns)]
-    for head in sorted(heads, key=lambda head: head.first_row):
-        for column in head.columns:
-            texts[column].append(head.text)
-    return [" ".join(parts) for parts in texts]
-
-
-def _extend_heads(heads: Sequence[_Head], columns: Sequence[tuple[float, float]]) -> None:
-    """Extend heads that are centred above several columns, but too short to reach all of them."""
+    texts: list[list[str]] = [[] for _ in range(len(columns) + 1)]
     bounds = list(columns)
-    leaves = {head.first_column: head for head in heads if len(head.columns) == 1}
-    for column, leaf in leaves.items():  # the lowest head of a column shows where its middle is
-        x0, x1 = bounds[column - 1]
-        bounds[column - 1] = min(x0, leaf.x0), max(x1, leaf.x1)
-    aligned = _spread_years(heads, len(columns))
-    for head in sorted(heads, key=lambda head: -head.last_row):
-        if id(head) in aligned:
-            continue
-        others = [other for other in heads if other is not head]
-        beside = [other for other in others if other.first_row <= head.last_row and other.last_row >= head.first_row]
-        low_min = max((other.last_column + 1 for other in beside if other.last_column < head.first_column), default=1)
-        high_max = min(
-            (other.first_column - 1 for other in beside if other.first_column > head.last_column), default=len(columns)
-        )
-        below: dict[int, _Head] = {}
-        for other in sorted(others, key=lambda other: -other.first_row):  # the uppermost head below each column wins
-            if other.first_row > head.last_row and low_min <= other.first_column and other.last_column <= high_max:
-                below.update(dict.fromkeys(other.columns, other))
-        if below:
-            head.first_column, head.last_column = _compute_span(head, below, bounds)
-        elif head.first_column == head.last_column < high_max:
-            # If the next column, such as one of percents, has no head, both columns are centred below this head.
-            after = head.first_column + 1
-            (x0, x1), (_, after_x1) = bounds[head.first_column - 1 : after]
-            own, both = (x0 + x1) / 2, (x0 + after_x1) / 2
-            has_head = any(after in other.columns and other.last_row >= head.last_row for other in others)
-            if not has_head and 2 * abs(both - head.centre) < abs(own - head.centre):
-                head.last_column = after
+    below = [(column, column, "") for column in range(len(columns))]
+    """The head below, for each column: its first and last column, and its text."""
+    has_dates = any(_count_dates(row) > 1 for row in rows)
+    heads_below: list[tuple[Cell, tuple[int, int]]] = []
+    dates_below = 0
+    for index in reversed(range(len(rows))):
+        cells = list(rows[index].cells)
+        first = cells[0]
+        is_left = first.x0 < columns[0][0] and first.x0 <= edge + _LABEL_INDENT_MAX and first.x1 <= columns[0][1]
+        # A lone head below years describes the figures of all years.
+        is_left = is_left or (len(cells) == 1 and any(_count_dates(row) > 1 for row in rows[:index][-1:]))
+        if is_left or _UNITS.fullmatch(first.text[:_UNITS_LENGTH_MAX]) or _UNAUDITED.fullmatch(first.text):
+            texts[0].append(cells.pop(0).text)
+        while has_dates and cells and cells[0].x1 < columns[0][0] and not _DATE.fullmatch(cells[0].text):
+            texts[0].append(cells.pop(0).text)
+        own = [_find_columns_below(cell, columns) for cell in cells]
+        low_mins = [0, *(high + 1 for _, high in own)]
+        high_maxs = [*(low - 1 for low, _ in own[1:]), len(columns) - 1]
+        spans = []
+        for number, cell in enumerate(cells):
+            head = _find_stacked(cell, cells, heads_below) if dates_below < 2 else None
+            limits = range(low_mins[number], high_maxs[number] + 1)
+            spans.append(head or _compute_span(cell, own[number], limits, bounds, below))
+        width, rest = divmod(len(columns), max(1, len(cells)))
+        lows = [low for low, _ in own]
+        equal = range(0, len(columns), max(1, width))
+        are_years = len(cells) == _count_dates(rows[index]) > 1 and not rest
+        if are_years and lows in ([*equal], [low + width - 1 for low in equal]):
+            # Years have equal shares, each above the first column or each above the last one.
+            spans = [(low, low + width - 1) for low in equal]
+        heads_below, dates_below = list(zip(cells, spans, strict=True)), _count_dates(rows[index])
+        for cell, (low, high) in zip(cells, spans, strict=True):
+            if low == high and not below[low][2]:  # the lowest head of a column shows where its middle is
+                bounds[low] = min(bounds[low][0], cell.x0), max(bounds[low][1], cell.x1)
+            for column in range(low, high + 1):
+                texts[column + 1].append(cell.text)
+                below[column] = low, high, cell.text
+    return [_HYPHEN_SPACE.sub(r"\1", " ".join(reversed(parts))) for parts in texts]
 
 
-def _spread_years(heads: Sequence[_Head], count: int) -> set[int]:
-    """Extend the years of a row to equal shares of the `count` columns. Return the ids of the extended heads.
+def _count_dates(row: PageRow) -> int:
+    return sum(_DATE.fullmatch(cell.text) is not None for cell in row.cells)
 
-    Either each year must be above the first column of its share, or each above the last one.
+
+def _find_stacked(
+    cell: Cell, beside: Sequence[Cell], below: Sequence[tuple[Cell, tuple[int, int]]]
+) -> tuple[int, int] | None:
+    """Return the columns of the head below a cell if both are lines of one head: aligned, and with no other there."""
+    touching = [(head, span) for head, span in below if head.x0 < cell.x1 and head.x1 > cell.x0]
+    if len(touching) != 1 or (_DATE.fullmatch(cell.text) and _YEAR_IN.search(cell.text)):
+        return None
+    head, span = touching[0]
+    is_alone = sum(other.x0 < head.x1 and other.x1 > head.x0 for other in beside) == 1
+    shifts = (cell.x0 - head.x0, cell.x1 - head.x1, (cell.x0 + cell.x1 - head.x0 - head.x1) / 2)
+    return span if is_alone and min(map(abs, shifts)) < _STACKED_SHIFT_MAX else None
+
+
+def _find_columns_below(cell: Cell, columns: Sequence[tuple[float, float]]) -> tuple[int, int]:
+    """Return the first and last of the columns that are below a head, or else the nearest column twice."""
+    overlaps = [min(cell.x1, x1) - max(cell.x0, x0) for x0, x1 in columns]
+    over = [
+        column
+        for column, ((x0, x1), overlap) in enumerate(zip(columns, overlaps, strict=True))
+        if overlap > _OVERLAP_MIN * min(cell.x1 - cell.x0, x1 - x0)
+    ]
+    over = over or [overlaps.index(max(overlaps))]
+    return over[0], over[-1]
+
+
+def _compute_span(
+    head: Cell,
+    own: tuple[int, int],
+    limits: range,
+    bounds: Sequence[tuple[float, float]],
+    below: Sequence[tuple[int, int, str]],
+) -> tuple[int, int]:
+    """Return the first and last column of a head: it is centred above them, and no head `below` it is divided.
+
+    `own` are the columns that the head overlaps; it may extend over `limits`.
     """
-    spread: set[int] = set()
-    for first in {head.first_row for head in heads}:
-        years = sorted((head for head in heads if head.first_row == first), key=lambda head: head.first_column)
-        below = {column for head in heads if head.first_row > first for column in head.columns}
-        width, rest = divmod(count, len(years))
-        is_narrow = all(len(head.columns) == 1 and _DATE.fullmatch(head.text) for head in years)
-        if len(years) < 2 or width < 2 or rest or not is_narrow or len(below) < count:
-            continue
-        lows = range(1, count + 1, width)
-        if [head.first_column for head in years] in ([*lows], [low + width - 1 for low in lows]):
-            for head, low in zip(years, lows, strict=True):
-                head.first_column, head.last_column = low, low + width - 1
-            spread.update(map(id, years))
-    return spread
-
-
-def _compute_span(head: _Head, below: Mapping[int, _Head], bounds: Sequence[tuple[float, float]]) -> tuple[int, int]:
-    """Return the first and last column of a head: it is centred above them, and no head `below` it is divided."""
     spans = []
-    for low in range(1, head.first_column + 1):
-        for high in range(head.last_column, len(bounds) + 1):
-            (x0, _), (_, x1) = bounds[low - 1], bounds[high - 1]
-            shift = abs((x0 + x1) / 2 - head.centre)
+    for low in range(limits.start, own[0] + 1):
+        for high in range(own[1], limits.stop):
+            (x0, _), (_, x1) = bounds[low], bounds[high]
+            shift = abs(x0 + x1 - head.x0 - head.x1) / 2
             if (
                 shift <= max(_SPAN_TOLERANCE_MIN, _SPAN_TOLERANCE * (x1 - x0) / (high - low + 1))
                 and x1 - x0 >= _WIDTH_SHARE_MIN * (head.x1 - head.x0)
-                and all(column in below for column in range(low, high + 1))
-                and below[low].first_column == low
-                and below[high].last_column == high
+                and below[low][0] == low
+                and below[high][1] == high
             ):
                 spans.append((shift, low, high))
     if not spans:
-        return head.first_column, head.last_column
+        return own
     spans = [span for span in spans if span[0] <= 2 * min(spans)[0] + _SPAN_TOLERANCE_MIN]
     # A period, or a head above periods, spans as many columns as possible; any other head, as few as possible.
-    low_min, high_max = min(low for _, low, _ in spans), max(high for _, _, high in spans)
-    texts = [below[column].text for column in range(low_min, high_max + 1)]
+    texts = [text for _, low, high in spans for _, _, text in below[low : high + 1]]
     is_wide = all(map(_PERIOD.fullmatch, texts)) or (
         _PERIOD.fullmatch(head.text) is not None and not all(map(_DATE.fullmatch, texts))
     )

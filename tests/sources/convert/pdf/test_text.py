@@ -222,10 +222,3 @@ def test_page_numbers_at_the_edge_of_a_page_are_left_out(stamp: str, top: float)
     assert stamp[4:] in _text(
         [*prose, PdfLine(text=stamp, top=651)] + [PdfLine(text=_LONG, top=600 - 14 * row) for row in range(4)]
     )
-
-
-def test_a_link_to_the_contents_is_left_out_and_their_title_stays() -> None:
-    contents = lay_cells("Table of Contents", *(f"Title {number} | {number}" for number in range(1, 7)))
-    pages = [[PdfLine(text="Table of Contents", top=750), PdfLine(text=f"{_LONG} {name}", top=700)] for name in "ab"]
-    text = _text([PdfLine(text="A cover", top=700)], contents, *pages)
-    assert text.count("Table of Contents") == 1
