@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from roamtui.errors import SourceError, format_reason
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
@@ -72,24 +72,55 @@ def list_folder(folder: Path) -> Listing:
     except (OSError, RuntimeError) as error:
         reason = format_reason(error)
         raise SourceError(f"{folder} cannot be listed: {reason}. Name another folder, or a file.") from None
-    walker = _FolderWalker(root, _read_gitignore(root))
-    walker.add_folder(root, ())
-    if not walker.files:
+    is_ignored = _read_gitignore(root)
+    files: dict[tuple[str, ...], Path] = {}
+    folders: list[Path] = []
+    outside: list[str] = []
+    unreadable: list[str] = []
+    for place, inner, names in os.walk(root, onerror=lambda error: unreadable.append(Path(error.filename).name)):
+        at = tuple(map(format_name, Path(place).relative_to(root).parts))
+        folders.append(Path(place))
+        for name in names:
+            path, key = Path(place, name), (*at, format_name(name))
+            if name.startswith(".") or is_ignored("/".join(key)):
+                continue
+            if _escapes(path, root):
+                outside.append("/".join(key))
+            elif is_document_name(name) and path.is_file():
+                files[key] = path
+        outside += ["/".join((*at, format_name(name))) for name in inner if _escapes(Path(place, name), root)]
+        inner[:] = sorted(
+            (name for name in inner if not (is_skipped_folder(name) or is_ignored("/".join((*at, name)) + "/"))),
+            key=make_sort_key,
+        )
+        if len(files) > FILES_MAX:
+            break
+        if len(at) >= DEPTH_MAX:
+            unreadable.extend(f"{place}/{name}".removeprefix(f"{root}/")[-60:] for name in inner)
+            inner.clear()
+    if not files:
         raise SourceError(f"{folder} contains no Markdown or text file. Name another folder, or a file.")
     full_note = f"More than {FILES_MAX:,} files; the rest is skipped. Open a smaller folder."
-    paths = sorted(walker.files, key=lambda path: tuple(map(make_sort_key, path)))
-    files = {"/".join(path): walker.files[path] for path in paths}
+    paths = sorted(files, key=lambda path: tuple(map(make_sort_key, path)))[:FILES_MAX]
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
         name=format_name(root.name) or str(root),
-        files=files,
+        files={"/".join(path): files[path] for path in paths},
         notes=(
-            *format_skipped_files(walker.outside, "links that lead outside the folder"),
-            *format_skipped_files(walker.unreadable, "folders that cannot be read"),
-            *((full_note,) if walker.is_full else ()),
+            *format_skipped_files(outside, "links that lead outside the folder"),
+            *format_skipped_files(unreadable, "folders that cannot be read"),
+            *((full_note,) if len(files) > FILES_MAX else ()),
         ),
-        folders=tuple(walker.folders),
+        folders=tuple(folders),
     )
+
+
+def _escapes(path: Path, root: Path) -> bool:
+    """Check whether a path is a link that leads outside the root. A broken link does not."""
+    try:
+        return path.is_symlink() and not path.resolve(strict=True).is_relative_to(root)
+    except (OSError, RuntimeError):
+        return False
 
 
 def read_listed(path: Path, key: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> RawText:
@@ -101,63 +132,6 @@ def read_listed(path: Path, key: str, *, conversion: ConversionOptions = DEFAULT
     if size > FILE_BYTES_MAX:
         raise SourceError(f"{key} is larger than {FILE_BYTES_MAX // 1_000_000} MB. Open it by itself.")
     return read_file(path, conversion=conversion)
-
-
-class _FolderWalker(Struct):
-    """A walk through a folder, with the files found so far."""
-
-    root: Path
-    """The folder, with its links resolved. Links that lead outside it are skipped."""
-    is_ignored: Callable[[str], bool]
-    files: dict[tuple[str, ...], Path] = field(default_factory=dict)
-    folders: list[Path] = field(default_factory=list)
-    is_full: bool = False
-    outside: list[str] = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
-
-    def add_folder(self, folder: Path, names: tuple[str, ...]) -> None:
-        """Add the files of a folder and of its subfolders. `names` is the path of the folder within the source."""
-        self.folders.append(folder)
-        try:
-            with os.scandir(folder) as scan:
-                entries = sorted(scan, key=lambda entry: make_sort_key(entry.name))
-        except OSError:
-            self.unreadable.append("/".join(names))
-            return
-        for entry in entries:
-            path = (*names, format_name(entry.name))
-            if self.is_full:
-                return
-            if entry.is_dir(follow_symlinks=False):
-                if is_skipped_folder(entry.name) or self.is_ignored("/".join(path) + "/"):
-                    continue
-                if len(path) > DEPTH_MAX:
-                    self.unreadable.append("/".join(path)[-60:])
-                else:
-                    self.add_folder(Path(entry.path), path)
-            elif is_document_name(entry.name) and not self.is_ignored("/".join(path)):
-                self._add_file(entry, path)
-            elif entry.is_symlink() and not entry.name.startswith(".") and self._escapes_root(entry):
-                self.outside.append("/".join(path))
-
-    def _add_file(self, entry: os.DirEntry[str], path: tuple[str, ...]) -> None:
-        if entry.is_symlink() and self._escapes_root(entry):
-            self.outside.append("/".join(path))
-            return
-        with suppress(OSError):
-            if not entry.is_file():
-                return
-        if len(self.files) >= FILES_MAX:
-            self.is_full = True
-            return
-        self.files[path] = Path(entry.path)
-
-    def _escapes_root(self, entry: os.DirEntry[str]) -> bool:
-        """Check whether a link leads outside the root. A broken link does not."""
-        try:
-            return not Path(entry.path).resolve(strict=True).is_relative_to(self.root)
-        except (OSError, RuntimeError):
-            return False
 
 
 def _read_gitignore(root: Path) -> Callable[[str], bool]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
-from roamtui.errors import SourceError, format_reason
+from roamtui.errors import SourceError, format_nearest_name, format_reason
 from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
 from roamtui.sources.decode import decode_text
@@ -131,10 +131,7 @@ def _explain_error(path: Path, error: OSError | ValueError) -> str:
     if not isinstance(error, FileNotFoundError):
         reason = format_reason(error)
         return f"{path} cannot be read: {reason}. Name another file."
-    try:
+    names: list[str] = []
+    with suppress(OSError):
         names = [entry.name for entry in path.parent.iterdir()]
-    except OSError:
-        names = []
-    nearest = difflib.get_close_matches(path.name, names, n=1, cutoff=0.6)
-    advice = f"Did you mean {path.parent / nearest[0]}?" if nearest else "Check the path."
-    return f"There is no file {path}. {advice}"
+    return f"There is no file {path}.{format_nearest_name(path.name, names) or ' Check the path.'}"

@@ -21,7 +21,7 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
     arguments = [command[0], str(name), *command[2:]]
     result = run(*arguments)
     assert result.code == 1
-    assert result.err == f"roamtui: There is no file {name}. Did you mean {garden}?\n"
+    assert result.err == f'roamtui: There is no file {name}. Did you mean "{garden.name}"?\n'
 
 
 @pytest.mark.parametrize(

@@ -73,11 +73,12 @@ def test_files_and_folders_over_the_limits_are_skipped_with_a_note(
 ) -> None:
     monkeypatch.setattr(listing_module, "FILES_MAX", 3)
     monkeypatch.setattr(listing_module, "DEPTH_MAX", 1)
-    write(tmp_path, "0/1/2.md", *(f"{number}.md" for number in range(1, 6)))
+    write(tmp_path, "0/1/2.md", "1.md")
+    assert list_folder(tmp_path).notes == ("Skipped: 0/1 (folders that cannot be read).",)
+    write(tmp_path, *(f"{number}.md" for number in range(2, 6)))
     listing = list_folder(tmp_path)
     assert keys(listing) == ["1.md", "2.md", "3.md"]
-    assert listing.notes[0] == "Skipped: 0/1 (folders that cannot be read)."
-    assert "More than 3 files" in listing.notes[1]
+    assert "More than 3 files" in listing.notes[0]
 
 
 def test_a_giant_file_is_refused_when_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import assert_never
 
 from roamtui.sources.convert.converted import ConvertedText, Format
+from roamtui.sources.convert.rst import convert_rst
+from roamtui.sources.convert.separated import convert_separated
 
 
 def get_converter(source_format: Format) -> Callable[..., ConvertedText]:
@@ -37,9 +39,9 @@ def get_converter(source_format: Format) -> Callable[..., ConvertedText]:
         case Format.HTML:
             from roamtui.sources.convert.html import convert_html_file as convert  # noqa: PLC0415
         case Format.RST:
-            from roamtui.sources.convert.rst import convert_rst as convert  # noqa: PLC0415
+            convert = convert_rst
         case Format.SEPARATED:
-            from roamtui.sources.convert.separated import convert_separated as convert  # noqa: PLC0415
+            convert = convert_separated
         case _ as never:
             assert_never(never)
     return convert

@@ -21,7 +21,7 @@ import msgspec
 
 from roamtui import __version__
 from roamtui.errors import SourceError
-from roamtui.paths import make_private_folder, write_private_file
+from roamtui.paths import make_private_folder, trim_folder, write_private_file
 from roamtui.sources.convert.child import DRAW, PROBLEM, REPORT_SECONDS, SCAN_SECONDS_MAX, SECONDS_MAX
 from roamtui.sources.convert.converted import (
     DEFAULT_OPTIONS,
@@ -37,7 +37,7 @@ _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
 """Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
 _DRAWING_SECONDS_MAX = 30
 _CACHE_BYTES_MAX = 200_000_000
-"""Limit for the cache folder; the least recently used files are deleted first."""
+"""Limit for the cache folder."""
 _OUTPUT_VERSION = 26
 """Increment this when the output of a converter changes."""
 
@@ -78,11 +78,7 @@ def convert_in_subprocess(
         with contextlib.suppress(OSError):
             make_private_folder(path.parent)
             write_private_file(path, msgspec.json.encode(converted))
-            total = 0
-            for old in sorted(path.parent.glob("*.*"), key=lambda file: file.stat().st_mtime, reverse=True):
-                total += old.stat().st_size
-                if total > _CACHE_BYTES_MAX:
-                    old.unlink(missing_ok=True)
+            trim_folder(path.parent, _CACHE_BYTES_MAX)
     return converted
 
 

@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import os
 import re
-import threading
 from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from roamtui.paths import make_private_folder, write_private_file
+from roamtui.paths import make_private_folder, trim_folder, write_private_file
 
 PAGE_STATUSES = (HTTPStatus.OK, HTTPStatus.NON_AUTHORITATIVE_INFORMATION)
 MISSING_STATUSES = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
@@ -31,10 +30,6 @@ _REDIRECTS = (
 )
 _SUFFIX = ".page"
 _TEMPORARY_SUFFIX = ".part"
-_KEPT_SHARE = 0.9
-"""Share of the limit that eviction leaves in use."""
-_RECOUNT_SHARE = 0.05
-"""After writing this share of the limit, the size of the folder is measured again: other programs also write there."""
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,64}/[a-z0-9!#$&^_.+-]{1,64}")
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
 
@@ -82,9 +77,6 @@ class PageCache:
     def __init__(self, folder: Path, bytes_max: int) -> None:
         self._folder = folder
         self._bytes_max = bytes_max
-        self._lock = threading.Lock()
-        self._free_bytes = 0.0
-        """Bytes that may still be written before the size of the folder is measured again."""
 
     def load(self, url: str) -> HttpResponse | None:
         """Return the cached response, or None if there is none."""
@@ -105,35 +97,11 @@ class PageCache:
     def save(self, response: HttpResponse) -> None:
         """Cache a response, and evict the least recently used ones if the cache is full."""
         data = msgspec.msgpack.encode(response)
-        if len(data) > self._bytes_max * _KEPT_SHARE:
-            return
-        try:
+        with contextlib.suppress(OSError):
             make_private_folder(self._folder)
             write_private_file(self._path(response.url), data, suffix=_TEMPORARY_SUFFIX)
-        except OSError:
-            return
-        with self._lock:
-            self._free_bytes -= len(data)
-            if self._free_bytes < 0:
-                self._evict()
-                self._free_bytes = self._bytes_max * _RECOUNT_SHARE
+            trim_folder(self._folder, self._bytes_max)
 
     def _path(self, url: str) -> Path:
         key = hashlib.sha256(url.encode()).hexdigest()
         return self._folder / f"{key}{_SUFFIX}"
-
-    def _evict(self) -> None:
-        """Delete the least recently used files until the others use at most `_KEPT_SHARE` of the limit."""
-        files: list[tuple[float, int, str]] = []
-        with contextlib.suppress(OSError):
-            for entry in os.scandir(self._folder):
-                with contextlib.suppress(OSError):
-                    info = entry.stat(follow_symlinks=False)
-                    files.append((info.st_mtime, info.st_size, entry.path))
-        excess = sum(size for _, size, _ in files) - self._bytes_max * _KEPT_SHARE
-        for _, size, path in sorted(files):
-            if excess <= 0:
-                break
-            with contextlib.suppress(OSError):
-                os.unlink(path)  # noqa: PTH108 - os.scandir gives strings
-            excess -= size

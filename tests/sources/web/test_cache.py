@@ -45,7 +45,7 @@ def test_a_saved_response_is_loaded_unchanged_and_a_damaged_one_is_dropped(tmp_p
 
 
 def test_the_least_recently_used_responses_are_evicted_first(tmp_path: Path) -> None:
-    cache = PageCache(tmp_path, 10_000)
+    cache = PageCache(tmp_path, 9_000)
     for number in range(5):
         cache.save(replace(REPLY, url=f"{URL}{number}", body=bytes(1500)))
         os.utime(cache._path(f"{URL}{number}"), (number, number))
@@ -53,7 +53,7 @@ def test_the_least_recently_used_responses_are_evicted_first(tmp_path: Path) -> 
     cache.save(replace(REPLY, url=f"{URL}5", body=bytes(1500)))
     kept = [number for number in range(6) if cache._path(f"{URL}{number}").exists()]
     assert kept == [0, 2, 3, 4, 5]
-    assert sum(file.stat().st_size for file in _files(tmp_path)) <= 10_000
+    assert sum(file.stat().st_size for file in _files(tmp_path)) <= 9_000
 
 
 def test_several_programs_at_once_see_whole_entries(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_if_a_site_fails_the_cached_page_is_used(tmp_path: Path, failing: Handle
     with HostileServer() as server, open_fetcher(tmp_path, retry_seconds_max=0) as fetcher:
         server.handlers |= {"/": redirect("/a"), "/a": answer(b"words")}
         fetcher.fetch(server.origin, allow(server))
-        cache = PageCache(tmp_path, 10_000)
+        cache = PageCache(tmp_path, 9_000)
         kept = cache.load(f"{server.origin}/a")
         assert kept is not None
         cache.save(replace(kept, fetched_at=946_728_000.0))
