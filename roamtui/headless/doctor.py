@@ -6,7 +6,6 @@ import asyncio
 import os
 import platform
 import sqlite3
-from collections.abc import Iterable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
@@ -39,34 +38,24 @@ def run_doctor(model: str | None, api_base: str | None, options: ModelOptions) -
     readers = {kind: _find_version(package) for kind, package in _READERS.items()}
     readers["scans"] = "tesseract" if has_tesseract() else ""
     places = {"settings": config_path(), "conversations": conversations_path(), "cache": cache_path()}
+    ollama = probe_server(get_ollama_url(os.environ))
+    reason = f"{ollama.url}: {ollama.problem or ', '.join(ollama.models[:5])}"
+    reports = [*inspect_providers(os.environ)]
+    reports.append(ModelAvailability(name="ollama_chat/MODEL", is_usable=not ollama.problem, reason=reason))
+    if model is not None:
+        reports.append(asyncio.run(inspect_model(model, api_base=api_base, options=options)))
     lines = [
         " · ".join(f"{name} {number or 'missing'}" for name, number in versions.items()),
-        _format_row("reads", "; ".join(f"{kind}{'' if reader else ' (missing)'}" for kind, reader in readers.items())),
-        *(_format_row(name, f"{path}{'' if path.exists() else ' (missing)'}") for name, path in places.items()),
-        *_format_models(inspect_providers(os.environ)),
+        "reads          " + "; ".join(kind if reader else f"{kind} (missing)" for kind, reader in readers.items()),
+        *(f"{name:<14} {path}{'' if path.exists() else ' (missing)'}" for name, path in places.items()),
+        *(f"{'usable' if one.is_usable else 'not usable':<14} {one.name}: {one.reason}" for one in reports),
     ]
-    ollama = probe_server(get_ollama_url(os.environ))
-    reason = ollama.problem or ", ".join(ollama.models[:5])
-    lines.append(_format_row("not usable" if ollama.problem else "usable", f"Ollama at {ollama.url}: {reason}"))
-    is_usable = True
-    if model is not None:
-        report = asyncio.run(inspect_model(model, api_base=api_base, options=options))
-        is_usable = report.is_usable
-        lines += _format_models([report])
-        if report.provider is not None:
-            window = f"window of {report.window_tokens:,} tokens" if report.window_tokens else "window unknown"
-            calls = {True: "tool calls", False: "no tool calls", None: "tool calls unknown"}[report.can_call_tools]
-            lines.append(f"  provider {report.provider}, {window}, {calls}")
+    if reports[-1].provider is not None:
+        tokens, can_call = reports[-1].window_tokens, reports[-1].can_call_tools
+        calls = {True: "tool calls", False: "no tool calls", None: "tool calls unknown"}[can_call]
+        lines.append(f"  window {f'of {tokens:,} tokens' if tokens else 'unknown'}, {calls}")
     write_sanitised("\n".join(lines) + "\n")
-    return 0 if is_usable else 1
-
-
-def _format_row(name: str, text: str) -> str:
-    return f"{name:<14} {text}"
-
-
-def _format_models(reports: Iterable[ModelAvailability]) -> list[str]:
-    return [_format_row("usable" if one.is_usable else "not usable", f"{one.name}: {one.reason}") for one in reports]
+    return int(model is not None and not reports[-1].is_usable)
 
 
 def clear_cache() -> None:
