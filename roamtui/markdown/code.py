@@ -1,4 +1,4 @@
-"""Code as coloured lines, and the line above it that names its language."""
+"""Code: the fences around it, the line above it that names its language, and its coloured lines."""
 
 from __future__ import annotations
 
@@ -9,8 +9,24 @@ from typing import Any
 from roamtui.document.plain import sanitise_text
 from roamtui.markdown.lines import TAB_WIDTH, Run, RunStyle, TextRole
 
+FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)")
+"""A line that opens or closes a fence, also inside a list item or a block quote."""
 _INFO = re.compile(r"\{?[ \t]*[.=]?(?P<language>[\w+#./-]*)(?P<rest>.*)")
 _TITLE = re.compile(r"\b(?:title|filename|file|name|caption)=(?:\"([^\"]*)\"|'([^']*)'|(\S+))|\[([^\[\]]+)\]")
+
+
+def update_fence(opening: str, line: str) -> str:
+    """Return the opening line of the fence that is open after `line`, or an empty string if none is.
+
+    `opening` is the opening line of the fence that is open before `line`, or an empty string.
+    """
+    opened, match = FENCE.match(opening), FENCE.match(line)
+    if match is None:
+        return opening
+    if opened is None:
+        return "" if match["mark"][0] == "`" and "`" in match["info"] else line
+    is_end = match["mark"].startswith(opened["mark"]) and not match["info"].strip()
+    return "" if is_end else opening
 
 
 def describe_code(info: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Containers that dialects of Markdown add: `::: tip`, `/// note`, and components of MDX such as `<Card title="Fees">`.
+"""Containers that dialects of Markdown add: `::: tip`, and components of MDX such as `<Card title="Fees">`.
 
 They are rewritten to alerts before the text is parsed, and no line is added or removed. With block rules for them,
 markdown-it-py would lose headings.
@@ -13,23 +13,18 @@ from markdown_it.token import Token
 from msgspec import Struct
 
 from roamtui.document.text import normalise_line_ends
-from roamtui.markdown.fences import update_fence
+from roamtui.markdown.code import update_fence
 from roamtui.markdown.inline import is_html_element
 from roamtui.markdown.rules import get_parser
 
 _ALERTS = frozenset(
-    (
-        *("caution", "check", "danger", "details", "error", "hint"),
-        *("important", "info", "note", "success", "tip", "warning"),
-    )
+    ("caution", "check", "danger", "details", "error", "hint", "important", "info", "note", "success", "tip", "warning")
 )
 """Containers that are shown even without a title."""
-_FENCED = _ALERTS | {"admonition", "callout", "code-group", "tab", "tabs"}
-"""Containers of colons or slashes. Other words after these signs are text."""
-_SIGN = re.compile(r"^[ \t]*(?::::|///|<[A-Z])", re.MULTILINE)
+_SIGN = re.compile(r"^[ \t]*(?::::|<[A-Z])", re.MULTILINE)
 """A text without any of these signs has no containers."""
 _FENCE = re.compile(
-    r"(?P<fence>:{3,}|/{3,})[ \t]*(?:\{?[ \t]*\.?(?:callout-)?(?P<kind>[A-Za-z][\w-]*)(?=[\s\[{}|]|$)\}?(?P<title>.*))?"
+    r"(?P<fence>:{3,})[ \t]*(?:\{?[ \t]*\.?(?:callout-)?(?P<kind>[A-Za-z][\w-]*)(?=[\s\[{}|]|$)\}?(?P<title>.*))?"
 )
 _TAG = re.compile(
     r"<(?P<end>/?)(?P<name>[A-Z]\w*)(?P<attributes>(?:\s(?:[^<>{}]|\{[^{}]*\})*)?/?)>(?:(?P<text>.+)</(?P=name)>)?"
@@ -38,17 +33,6 @@ _ATTRIBUTE = re.compile(r"\b(title|label|href)=\{?([\"'`])(.*?)\2")
 _BRACES = re.compile(r"\{[^{}]*\}")
 _NESTING_MAX = 10
 """Maximum depth of nested containers. The marks of deeper ones stay as they are."""
-
-
-class _Mark(Struct, frozen=True, kw_only=True):
-    """A line that opens or closes a container, or that is a whole one."""
-
-    fence: str
-    """What both marks of a container have in common: colons, slashes, or the name of a component."""
-    title: str = ""
-    """The first line of its alert. If it is empty, only the content is shown."""
-    is_end: bool = False
-    is_whole: bool = False
 
 
 class _Container(Struct, kw_only=True):
@@ -100,52 +84,49 @@ def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterat
         text, start = (inner.strip(line), inner.start) if inner else (line, "")
         opened, fence = fence, update_fence(fence, line)
         is_code = opened or fence or (_measure_indent(text) >= 4 if inner else row in code)
-        mark = None if is_code or row in headings else _read_mark(line.strip())
-        if mark is None or (len(stack) >= _NESTING_MAX and not mark.is_end):
+        fence_name, title, change = ("", "", 0) if is_code or row in headings else _read_mark(line.strip())
+        if not fence_name or (len(stack) >= _NESTING_MAX and change > 0):
             yield start + text if text.strip() else start.rstrip()
-        elif mark.is_end:
-            del stack[next((at for at in reversed(range(len(stack))) if stack[at].fence == mark.fence), len(stack)) :]
+        elif change < 0:
+            names = [container.fence for container in stack]
+            del stack[len(names) - 1 - names[::-1].index(fence_name) if fence_name in names else len(names) :]
             yield stack[-1].start.rstrip() if stack else ""
         else:
             start = start if inner else line[: _measure_indent(line)]
-            start += "> " if mark.title else ""
-            if not mark.is_whole:
-                stack.append(_Container(fence=mark.fence, start=start))
-            yield (start + mark.title).rstrip()
+            start += "> " if title else ""
+            if change:
+                stack.append(_Container(fence=fence_name, start=start))
+            yield (start + title).rstrip()
 
 
-def _read_mark(line: str) -> _Mark | None:
-    """Return the mark that a line consists of, or None."""
+def _read_mark(line: str) -> tuple[str, str, int]:
+    """Read the mark that a line consists of.
+
+    Returns:
+        What both marks of a container have in common, such as colons; empty if the line is no mark. The first line of
+        its alert; empty if only the content is shown. 1 if it opens the container, -1 if it closes it, 0 for both.
+    """
     if match := _FENCE.fullmatch(line):
-        kind, rest = (match["kind"] or "").lower(), match["title"] or ""
-        title = _read_attributes(rest).get("title") or _BRACES.sub("", rest).strip("{}| \t")
-        if kind and kind not in _FENCED:
-            return None
-        title = title[1:-1] if title.startswith("[") and title.endswith("]") else title
-        return _Mark(fence=match["fence"], title=_format_title(kind, title), is_end=not kind)
-    match = _TAG.fullmatch(line)
-    if match is None or match["name"].isupper() or is_html_element(match["name"].lower()):
-        return None
-    name = match["name"].lower()
-    attributes = _read_attributes(match["attributes"])
-    title, text = attributes.get("title") or attributes.get("label", ""), match["text"] or ""
+        name, kind, change = match["fence"], (match["kind"] or "").lower(), 1 if match["kind"] else -1
+        rest, text = match["title"] or "", ""
+        attributes = _read_attributes(rest)
+        title = attributes.get("title") or _BRACES.sub("", rest).strip("{}[]| \t")
+    elif (match := _TAG.fullmatch(line)) and not (match["name"].isupper() or is_html_element(match["name"].lower())):
+        name = kind = match["name"].lower()
+        attributes, text = _read_attributes(match["attributes"]), match["text"] or ""
+        change = -1 if match["end"] else 0 if text or match["attributes"].endswith("/") else 1
+        title = attributes.get("title") or attributes.get("label", "")
+    else:
+        return "", "", 0
+    if not title and kind not in _ALERTS:
+        return name if change else "", "", change
     title = f"[{title}]({attributes['href']})" if title and "href" in attributes else title
-    title = _format_title(name, ": ".join(filter(None, (title, text))) if title or name in _ALERTS else "")
-    is_whole = bool(text) or match["attributes"].endswith("/")
-    if is_whole and not title:
-        return None
-    return _Mark(fence=name, title=title, is_end=bool(match["end"]), is_whole=is_whole)
+    title = ": ".join(filter(None, (title if title.lower() != kind else "", text)))
+    return name, f"[!{kind}] {title}".rstrip(), change
 
 
 def _read_attributes(text: str) -> dict[str, str]:
     return {key: value for key, _, value in _ATTRIBUTE.findall(text)}
-
-
-def _format_title(kind: str, title: str) -> str:
-    """Return the first line of the alert of a container, or an empty string if only its content is shown."""
-    if not title and kind not in _ALERTS:
-        return ""
-    return f"[!{kind}] {title if title.lower() != kind else ''}".rstrip()
 
 
 def _measure_indent(line: str) -> int:

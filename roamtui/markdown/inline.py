@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from functools import cached_property
 
 from msgspec import Struct, field
 
@@ -13,11 +12,10 @@ from roamtui.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link, Words
 from roamtui.markdown.formulas import to_script_characters
 
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*+)(?P<attributes>.*)>", re.DOTALL)
-_TAG_START = re.compile(r"</?[A-Za-z][\w:.-]*+")
 _ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 
 EMPHASES = (
-    dict.fromkeys(("strong", "b", "dt", "summary"), Emphasis.STRONG)
+    dict.fromkeys(("strong", "b", "dt", "summary", "h1", "h2", "h3", "h4", "h5", "h6"), Emphasis.STRONG)
     | dict.fromkeys(("em", "i", "cite", "dfn", "var"), Emphasis.ITALIC)
     | dict.fromkeys(("s", "del", "strike"), Emphasis.STRUCK)
     | dict.fromkeys(("code", "kbd", "samp", "tt"), Emphasis.CODE)
@@ -38,20 +36,6 @@ _OTHER = re.compile(
 """Other elements of HTML. Most of their tags change nothing."""
 
 
-class TagStarts:
-    """The starts of all tags in a text, such as ``<b`` and ``</b``, in lower case. They are collected when needed."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    @cached_property
-    def _starts(self) -> frozenset[str]:
-        return frozenset(match[0].lower() for match in _TAG_START.finditer(self._text))
-
-    def __contains__(self, start: str) -> bool:
-        return start in self._starts
-
-
 class Tag(Struct, frozen=True):
     """A tag of HTML."""
 
@@ -67,11 +51,10 @@ class Tag(Struct, frozen=True):
         """Whether it separates paragraphs."""
         return _BLOCK.fullmatch(self.name) is not None
 
-    def is_placeholder(self, starts: TagStarts) -> bool:
-        """Check whether it is only words, such as ``<your-name>``: no other tag opens or closes it."""
-        if not self.is_bare or is_html_element(self.name):
-            return False
-        return (f"<{self.name}" if self.is_end else f"</{self.name}") not in starts
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether it is only words, such as ``<your-name>``."""
+        return self.is_bare and not is_html_element(self.name)
 
 
 def read_tag(text: str) -> Tag | None:
@@ -120,11 +103,6 @@ class InlineReader(Struct):
     _words: list[Words] = field(default_factory=list)
     _open_elements: list[tuple[str, Emphasis, int | None]] = field(default_factory=list)
     """Name, emphasis and link of each open element, outermost first."""
-
-    @property
-    def has_words(self) -> bool:
-        """Whether any words were collected."""
-        return bool(self._words)
 
     @property
     def is_at_start(self) -> bool:

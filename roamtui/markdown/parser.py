@@ -35,8 +35,6 @@ from roamtui.markdown.inline import (
     HIDDEN_TAGS,
     SCRIPT_SIGNS,
     InlineReader,
-    Tag,
-    TagStarts,
     read_tag,
 )
 from roamtui.markdown.rules import InlineSpans, get_html_splitter, get_parser
@@ -44,7 +42,7 @@ from roamtui.markdown.rules import InlineSpans, get_html_splitter, get_parser
 Definitions = dict[str, dict[str, str]]
 """Link definitions by normalised label, in the form of markdown-it-py's environment."""
 
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_CELLS = ("td", "th")
 _LEADS = {"li": "• ", "summary": "▾ "}
 """Signs before the text of elements."""
 _LINE_TAGS = frozenset({"dd", "dt", "li", "tbody", "td", "tfoot", "th", "thead", "tr"})
@@ -90,7 +88,7 @@ def read_markdown(
             return start - 1
         return start + (starts[own] if own < len(starts) else len(text))
 
-    reader = _BlockReader(tokens, InlineReader(has_footnotes=has_footnotes), TagStarts(source), start, find_offset)
+    reader = _BlockReader(tokens, InlineReader(has_footnotes=has_footnotes), start, find_offset)
     return Markdown(blocks=reader.read_blocks(), links=tuple(reader.words.links))
 
 
@@ -116,7 +114,6 @@ class _BlockReader:
         self,
         tokens: Sequence[Token],
         words: InlineReader,
-        tag_starts: TagStarts,
         start: int,
         find_offset: Callable[[int], int],
     ) -> None:
@@ -124,7 +121,6 @@ class _BlockReader:
         self._tokens = tokens
         self._next = 0
         """Index of the next token."""
-        self._tag_starts = tag_starts
         self._start = start
         self._find_offset = find_offset
         self._hidden = ""
@@ -223,27 +219,20 @@ class _BlockReader:
         if found is None or (after > 1 and found[2] is None):
             return "", ()
         self.words.add_text(found[2] or "")
-        self._add_inline(children[1:after], "")
+        self._add_inline(children[1:after])
         token.children = children[after + 1 :]
         return found[1].lower(), self.words.take()
 
     def _read_inline(self, end: str) -> Inline:
         for token in self._iter_until(end):
-            self._add_inline(token.children or [], token.content)
+            self._add_inline(token.children or [])
         return self.words.take()
 
-    def _add_inline(self, children: Sequence[Token], content: str) -> None:
-        starts = TagStarts(content)
+    def _add_inline(self, children: Sequence[Token]) -> None:
         for child in children:
             kind, _, side = child.type.rpartition("_")
             if child.type == "html_inline":
-                tag = read_tag(child.content)
-                if tag is None or self._skips(tag):
-                    continue
-                if tag.is_placeholder(starts):
-                    self.words.add_plain(child.content)
-                else:
-                    self._add_tag(tag)
+                self._add_tag(child.content)
             elif self._hidden:
                 continue
             elif side == "open":
@@ -275,85 +264,53 @@ class _BlockReader:
             case _:
                 self.words.add_text(token.content)
 
-    def _skips(self, tag: Tag | None) -> bool:
-        """Follow the elements whose text is not shown, and return whether a tag or text belongs to one."""
-        was_hidden = self._hidden
-        if tag and was_hidden:
-            self._hidden = "" if tag.is_end and tag.name == was_hidden else was_hidden
-        elif tag and tag.name in HIDDEN_TAGS and not tag.is_end:
-            self._hidden = tag.name
-        return bool(was_hidden or self._hidden)
-
-    def _add_tag(self, tag: Tag) -> None:
-        """Follow a tag among words. The tag of a block ends the line."""
-        if tag.name == "br" or (tag.is_block and self.words.has_words):
-            self.words.end_line()
+    def _add_tag(self, text: str) -> None:
+        """Follow a tag among words. The tag of a block starts a line, that of a cell goes on with it."""
+        tag, words = read_tag(text), self.words
+        if tag is None:
+            return
+        if self._hidden or tag.name in HIDDEN_TAGS:
+            is_end = tag.is_end and tag.name == self._hidden
+            self._hidden = "" if is_end or (tag.is_end and not self._hidden) else self._hidden or tag.name
+        elif tag.is_placeholder:
+            words.add_plain(text)
         elif tag.name == "img":
-            self.words.add_image(tag.attributes.get("alt", ""), tag.attributes.get("src", ""))
+            words.add_image(tag.attributes.get("alt", ""), tag.attributes.get("src", ""))
         elif tag.name == "q":
-            self.words.add_plain("”" if tag.is_end else "“")
-        elif tag.is_end:
-            self.words.close(tag.name)
-        elif tag.name in EMPHASES or tag.name in SCRIPT_SIGNS:
-            self.words.open(tag.name)
-        elif tag.name == "a" and "href" in tag.attributes:
-            self.words.open(tag.name, tag.attributes["href"])
+            words.add_plain("”" if tag.is_end else "“")
+        else:
+            if tag.name == "br" or (tag.is_block and not words.is_at_start and tag.name not in _CELLS):
+                words.end_line()
+            if tag.is_end:
+                words.close(tag.name)
+            elif tag.name in EMPHASES or tag.name in SCRIPT_SIGNS:
+                words.open(tag.name)
+            elif tag.name == "a" and "href" in tag.attributes:
+                words.open(tag.name, tag.attributes["href"])
+            if not tag.is_end:
+                words.add_plain(" │ " if tag.name in _CELLS and not words.is_at_start else _LEADS.get(tag.name, ""))
 
     def _read_html(self, token: Token) -> Iterator[Block]:
-        """Yield the paragraphs, headings, rules and code of a block of HTML. Its lists and tables become lines."""
-        first = line = (token.map or (0, 0))[0]
+        """Yield the paragraphs and the code of a block of HTML. Its lists and tables become lines."""
+        start, end = self._find_span(token)
         if match := _PRE.fullmatch(token.content.strip()):
-            text = html.unescape(_ANY_TAG.sub("", match[1]))
-            yield self._make_code(text.strip("\n"), "", line + text.startswith("\n"), self._find_span(token)[1])
+            text, first = html.unescape(_ANY_TAG.sub("", match[1])), (token.map or (0, 0))[0]
+            yield self._make_code(text.strip("\n"), "", first + text.startswith("\n"), end)
             return
-        level, lead = 0, ""
         group, self.words.group = self.words.group, None  # only Markdown has groups
         for piece in get_html_splitter().parseInline(token.content)[0].children or []:
-            text, tag = piece.content, read_tag(piece.content) if piece.type == "html_inline" else None
-            is_text = tag.is_placeholder(self._tag_starts) if tag else piece.type != "html_inline"
-            if self._skips(tag):
-                pass
-            elif is_text:
-                if not self.words.has_words:
-                    first = line + text.count("\n", 0, len(text) - len(text.lstrip()))
-                if text.strip():
-                    self.words.add_plain(lead)
-                    lead = ""
-                self.words.add_html(text)
-            elif tag and tag.is_block and tag.name not in _LINE_TAGS:
-                yield from self._end_paragraph(level, first, line)
-                level, first = 0 if tag.is_end else _HEADINGS.get(tag.name, 0), line
-                if tag.name == "hr":
-                    yield ThematicBreak(start=self._find_offset(line), end=self._find_offset(line + 1))
-            elif tag and not tag.is_block:
-                self._add_tag(tag)
-            if tag and tag.is_block and not tag.is_end:
-                lead = self._start_line(tag.name)
-            line += text.count("\n")
-        yield from self._end_paragraph(level, first, max(first, line - 1))
+            tag = read_tag(piece.content) if piece.type == "html_inline" else None
+            if tag and tag.is_block and tag.name not in _LINE_TAGS and (words := self.words.take()):
+                yield Paragraph(words=words, start=start, end=end)
+            if piece.type == "html_inline":
+                self._add_tag(piece.content)
+            elif not self._hidden:
+                self.words.add_html(piece.content)
+        if words := self.words.take():
+            yield Paragraph(words=words, start=start, end=end)
         self.words.close_all()
         self.words.group = group
         self._hidden = ""
-
-    def _start_line(self, name: str) -> str:
-        """Start a line for an element, and return the sign before its text."""
-        if name in ("td", "th"):
-            return "" if self.words.is_at_start else " │ "
-        if name in _LINE_TAGS and not self.words.is_at_start:
-            self.words.end_line()
-        self.words.close_all()
-        if name in EMPHASES:
-            self.words.open(name)
-        return _LEADS.get(name, "")
-
-    def _end_paragraph(self, level: int, first: int, last: int) -> Iterator[Block]:
-        """Yield the collected words as a paragraph, or as a heading with a level. They are in these lines."""
-        if words := self.words.take():
-            start, end = self._find_offset(first), self._find_offset(last + 1)
-            if level:
-                yield Heading(level=level, words=_strip_anchor(words), start=start, end=end)
-            else:
-                yield Paragraph(words=words, start=start, end=end)
 
 
 def _strip_anchor(words: Inline) -> Inline:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.tokens import estimate_tokens
-from roamtui.markdown.fences import FENCE
+from roamtui.markdown.code import FENCE
 from roamtui.outline.spans import Bounds, merge_bounds, subtract_bounds
 from roamtui.search.lexicon import get_synonyms
 from roamtui.search.terms import TermMatcher, tokenise

@@ -71,8 +71,6 @@ _CONTAINER_LINES = (
         ":::: warning x",
         ":::{note}",
         "::: a.b",
-        "///",
-        "/// note | x",
         "- ::: tip",
         "    text",
     ),

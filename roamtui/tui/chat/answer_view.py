@@ -14,7 +14,7 @@ from typing_extensions import override
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.markdown.blocks import Link
-from roamtui.markdown.fences import update_fence
+from roamtui.markdown.code import update_fence
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.lines import Line
 from roamtui.quotes.answer_markdown import read_answer_markdown

@@ -20,7 +20,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.document.text import compute_line_starts, measure_front_matter, normalise_line_ends
-from roamtui.markdown.fences import update_fence
+from roamtui.markdown.code import update_fence
 from roamtui.tui.labels import format_node
 
 _FRONT_MATTER_LENGTH_MAX = 50_000
