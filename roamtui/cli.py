@@ -106,7 +106,7 @@ def _make_shared_parsers() -> dict[str, ArgumentParser]:
     model.add_argument("--api-base", metavar="URL", help="address of the model's server")
     find.add_argument("--mode", choices=("off", "keyword", "vector", "hybrid"), help="how to search")
     find.add_argument("--embedder", metavar="S", help="for vectors: ollama/MODEL, openai/MODEL or local:NAME")
-    find.add_argument("--index", metavar="URI", help="a LanceDB database: a folder, s3://… or db://…")
+    find.add_argument("--index", metavar="URI", help="a LanceDB database for vectors: a folder, s3://… or db://…")
     find.add_argument("--limit", type=_count, metavar="N", help="maximum number of results")
     return shared
 

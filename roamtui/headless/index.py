@@ -18,9 +18,9 @@ from roamtui.models.options import OFFLINE
 from roamtui.paths import indexes_path
 from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
-from roamtui.search.index import IndexLocation, SectionStore, delete_index
+from roamtui.search.index import SUMMARIES, IndexLocation, SectionStore, delete_index
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.lance import LanceDatabase, LanceTable
+from roamtui.search.lance import LanceDatabase
 
 _REQUESTS_AT_ONCE = 4
 
@@ -68,12 +68,9 @@ def run_index(
         database = LanceDatabase(options.index)
         database.save_summaries(library.summaries)
         library = replace(library, summaries=database.load_summaries())
-        LanceTable(options.index, library, options.chunk_size, on_progress=progress)
-        place = database.uri
-    elif path is None or KeywordSearcher(library, location=location).prepare(progress).store.path is None:
+    if path is None or KeywordSearcher(library, location=location).prepare(progress).store.path is None:
         raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")
-    else:
-        place = f"{path} ({path.stat().st_size / 1e6:,.1f} MB)"
+    place = f"{path} ({path.stat().st_size / 1e6:,.1f} MB)"
     write_text(f"{len(library):,} sections, {progress.count:,} of them new or changed, in {place}\n")
     if options.needs_vectors and (searcher := make_searcher(library, options, services, location)):
         searcher.search("")  # embeds what is new
@@ -88,11 +85,11 @@ def add_summaries(library: Library, model: Model, location: IndexLocation, *, as
         raise UsageError(f"the model {OFFLINE} cannot write summaries. Choose another with --model.")
     store = SectionStore(location.get_path(library))
     try:
-        if tasks := plan_missing_summaries(library, store.load_summaries()):
+        if tasks := plan_missing_summaries(library, store.load(SUMMARIES)):
             asyncio.run(_write_summaries(tasks, model, store, assume_yes=assume_yes))
         else:
             write_notice("All summaries exist already.")
-        return replace(library, summaries=store.load_summaries())
+        return replace(library, summaries=store.load(SUMMARIES))
     finally:
         store.close()
 
@@ -104,7 +101,7 @@ async def _write_summaries(
 
     async def write_one(task: SummaryTask) -> None:
         nonlocal done
-        store.save_summaries({task.digest: await write_summary(model, task)})
+        store.save(SUMMARIES, {task.digest: await write_summary(model, task)})
         done += 1
         progress(done, len(tasks))
 

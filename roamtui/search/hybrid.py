@@ -53,8 +53,8 @@ def make_searcher(
     if location is not None and options.needs_vectors:
         location = replace(location, force=True)
     words = KeywordSearcher(library, location=location)
-    plain = RetrievalOptions(embedder=options.embedder, chunk_size=options.chunk_size)
-    return words if options == plain else HybridSearcher(library, words, options, services or SearchServices())
+    is_plain = not (options.needs_vectors or options.neighbour_count or options.rerank == "on" or options.limit)
+    return words if is_plain else HybridSearcher(library, words, options, services or SearchServices())
 
 
 class RankedList(Struct, frozen=True, kw_only=True):
@@ -83,8 +83,6 @@ class HybridSearcher:
         self._lock = threading.Lock()
         """Held while text is indexed and embedded, which may take minutes, and while words are searched."""
         self._indexed_library: Library | None = None
-        self._word_table: LanceTable | None = None
-        """Used instead of `words`."""
         self._vectors: VectorIndex | LanceTable | None = None
         """None if only keywords are searched."""
 
@@ -103,15 +101,11 @@ class HybridSearcher:
         """Return up to `limit` hits, best first, or none for a blank query. See `Searcher`."""
         options = self._options
         limit = min(limit, options.limit or limit)
-        count = max(limit, CANDIDATES)
         with self._lock:
             self._update_indexes()
             if not query.strip() or limit < 1:
                 return ()
-            if self._word_table is not None:
-                ranking = self._word_table.rank_words(query, limit=count, within=within)
-            else:
-                ranking = self._words.rank(query, limit=count, within=within, earlier=earlier)
+            ranking = self._words.rank(query, limit=max(limit, CANDIDATES), within=within, earlier=earlier)
             vectors = self._vectors
         lists = self._list_rankings(query, ranking, vectors, within)
         if options.rerank == "on" and self._services.reranker is not None:
@@ -128,10 +122,7 @@ class HybridSearcher:
             return
         vectors: VectorIndex | LanceTable | None = None
         self._words.refresh(library)
-        if options.index is not None:
-            self._word_table = LanceTable(options.index, library, options.chunk_size, on_progress=on_progress)
-        else:
-            self._words.prepare(on_progress)
+        store = self._words.prepare(on_progress).store
         if options.needs_vectors:
             assert services.embedder is not None
             embedding = services.embedder, on_progress or services.progress
@@ -139,7 +130,7 @@ class HybridSearcher:
                 if options.index is not None:
                     vectors = LanceTable(options.index, library, options.chunk_size, *embedding)
                 else:
-                    vectors = VectorIndex(library, options.chunk_size, self._words.prepare().store, *embedding)
+                    vectors = VectorIndex(library, options.chunk_size, store, *embedding)
             except RoamtuiError as error:
                 services.fall_back_to_keywords(error, options.mode)
         self._indexed_library, self._vectors = library, vectors

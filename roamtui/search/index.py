@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 from weakref import finalize
 
 from msgspec import Struct
@@ -34,11 +35,12 @@ _CACHE_KIB = 16_000
 _ABOVE_LENGTH_MAX = 200
 """Maximum number of characters of a title that are indexed with each section below it. A title may have 100 KB."""
 _TITLE_WORD_LENGTH_MIN = 4
+SUMMARIES = "summary"
+"""Kind of a saved summary. The kind of a vector is the name of its embedder."""
 _SCHEMA = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS sections USING fts5(title, path, body, tokenize='{TOKENIZER}')",
     "CREATE TABLE IF NOT EXISTS parts (number INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL UNIQUE)",
-    "CREATE TABLE IF NOT EXISTS summaries (digest TEXT PRIMARY KEY, text TEXT NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS vectors (digest BLOB, model TEXT, vector BLOB NOT NULL, PRIMARY KEY (digest, model))",
+    "CREATE TABLE IF NOT EXISTS saved (kind TEXT, digest TEXT, value BLOB NOT NULL, PRIMARY KEY (kind, digest))",
     f"PRAGMA user_version = {VERSION}",
 )
 _PART_BITS = 32
@@ -217,12 +219,12 @@ class SectionStore:
                 path or ":memory:", timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
             finalize(self, self._connection.close)
-            try:
-                self._prepare_tables()
-            except BaseException:
-                # An open transaction would lock the file for other programs, and Windows cannot delete an open file.
-                self._connection.close()
-                raise
+            self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        with self._writing() as connection:
+            if connection.execute("PRAGMA user_version").fetchone()[0] not in (0, VERSION):
+                raise sqlite3.DatabaseError("another version of roamtui wrote it")
+            for statement in _SCHEMA:
+                connection.execute(statement)
 
     def close(self) -> None:
         """Close the file, if there is one."""
@@ -235,8 +237,8 @@ class SectionStore:
         Missing documents are written, and all others are removed. `on_progress` receives the number of new sections
         that are written, and their total.
         """
-        execute = self._connection.execute
-        with self._lock, self._convert_errors(), self._transaction():
+        with self._writing() as connection:
+            execute = connection.execute
             numbers: dict[str, int] = dict(execute("SELECT digest, number FROM parts"))
             self._digests = frozenset(part.digest for part in parts)
             for digest in numbers.keys() - self._digests:
@@ -250,7 +252,7 @@ class SectionStore:
                     on_progress(done, total)
                 number = execute("INSERT INTO parts(digest) VALUES(?)", (part.digest,)).lastrowid or 0
                 rows = (((number << _PART_BITS) + row, *columns) for row, columns in part.make_rows())
-                self._connection.executemany("INSERT INTO sections(rowid, title, path, body) VALUES(?, ?, ?, ?)", rows)
+                connection.executemany("INSERT INTO sections(rowid, title, path, body) VALUES(?, ?, ?, ?)", rows)
                 numbers[part.digest] = number
                 done += len(part)
         if on_progress is not None and total:
@@ -277,38 +279,16 @@ class SectionStore:
             count: int = self._connection.execute(query, (expression, count_max)).fetchone()[0]
             return count
 
-    def load_summaries(self) -> dict[str, str]:
-        """Return the summaries that a model wrote, by the digest of the summarised text."""
+    def load(self, kind: str) -> dict[str, Any]:
+        """Return what was saved of a kind: summaries, or the vectors of an embedder, by the digest of the text."""
         with self._lock, self._convert_errors():
-            return dict(self._connection.execute("SELECT digest, text FROM summaries"))
+            return dict(self._connection.execute("SELECT digest, value FROM saved WHERE kind = ?", (kind,)))
 
-    def save_summaries(self, summaries: Mapping[str, str]) -> None:
-        """Save summaries by the digest of the summarised text."""
-        with self._lock, self._convert_errors(), self._transaction():
-            self._connection.executemany("INSERT OR REPLACE INTO summaries VALUES(?, ?)", summaries.items())
-
-    def load_vectors(self, model: str) -> dict[bytes, bytes]:
-        """Return the vectors of an embedder by the digest of the embedded text."""
-        with self._lock, self._convert_errors():
-            return dict(self._connection.execute("SELECT digest, vector FROM vectors WHERE model = ?", (model,)))
-
-    def save_vectors(self, vectors: Mapping[bytes, bytes], model: str) -> None:
-        """Save vectors of an embedder by the digest of the embedded text."""
-        rows = [(digest, model, vector) for digest, vector in vectors.items()]
-        with self._lock, self._convert_errors(), self._transaction():
-            self._connection.executemany("INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)", rows)
-
-    def _prepare_tables(self) -> None:
-        execute = self._connection.execute
-        if self.path is not None:
-            execute("PRAGMA journal_mode = DELETE")
-            execute("PRAGMA synchronous = FULL")
-            execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-        with self._transaction():
-            if execute("PRAGMA user_version").fetchone()[0] not in (0, VERSION):
-                raise sqlite3.DatabaseError("another version of roamtui wrote it")
-            for statement in _SCHEMA:
-                execute(statement)
+    def save(self, kind: str, values: Mapping[str, str | bytes]) -> None:
+        """Save summaries or vectors by the digest of their text."""
+        with self._writing() as connection:
+            rows = ((kind, digest, value) for digest, value in values.items())
+            connection.executemany("INSERT OR REPLACE INTO saved VALUES(?, ?, ?)", rows)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -323,15 +303,11 @@ class SectionStore:
             yield
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        try:
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Hold the lock during a transaction, which is undone if an error is raised."""
+        with self._lock, self._convert_errors(), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
-            yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                self._connection.execute("ROLLBACK")
-            raise
+            yield self._connection
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
@@ -342,6 +318,7 @@ class SectionStore:
             raise IndexLostError(format_reason(error)) from error
         except sqlite3.DatabaseError as error:
             if self.path is not None and (not isinstance(error, sqlite3.OperationalError) or "no such" in str(error)):
+                self._connection.close()  # Windows cannot delete an open file
                 with suppress(OSError):
                     delete_index(self.path)
             raise IndexLostError(str(error)) from error
@@ -373,7 +350,7 @@ def load_summaries(path: Path) -> dict[str, str]:
     """Return the summaries in the index at `path`. If the file cannot be used, the search says so, not this."""
     try:
         with closing(SectionStore(path)) as store:
-            return store.load_summaries()
+            return store.load(SUMMARIES)
     except IndexLostError:
         return {}
 

@@ -38,7 +38,6 @@ from roamtui.search.terms import (
     TermMatcher,
     detect_language,
     extract_query_terms,
-    is_unspaced,
     normalise_unicode,
     space_unspaced_scripts,
     tokenise,
@@ -263,53 +262,47 @@ def _score_sections(
 def _score_words(index: SectionIndex, query: Query, count: int, within: range) -> dict[int, float]:
     by_stem = {stem(word): _quote(word) for word in query.words}
     terms = tuple(dict.fromkeys((*by_stem.values(), *query.expressions)))[: 2 * TERMS_MAX]
-    synonyms: list[str] = []
+    known: list[str] = []
     if len(within) > _LARGE:
         counts = {term: index.store.count(term) for term in terms}
         rare = tuple(term for term in terms if 0 < counts[term] <= _COMMON_SHARE * len(index))
         terms = rare or tuple(sorted(terms, key=lambda term: counts[term] or math.inf)[:1])
     else:
-        synonyms, alternatives = _list_synonyms(index, query, within)
-        implied = map(_quote, get_implied_words(query.text))
-        terms += (*_list_german_forms(query), *alternatives, *implied)
+        known, missing = _list_synonyms(index, query, within)
+        forms = query.words if query.language is Language.GERMAN else ()
+        terms += (*_quote_forms((*forms, *missing), query.language), *map(_quote, get_implied_words(query.text)))
     scores: dict[int, float] = defaultdict(float)
-    for expressions, weight in ((terms, 1.0), (synonyms, _SYNONYM_WEIGHT)):
+    for expressions, weight in ((terms, 1.0), (_quote_forms(known, query.language), _SYNONYM_WEIGHT)):
         for number, score in index.rank(" OR ".join(expressions), within, count):
             scores[number] += weight * score
     return dict(scores)
 
 
-def _list_german_forms(query: Query) -> list[str]:
-    """Return the FTS5 expressions for the forms of German words, and for compounds that start with them."""
-    roots = [reduce_word(word, query.language) for word in query.words if query.language is Language.GERMAN]
-    roots = [root for root in dict.fromkeys(roots) if len(root) >= ROOT_LENGTH_MIN and not is_unspaced(root)]
-    return [f"{_quote(start + root)} *" for root in roots for start in ("", "ge")][:TERMS_MAX]  # "ge": a participle
+def _quote_forms(words: Iterable[str], language: Language) -> list[str]:
+    """Return the FTS5 expressions for words: in German, for all their forms, and for compounds that start with them."""
+    if language is Language.ENGLISH:
+        return [_quote(word) for word in words]
+    roots = dict.fromkeys(reduce_word(word, language) for word in words)
+    forms = [f"{start}{root}" for root in roots for start in ("", "ge")]  # "ge" starts a participle
+    return [f"{_quote(form)} *" for form in forms if len(form) >= ROOT_LENGTH_MIN][:TERMS_MAX]
 
 
 def _list_synonyms(index: SectionIndex, query: Query, within: range) -> tuple[list[str], list[str]]:
-    """Return the FTS5 expressions for synonyms of the query's words: of words in the index, and of those that are not.
+    """Return synonyms of the query's words: of words in the index, and of those that are not.
 
     The synonyms of an English word that many sections contain are left out, because they may mean something else. The
     formal words of other languages are safer.
     """
-    language = query.language
     known: list[str] = []
     missing: list[str] = []
     for word in query.words:
-        if synonyms := get_synonyms((word,), language):
+        if synonyms := get_synonyms((word,), query.language):
             count = len(index.rank(_quote(word), within, _RARE_SECTIONS_MAX + 1))
             if not count:
                 missing += synonyms
-            elif count <= _RARE_SECTIONS_MAX or language is Language.GERMAN:
+            elif count <= _RARE_SECTIONS_MAX or query.language is Language.GERMAN:
                 known += synonyms
-    if language is Language.ENGLISH:
-        return [_quote(word) for word in known], [_quote(word) for word in missing]
-
-    def list_forms(words: Iterable[str]) -> list[str]:
-        roots = dict.fromkeys(reduce_word(word, language) for word in words)
-        return [f"{_quote(root)} *" if len(root) >= ROOT_LENGTH_MIN else _quote(root) for root in roots]
-
-    return list_forms(known), list_forms(missing)
+    return known, missing
 
 
 def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Query) -> dict[int, float]:

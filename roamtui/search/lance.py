@@ -1,4 +1,4 @@
-"""The index in a LanceDB database: one table of chunks with their words, and one with vectors for each embedder."""
+"""Vectors and summaries in a LanceDB database, which several machines share: one table of vectors for each embedder."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from typing import Any
 
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.errors import UnknownSectionError, UsageError
-from roamtui.search.base import Embedder, Hit, IndexLostError, Progress, Ranking
+from roamtui.errors import UsageError
+from roamtui.search.base import Embedder, IndexLostError, Progress
 from roamtui.search.index import IndexedDocument
-from roamtui.search.terms import TermMatcher, normalise_unicode, space_unspaced_scripts
 from roamtui.search.vectors import embed_query, embed_texts, make_chunks
 
-TABLE = "passages"
+TABLE = "vectors"
+"""Start of the names of tables of vectors."""
 SUMMARIES = "summaries"
 _FORMAT_VERSION = "2"
 """Increase it when the rows for the same text change."""
-_BATCH_CHUNKS = 10_000
+_BATCH_CHUNKS = 1_000
 """Approximate number of chunks that are written in one commit, which takes several requests to object storage."""
 _ROWS_PER_SECTION = 10
 """Number of rows fetched for each wanted section, because the best chunks often belong to the same section."""
@@ -40,13 +40,12 @@ _REASON_LENGTH = 200
 
 
 class LanceTable:
-    """A table of chunks, which the constructor brings up to date with a library. It may take minutes.
+    """A table of the vectors of chunks, which the constructor brings up to date with a library. It may take minutes.
 
     The chunks of a document are written together or not at all. Chunks that two programs wrote are found only once. If
     the constructor is interrupted, the next one continues.
 
-    With an embedder, it is a table of vectors, otherwise of words. `on_progress` receives the number of new sections
-    that are written, and their total.
+    `on_progress` receives the number of new sections that are embedded, and their total.
 
     Raises:
         UsageError: The table contains other documents.
@@ -58,14 +57,14 @@ class LanceTable:
         uri: str,
         library: Library,
         chunk_size: int,
-        embedder: Embedder | None = None,
+        embedder: Embedder,
         on_progress: Progress | None = None,
     ) -> None:
         self.library = library
         self._database = LanceDatabase(uri)
         self._chunk_size = chunk_size
         self._embedder = embedder
-        self._name = TABLE if embedder is None else f"{TABLE}_{_digest(embedder.name)}"
+        self._name = f"{TABLE}_{_digest(embedder.name)}"
         self._table: Any | None = None
         parts = [IndexedDocument.make(document, library.numbering, library) for document in library.documents]
         wanted = {_digest(_FORMAT_VERSION, str(chunk_size), part.digest): part for part in parts}
@@ -79,35 +78,19 @@ class LanceTable:
                     raise
             time.sleep(random.uniform(*_PAUSE_SECONDS))  # noqa: S311 - not for security
 
-    def rank_words(self, query: str, *, limit: int, within: str | None = None) -> Ranking:
-        """Return the best sections of a table of words, like `KeywordSearcher.rank`."""
-        matcher = TermMatcher.for_question(query)
-        if within is not None and within not in self.library:
-            raise UnknownSectionError(within)
-        found = self.rank(" ".join(matcher.terms), limit=limit, within=within) if matcher.terms else []
-        hits = tuple(
-            Hit(section_id=section_id, score=score / found[0][1], why=f"text rank {rank}")
-            for rank, (section_id, score) in enumerate(found, start=1)
-        )
-        return Ranking(library=self.library, hits=hits, matcher=matcher)
-
     def rank(self, query: str, *, limit: int, within: str | None = None) -> list[tuple[str, float]]:
-        """Return up to `limit` sections with the score of their best chunk, best first."""
+        """Return up to `limit` sections with the cosine of their most similar chunk, best first."""
         if self._table is None or limit < 1:
             return []
-        vector = embed_query(query, self._embedder) if self._embedder is not None else None
+        vector = embed_query(query, self._embedder)
         with self._database.convert_errors():
-            if vector is None:
-                words = self._database.queries.MatchQuery(space_unspaced_scripts(query), "text")
-                search, score_column = self._table.search(words, query_type="fts"), "_score"
-            else:
-                search, score_column = self._table.search(vector).distance_type("dot"), "_distance"
-            if within not in (None, self.library.root_id):
+            search = self._table.search(vector).distance_type("dot")
+            if within is not None:
                 search = search.where(f"array_has(above, {_quote([within])})", prefilter=True)
-            rows = search.limit(limit * _ROWS_PER_SECTION).select(["id", score_column]).to_arrow()
+            rows = search.limit(limit * _ROWS_PER_SECTION).select(["id", "_distance"]).to_arrow()
         best: dict[str, float] = {}
-        for section_id, score in zip(rows["id"].to_pylist(), rows[score_column].to_pylist(), strict=True):
-            best.setdefault(section_id, score if vector is None else 1.0 - score)
+        for section_id, distance in zip(rows["id"].to_pylist(), rows["_distance"].to_pylist(), strict=True):
+            best.setdefault(section_id, 1.0 - distance)
         return [*best.items()][:limit]
 
     def _sync(self, wanted: Mapping[str, IndexedDocument], on_progress: Progress | None) -> None:
@@ -134,12 +117,6 @@ class LanceTable:
                 batch = []
         if on_progress is not None and total:
             on_progress(total, total)
-        if self._table is not None and self._embedder is None:
-            if not self._table.list_indices():
-                words = self._database.indexes.FTS(language="English", with_position=False)
-                self._table.create_index("text", config=words)
-            elif missing and not self._database.is_cloud:  # which adds new rows to its index by itself
-                self._table.optimize()
 
     def _make_rows(self, digest: str, part: IndexedDocument) -> Iterator[dict[str, object]]:
         ids = [section_id for row, section_id in enumerate(part.document.ids) if row not in part.loaded]
@@ -151,14 +128,10 @@ class LanceTable:
     def _add(self, rows: list[dict[str, object]]) -> None:
         arrow = self._database.arrow
         texts = [str(row.pop("text")) for row in rows]
-        added = arrow.Table.from_pylist(rows)
-        if self._embedder is None:
-            column = arrow.array([space_unspaced_scripts(normalise_unicode(text)) for text in texts])
-            added = added.append_column("text", column)
-        else:
-            matrix = embed_texts(texts, self._embedder)
-            values = arrow.array(matrix.ravel(), type=arrow.float16())
-            added = added.append_column("vector", arrow.FixedSizeListArray.from_arrays(values, matrix.shape[1]))
+        matrix = embed_texts(texts, self._embedder)
+        values = arrow.array(matrix.ravel(), type=arrow.float16())
+        vectors = arrow.FixedSizeListArray.from_arrays(values, matrix.shape[1])
+        added = arrow.Table.from_pylist(rows).append_column("vector", vectors)
         if self._table is None:
             self._table = self._database.create_table(self._name, added.schema)
         self._table.add(added)
@@ -181,16 +154,13 @@ class LanceDatabase:
         os.environ.setdefault("LANCEDB_LOG", "error")  # otherwise it writes warnings to the terminal
         os.environ.setdefault("LANCE_LOG", "error")
         self.uri = uri if "://" in uri else str(Path(uri).expanduser())
-        self.is_cloud = uri.startswith("db://")
         import lancedb  # noqa: PLC0415 - an extra
-        import lancedb.index  # noqa: PLC0415 - the same
-        import lancedb.query  # noqa: PLC0415 - the same
         import pyarrow as pa  # noqa: PLC0415 - the same
 
         self.arrow: Any = pa
-        self.queries: Any = lancedb.query
-        self.indexes: Any = lancedb.index
-        variables = {"region": "LANCEDB_REGION", "host_override": "LANCEDB_HOST_OVERRIDE"} if self.is_cloud else {}
+        variables = (
+            {"region": "LANCEDB_REGION", "host_override": "LANCEDB_HOST_OVERRIDE"} if uri.startswith("db://") else {}
+        )
         cloud = {name: os.environ[variable] for name, variable in variables.items() if os.environ.get(variable)}
         with self.convert_errors():
             self._connection = lancedb.connect(self.uri, **cloud)
@@ -211,7 +181,7 @@ class LanceDatabase:
 
     def drop_index(self) -> int:
         """Delete the tables of an index, but no others, and return their number."""
-        names = [name for name in self.list_tables() if name in (TABLE, SUMMARIES) or name.startswith(f"{TABLE}_")]
+        names = [name for name in self.list_tables() if name == SUMMARIES or name.startswith(f"{TABLE}_")]
         with self.convert_errors():
             for name in names:
                 self._connection.drop_table(name)

@@ -219,27 +219,16 @@ def _score_sentence(
         distance = max(first_offsets.values()) - min(first_offsets.values())
         score *= 1 + _PROXIMITY_BONUS / (1 + distance / _PROXIMITY_LENGTH)
     if sentence.kind in (UnitKind.PROSE, UnitKind.ITEM):
-        word_count = _count_words(text, sentence)
+        word_count = len(_WORD.findall(text, sentence.start, sentence.end))
         score *= _QUESTION_FACTOR if text[sentence.end - 1] == "?" else 1.0
         if word_count < _SENTENCE_WORDS_MIN:
             score *= _SHORT_FACTOR if word_count > 2 else _FRAGMENT_FACTOR
     return score
 
 
-def _count_words(text: str, sentence: Unit) -> int:
-    return len(_WORD.findall(text, sentence.start, sentence.end))
-
-
 def get_first_sentence(text: str) -> Unit | None:
-    """Return the first meaningful sentence of a text, or None if the text has only headings.
-
-    A meaningful sentence is not code, and has at least five words. If there is none, return the first sentence.
-    """
-    bodies = [sentence for sentence in split_sentences(text) if sentence.kind not in _HEADING_KINDS]
-    for sentence in bodies:
-        if sentence.kind is not UnitKind.CODE and _count_words(text, sentence) >= _SENTENCE_WORDS_MIN:
-            return sentence
-    return bodies[0] if bodies else None
+    """Return the first sentence of a text, or None if the text has only headings."""
+    return next((sentence for sentence in split_sentences(text) if sentence.kind not in _HEADING_KINDS), None)
 
 
 def make_snippet(text: str, matcher: TermMatcher) -> str:

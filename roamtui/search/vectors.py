@@ -131,8 +131,8 @@ def embed_texts(
     if not texts:
         return np.zeros((0, 0), dtype=_STORED_TYPE)
     data = (text.encode("utf-8", "surrogatepass") for text in texts)
-    digests = [hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).digest() for encoded in data]
-    known = store.load_vectors(embedder.name) if store is not None else {}
+    digests = [hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).hexdigest() for encoded in data]
+    known = store.load(embedder.name) if store is not None else {}
     missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
     if missing and on_progress is not None:
         on_progress(0, len(missing))
@@ -142,7 +142,7 @@ def embed_texts(
         rows = _normalise_rows(embedder.embed([missing[digest] for digest in batch], kind=EmbedKind.DOCUMENT))
         new = dict(zip(batch, (row.astype(_STORED_TYPE).tobytes() for row in rows), strict=True))
         if store is not None:
-            store.save_vectors(new, embedder.name)
+            store.save(embedder.name, new)
         known |= new
         if on_progress is not None:
             on_progress(start + len(batch), len(waiting))

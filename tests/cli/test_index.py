@@ -16,27 +16,6 @@ needs_lance = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, re
 
 
 @needs_lance
-def test_a_database_is_written_searched_brought_up_to_date_and_deleted(
-    run: RunCommand, garden: Path, tmp_path: Path
-) -> None:
-    uri = tmp_path / "database"
-    written = run("index", garden, "--index", uri)
-    assert written.code == 0
-    assert written.out == f"5 sections, 5 of them new or changed, in {uri}\n"
-
-    hits = run("search", garden, "late spade", "--index", uri, "--json").json["hits"]
-    assert hits[0]["path"][-1] == "Tools"
-    answer = run("ask", garden, "What does a late spade cost?", "--index", uri).out
-    assert "A late spade costs 50 cents a day" in answer
-
-    garden.write_text(garden.read_text("utf-8") + "\n## Bees\n\nTwo hives.\n", "utf-8")
-    assert run("index", garden, "--index", uri).out.startswith("6 sections, 6 of them")
-    assert run("index", garden, "--index", uri).out.startswith("6 sections, 0 of them")
-    assert run("index", garden, "--index", uri, "--delete").out == f"Deleted {uri}\n"
-    assert run("index", garden, "--index", uri, "--delete").out == "There is no index of this source.\n"
-
-
-@needs_lance
 @pytest.mark.parametrize("command", ["search", "ask"])
 def test_what_cannot_be_opened_is_told(
     run: RunCommand, garden: Path, command: str, monkeypatch: pytest.MonkeyPatch
@@ -80,16 +59,24 @@ def test_with_a_damaged_index_the_answer_is_the_same(run: RunCommand, garden: Pa
     assert (result.code, result.out) == (0, before)
 
 
+@needs_lance
 @pytest.mark.slow
 @pytest.mark.usefixtures("forked_models")
-def test_sections_are_embedded_with_the_index(run: RunCommand, garden: Path) -> None:
+def test_sections_are_embedded_into_a_database_searched_and_deleted(
+    run: RunCommand, garden: Path, tmp_path: Path
+) -> None:
+    arguments = garden, "--index", tmp_path / "database", "--mode", "hybrid", "--embedder", "ollama/arctic"
     with FakeEmbeddingServer() as server:
         write_settings(f'[retrieval]\nembedder_api_base = "{server.origin}"\n')
-        result = run("index", garden, "--mode", "hybrid", "--embedder", "ollama/arctic")
+        result = run("index", *arguments)
         assert result.code == 0
-        assert "embedded 5 of 5 chunks" in result.err
         assert len(server.texts) == 5
-    assert len(_list_indexes()) == 1
+        assert run("index", *arguments).out.startswith("5 sections, 0 of them")
+        assert len(server.texts) == 5
+        hits = run("search", garden, "late spade", *arguments[1:], "--json").json["hits"]
+    assert hits[0]["path"][-1] == "Tools"
+    assert run("index", garden, "--index", tmp_path / "database", "--delete").out.endswith("database\n")
+    assert run("index", garden, "--index", tmp_path / "database", "--delete").out.startswith("There is no index")
 
 
 FILES = {name: f"# {name.title()}\n\nAll of {name}.\n" for name in ("apples", "bees", "cherries")}

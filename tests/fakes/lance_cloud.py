@@ -9,9 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import lancedb
-import lancedb.query
 import pyarrow as pa
-from lancedb.index import FTS
 
 from tests.fakes.loopback import LoopbackServer, QuietHandler
 
@@ -85,11 +83,8 @@ class _Handler(QuietHandler):
             "describe": lambda: _describe(table),
             "count_rows": table.count_rows,
             "delete": lambda: {"version": table.delete(asked["predicate"]).version},
-            "create_index": lambda: _index(table, asked),
-            "index/list": lambda: {"indexes": [_name_index(index.columns) for index in table.list_indices()]},
         }
-        stats = {"num_indexed_rows": table.count_rows(), "num_unindexed_rows": 0, "index_type": "FTS"}
-        self._answer(stats if action.endswith("/stats") else actions[action]())
+        self._answer(actions[action]())
 
     def _answer(self, value: object) -> None:
         self._send(200, json.dumps(value).encode())
@@ -112,23 +107,10 @@ def _describe_type(kind: Any) -> object:  # noqa: ANN401 - one of pyarrow's
     return {"type": _SIMPLE_TYPES[str(kind)]}
 
 
-def _index(table: Any, asked: Mapping[str, Any]) -> object:  # noqa: ANN401 - LanceDB's own
-    assert asked["index_type"] == "FTS"
-    table.create_index(asked["column"], config=FTS(with_position=asked["with_position"], remove_stop_words=False))
-    return {}
-
-
-def _name_index(columns: list[str]) -> object:
-    return {"index_name": f"{columns[0]}_idx", "index_uuid": "1", "columns": columns, "status": "done"}
-
-
 def _query(table: Any, asked: Mapping[str, Any]) -> Any:  # noqa: ANN401 - LanceDB's own
-    if asked.get("full_text_query"):
-        search = table.search(_make_query(asked["full_text_query"]["query"]), query_type="fts")
-    elif asked["vector"]:
-        search = table.search(asked["vector"]).distance_type(asked["distance_type"])
-    else:
-        search = table.search()
+    search = table.search(asked["vector"] or None)
+    if asked["vector"]:
+        search = search.distance_type(asked["distance_type"])
     if asked.get("filter"):
         search = search.where(asked["filter"], prefilter=True)
     if asked.get("columns"):
@@ -136,14 +118,3 @@ def _query(table: Any, asked: Mapping[str, Any]) -> Any:  # noqa: ANN401 - Lance
     if asked.get("with_row_id"):
         search = search.with_row_id(True)  # noqa: FBT003 - LanceDB's own
     return search.limit(min(asked["k"], 1_000_000)).to_arrow()
-
-
-def _make_query(described: Mapping[str, Any]) -> Any:  # noqa: ANN401 - LanceDB's own
-    (kind, value) = next(iter(described.items()))
-    if kind == "match":
-        return lancedb.query.MatchQuery(value["terms"], value["column"])
-    if kind == "phrase":
-        return lancedb.query.PhraseQuery(value["terms"], value["column"])
-    occur = lancedb.query.Occur
-    parts = [(occur.SHOULD, part) for part in value["should"]] + [(occur.MUST, part) for part in value["must"]]
-    return lancedb.query.BooleanQuery([(sign, _make_query(part)) for sign, part in parts])

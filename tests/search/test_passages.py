@@ -15,7 +15,6 @@ from roamtui.search.lexicon import Language
 from roamtui.search.passages import (
     find_passage,
     find_question_words,
-    get_first_sentence,
     rank_sentences,
     select_excerpt,
     split_passages,
@@ -154,14 +153,6 @@ _RETRIES = "```\nretry(limit=3)\n```\n\nWhat is the retry limit here?\n\nYou can
 )
 def test_the_best_sentence_comes_first(text: str, question: str, best: str) -> None:
     assert _choose(text, question) == [best]
-
-
-def test_the_first_sentence_is_a_meaningful_one() -> None:
-    text = "# Head\n\nNote:\n\nThis page says a great deal. More.\n"
-    opening = get_first_sentence(text)
-    assert opening is not None
-    assert text[opening.start : opening.end] == "This page says a great deal."
-    assert get_first_sentence("# Only a head\n") is None
 
 
 _FILLER = "Some words that say nothing of it. "

@@ -46,12 +46,12 @@ class Backend:
             assert done <= total
             written[0] = total
 
-        self.prepare_words(library, on_progress)
+        self.prepare(library, on_progress)
         return written[0]
 
-    def prepare_words(self, library: Library, on_progress: Progress) -> None:
+    def prepare(self, library: Library, on_progress: Progress) -> None:
         if self.options.index is not None:
-            LanceTable(self.options.index, library, self.options.chunk_size, on_progress=on_progress)
+            LanceTable(self.options.index, library, self.options.chunk_size, HashedEmbedder(), on_progress)
         else:
             KeywordSearcher(library, location=self.location).prepare(on_progress)
 

@@ -9,6 +9,7 @@ import pytest
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Searcher, SearchMode
+from roamtui.search.keyword import KeywordSearcher
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.backends.conftest import Backend
 from tests.search.libraries import id_of, make_folder, make_library
@@ -37,8 +38,8 @@ def _find(searcher: Searcher, library: Library, query: str, within: str | None =
         ('"first day"', "Sick leave"),
     ],
 )
-def test_words_find_the_section_that_is_meant(backend: Backend, query: str, title: str) -> None:
-    assert _find(backend.open(LIBRARY), LIBRARY, query)[0] == title
+def test_words_find_the_section_that_is_meant(query: str, title: str) -> None:
+    assert _find(KeywordSearcher(LIBRARY), LIBRARY, query)[0] == title
 
 
 def test_unchanged_text_is_not_written_again(backend: Backend) -> None:
@@ -104,15 +105,18 @@ def test_interrupted_writing_is_resumed(backend: Backend) -> None:
 
     library = make_library("".join(f"# Title {number}\n\nWord{number}.\n\n" for number in range(100)))
     with pytest.raises(_Stop):
-        backend.prepare_words(library, stop)
+        backend.prepare(library, stop)
     searcher = backend.open(library)
     assert _find(searcher, library, "word99") == ["Title 99"]
     assert len(searcher.search("title", limit=200)) == 100
 
 
 def test_two_programs_may_write_at_once(backend: Backend) -> None:
+    def find() -> list[str]:
+        return _find(backend.open(LIBRARY, SearchMode.HYBRID), LIBRARY, "late fees")
+
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: _find(backend.open(LIBRARY), LIBRARY, "late fees"), range(4)))
+        found = list(pool.map(lambda _: find(), range(4)))
     assert found == [found[0]] * 4
-    assert _find(backend.open(LIBRARY), LIBRARY, "late fees") == found[0]
+    assert find() == found[0]
     assert backend.count_written(LIBRARY) == 0

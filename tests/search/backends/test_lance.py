@@ -1,4 +1,4 @@
-"""LanceDB in a folder, in object storage, and in its cloud, as far as a fake server can show it."""
+"""Vectors in LanceDB: in a folder, in object storage, and in its cloud, as far as a fake server can show it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,22 @@ pytest.importorskip("lancedb", reason="LanceDB is not installed")
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.search.base import SearchMode
 from roamtui.search.lance import LanceDatabase, LanceTable
+from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.fakes.lance_cloud import FakeLanceCloud
 from tests.fakes.object_store import FakeObjectStore
 from tests.search.backends.conftest import Backend
 from tests.search.libraries import id_of, make_folder
 
 LIBRARY = make_folder({"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Cherries\n\nRed and small.\n"})
-BUCKET = "s3://shelves/docs/first"
 
 
 @pytest.fixture
 def lance(tmp_path: Path) -> Backend:
     return Backend("lance", tmp_path)
+
+
+def _find(backend: Backend, query: str, mode: SearchMode = SearchMode.VECTOR, within: str | None = None) -> list[str]:
+    return [LIBRARY.title_of(hit.section_id) for hit in backend.open(LIBRARY, mode).search(query, within=within)]
 
 
 def test_the_index_of_other_documents_is_not_replaced(lance: Backend) -> None:
@@ -38,23 +42,19 @@ def test_the_index_of_other_documents_is_not_replaced(lance: Backend) -> None:
 def test_a_document_that_was_written_twice_is_found_once(lance: Backend) -> None:
     lance.count_written(LIBRARY)
     database = LanceDatabase(str(lance.options.index))
-    table = database.get_table("passages")
+    table = database.get_table(database.list_tables()[0])
     assert table is not None
     table.add(table.search().to_arrow())
     assert lance.count_written(LIBRARY) == 0
-    assert len(lance.open(LIBRARY).search("red")) == 2
-    assert len(lance.open(LIBRARY).search("red", limit=1)) == 1
-    smaller = make_folder({"a.md": "# Apples\n\nRed and round.\n"})
-    assert len(lance.open(smaller).search("red")) == 1
+    assert sorted(_find(lance, "red")) == ["Apples", "Cherries"]
 
 
-def test_tables_of_others_and_of_an_older_version_are_left_alone(lance: Backend) -> None:
-    lance.open(LIBRARY, SearchMode.HYBRID).search("red")
+def test_tables_of_others_are_left_alone(lance: Backend) -> None:
+    lance.count_written(LIBRARY)
     database = LanceDatabase(str(lance.options.index))
-    for name in ("theirs", "sections", "documents"):
-        database.create_table(name, database.arrow.schema([("x", database.arrow.int64())]))
-    assert database.drop_index() == 2
-    assert database.list_tables() == ["documents", "sections", "theirs"]
+    database.create_table("theirs", database.arrow.schema([("x", database.arrow.int64())]))
+    assert database.drop_index() == 1
+    assert database.list_tables() == ["theirs"]
     assert database.drop_index() == 0
 
 
@@ -62,7 +62,7 @@ def test_tables_of_others_and_of_an_older_version_are_left_alone(lance: Backend)
 def test_an_unusable_database_is_one_sentence(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LANCEDB_API_KEY", raising=False)
     with pytest.raises(RoamtuiError, match=f"^The index {uri} cannot be used: .*\\.$"):
-        LanceTable(uri, LIBRARY, 600)
+        LanceTable(uri, LIBRARY, 600, HashedEmbedder())
 
 
 def test_without_lancedb_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,48 +79,27 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLanceCloud]:
         yield cloud
 
 
-@pytest.fixture
-def in_cloud(cloud: FakeLanceCloud, tmp_path: Path) -> Backend:
-    backend = Backend("sqlite", tmp_path)
-    backend.options = msgspec.structs.replace(backend.options, index=cloud.uri)
-    return backend
-
-
-def test_an_index_is_written_searched_changed_and_deleted(in_cloud: Backend, cloud: FakeLanceCloud) -> None:
-    assert in_cloud.count_written(LIBRARY) == 2
-    assert in_cloud.count_written(LIBRARY) == 0
-    hits = in_cloud.open(LIBRARY).search("red and small cherries")
-    assert LIBRARY.title_of(hits[0].section_id) == "Cherries"
-    hits = in_cloud.open(LIBRARY, SearchMode.HYBRID).search("roundness of apples")
-    assert LIBRARY.title_of(hits[0].section_id) == "Apples"
-    assert hits[0].why.endswith("vector rank 1")
+def test_the_cloud_is_written_searched_changed_and_emptied(lance: Backend, cloud: FakeLanceCloud) -> None:
+    lance.options = msgspec.structs.replace(lance.options, index=cloud.uri)
+    assert lance.count_written(LIBRARY) == 2
+    assert lance.count_written(LIBRARY) == 0
+    assert _find(lance, "roundness of apples", SearchMode.HYBRID)[0] == "Apples"
+    assert _find(lance, "red", within=id_of(LIBRARY, "a.md")) == ["Apples"]
     changed = make_folder({"a.md": "# Apples\n\nGreen.\n", "b.md": "# Cherries\n\nRed and small.\n"})
-    assert in_cloud.count_written(changed) == 1
-    assert len(in_cloud.open(changed).search("round")) == 0
-    inside = id_of(LIBRARY, "a.md")
-    assert [LIBRARY.title_of(hit.section_id) for hit in in_cloud.open(LIBRARY).search("red", within=inside)] == [
-        "Apples"
-    ]
+    assert lance.count_written(changed) == 1
     database = LanceDatabase(cloud.uri)
     database.save_summaries({"digest": "About apples."})
     assert LanceDatabase(cloud.uri).load_summaries() == {"digest": "About apples."}
-    assert database.drop_index() == 3
+    assert database.drop_index() == 2
     assert not cloud.database.list_tables().tables
 
 
-@pytest.fixture
-def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeObjectStore]:
+def test_a_bucket_is_written_and_searched(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     with FakeObjectStore("shelves") as store:
         for name, value in store.variables.items():
             monkeypatch.setenv(name, value)
-        yield store
-
-
-def test_an_index_is_written_to_a_bucket_and_searched_there(store: FakeObjectStore, tmp_path: Path) -> None:
-    backend = Backend("sqlite", tmp_path)
-    backend.options = msgspec.structs.replace(backend.options, index=BUCKET)
-    assert backend.count_written(LIBRARY) == 2
-    assert all(key.startswith("shelves/docs/first/") for key in store.objects)
-    assert store.keys_seen == {"key-of-tests"}
-    for query, mode, title in (("round", SearchMode.KEYWORD, "Apples"), ("smallish", SearchMode.HYBRID, "Cherries")):
-        assert LIBRARY.title_of(backend.open(LIBRARY, mode).search(query)[0].section_id) == title
+        lance.options = msgspec.structs.replace(lance.options, index="s3://shelves/docs/first")
+        assert lance.count_written(LIBRARY) == 2
+        assert all(key.startswith("shelves/docs/first/") for key in store.objects)
+        assert store.keys_seen == {"key-of-tests"}
+        assert _find(lance, "smallish")[0] == "Cherries"
