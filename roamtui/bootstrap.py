@@ -53,7 +53,7 @@ from roamtui.sources.convert.converted import ConversionOptions, PageReport
 from roamtui.sources.file_sources import split_sources
 from roamtui.sources.listing import estimate_load_cost
 from roamtui.sources.web.urls import normalise_url, origin_of
-from roamtui.table.columns import Column, drop_repeated_columns
+from roamtui.table.columns import drop_repeated_columns, parse_question, read_columns
 from roamtui.table.store import Table, is_table, list_rows, read_table
 
 if TYPE_CHECKING:
@@ -326,7 +326,13 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         )
 
     def make_table(
-        self, sources: Sequence[str], columns: Sequence[Column] = (), *, folder: Path | None = None, jobs: int
+        self,
+        sources: Sequence[str],
+        questions: Sequence[str] = (),
+        file: Path | None = None,
+        *,
+        folder: Path | None = None,
+        jobs: int,
     ) -> tuple[Table, TablePlan]:
         """Return a table, and the plan for filling its cells.
 
@@ -335,7 +341,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
         Args:
             sources: Paths or URLs, or the folder of a table.
-            columns: Its questions.
+            questions: Its questions.
+            file: A file of more questions, or None.
             folder: Where to keep it, or None for the default folder of its sources.
             jobs: Number of cells to fill at a time.
 
@@ -353,6 +360,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             sources = tuple(path if is_url(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
             table = read_table(folder or table_path(sources))
             table.rows = list_rows(sources)
+        columns = [*map(parse_question, questions), *(read_columns(file) if file is not None else ())]
         table.columns = drop_repeated_columns(columns) or table.columns
         plan = TablePlan(
             model=self.make_model(),

@@ -12,7 +12,8 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptio
 from functools import partial
 from pathlib import Path
 
-from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_nearest_name
+from roamtui import __version__
+from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_nearest_name, format_reason
 
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
 if TYPE_CHECKING:
@@ -66,16 +67,11 @@ def main(argv: list[str] | None = None) -> int:
         return EXIT_CANCELLED
     except BrokenPipeError:
         return 1
-    except (RoamtuiError, OSError) as error:
-        from roamtui.headless.output import warn
-
-        file = "" if isinstance(error, RoamtuiError) or error.filename is None else f" {error.filename}"
-        warn(
-            str(error)
-            if isinstance(error, RoamtuiError)
-            else f"could not read or write{file}: {error.strerror or error}."
-        )
-        return error.exit_code if isinstance(error, RoamtuiError) else 1
+    except RoamtuiError as error:
+        return _fail(str(error), error.exit_code)
+    except OSError as error:
+        file = f" {error.filename}" if error.filename is not None else ""
+        return _fail(f"could not read or write{file}: {format_reason(error)}.")
     except Exception as error:  # the last stop before a person would see a traceback
         if os.environ.get("ROAMTUI_DEBUG"):
             raise
@@ -84,6 +80,13 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     finally:
         _detach_stdout()
+
+
+def _fail(problem: str, exit_code: int = 1) -> int:
+    from roamtui.headless.output import warn
+
+    warn(problem)
+    return exit_code
 
 
 def _make_shared_parsers() -> dict[str, ArgumentParser]:
@@ -168,7 +171,7 @@ def make_parser(name: str) -> ArgumentParser:  # noqa: PLR0912, PLR0915 - a bran
                 "targets",
                 metavar="ID|FILE",
                 nargs="*",
-                help="conversations, tables, Markdown files with quotes, exports",
+                help="conversations, tables, exports, Markdown files with quotes",
             )
             add("--all", action="store_true", help="every saved conversation")
             add("--source", metavar="NEW", help="check against this source instead of the recorded one")
@@ -200,11 +203,7 @@ def parse_arguments(words: list[str]) -> Namespace:
 
 
 def _refuse(parser: ArgumentParser, message: str) -> None:
-    start, _, unknown = message.partition("unrecognized arguments: ")
-    flag = unknown.partition(" ")[0].partition("=")[0]
-    if not start and flag.startswith("-"):
-        message = f"there is no option {flag}.{format_nearest_name(flag, parser._option_string_actions)}"  # noqa: SLF001 - no other list
-    raise UsageError(f"{message.rstrip('.')}{'' if message.endswith('?') else '.'} See `{parser.prog} --help`.")
+    raise UsageError(f"{message.rstrip('.')}. See `{parser.prog} --help`.")
 
 
 def _count(text: str) -> int:
@@ -248,8 +247,6 @@ def _open(args: Namespace) -> tuple[Bootstrap, Library, Loader | None]:
 def app(args: Namespace) -> int:
     """Open documents in the app."""
     if args.version:
-        from roamtui import __version__
-
         return _print(f"roamtui {__version__}\n")
     if args.print_completion:
         return _print(_render_completion(args.print_completion))
@@ -283,10 +280,9 @@ def _render_completion(shell: str) -> str:
 
 def demo(args: Namespace) -> int:
     """Watch a recorded answer in the app: sections open, and quotes are checked."""
-    from roamtui.launch import EXAMPLE, Launch
-    from roamtui.models.recorded import RecordedModel
+    from roamtui.launch import make_demo
 
-    return Launch(bootstrap=_make_bootstrap(args), sources=(str(EXAMPLE),), model=RecordedModel()).run()
+    return make_demo(_make_bootstrap(args)).run()
 
 
 def ask(args: Namespace) -> int:
@@ -351,11 +347,9 @@ def index(args: Namespace) -> None:
 def table(args: Namespace) -> int:
     """Ask the same questions about many documents."""
     from roamtui.headless.table import run_table
-    from roamtui.table.columns import parse_question, read_columns
 
-    columns = [*map(parse_question, args.questions), *(read_columns(args.file) if args.file is not None else ())]
-    filled = _make_bootstrap(args).make_table(tuple(args.sources), columns, folder=args.folder, jobs=args.jobs)
-    return run_table(*filled, args.output)
+    bootstrap, options = _make_bootstrap(args), {"folder": args.folder, "jobs": args.jobs}
+    return run_table(*bootstrap.make_table(args.sources, args.questions, args.file, **options), args.output)
 
 
 def evaluate(args: Namespace) -> int:

@@ -172,6 +172,11 @@ class Launch(Struct, frozen=True, kw_only=True):
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open for the program's life
 
 
+def make_demo(bootstrap: Bootstrap) -> Launch:
+    """Return how to watch the recorded answer."""
+    return Launch(bootstrap=bootstrap, sources=(str(EXAMPLE),), model=RecordedModel())
+
+
 def _list_saved() -> Sequence[ConversationSummary]:
     with suppress(StoreError):  # a document that is opened says why
         return ConversationStore(conversations_path()).list()
