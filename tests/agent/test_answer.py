@@ -7,6 +7,7 @@ import pytest
 from roamtui.agent.answer import ANSWER_REMINDER, format_verification, list_unopened_hits
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
+from roamtui.errors import RoamtuiError
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, make_desk, model_of, saying
 from tests.conversation.conversations import check_messages
@@ -29,6 +30,12 @@ async def test_not_found_lists_the_nearest_sections() -> None:
         f"Manual > Lending [{lending}]"
     )
     assert agent.conversation.state.transcript.exchanges[0].answer == last.answer
+
+
+async def test_not_found_stays_if_the_nearest_sections_cannot_be_searched() -> None:
+    searcher = FakeSearcher(error=RoamtuiError("The index is gone."))
+    agent = make_agent([saying("Not found: nothing.")], searcher=searcher, options=AgentOptions(sends_hits=False))
+    assert (await answer(agent)).answer == "Not found: nothing."
 
 
 async def test_likely_hits_that_nobody_opened_are_listed() -> None:

@@ -19,7 +19,9 @@ from roamtui.conversation.events import (
 from roamtui.conversation.transcript import Message, Role, StopReason, Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.render import render_outline
+from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import (
+    MANUAL,
     Desk,
     FakeSearcher,
     answer,
@@ -32,7 +34,7 @@ from tests.agent.asking import (
     results,
     saying,
 )
-from tests.conversation.conversations import FakeApprover
+from tests.conversation.conversations import FakeApprover, make_library
 from tests.fakes.scripted_model import ScriptedReply
 
 _TOOLS = ["expand_sections", "collapse_sections", "search_sections"]
@@ -225,3 +227,34 @@ async def test_instructions_come_before_the_outline_in_the_persons_role() -> Non
     plain = make_agent([saying("So.")])
     await ask(plain)
     assert model_of(plain).requests[0].messages[1].text == f"Outline of {rest}"
+
+
+async def test_what_is_found_and_opened_in_one_step_is_sent_once() -> None:
+    library = make_library(MANUAL)
+    agent = make_agent(searcher=KeywordSearcher(library), options=AgentOptions(sends_hits=False))
+    (fees,) = ids(agent, "Fees")
+    calls = (("search_sections", {"query": "late returns"}), ("expand_sections", {"section_ids": [fees]}))
+    model_of(agent).add_replies(ScriptedReply(calls=calls), saying(f'It is "2 euros a day" [{fees}].'))
+    await ask(agent)
+    sent = "".join(message.text for message in model_of(agent).requests[-1].messages)
+    assert sent.count("Late returns cost 2 euros a day.") == 1
+
+
+async def test_of_no_reply_more_than_500_characters_are_only_in_memory() -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    model_of(agent).add_replies(expanding(fees, text="I look. " * 90), saying("It is late. " * 150))
+    streamed, lost = "", [0]
+
+    def note(event: ConversationEvent) -> None:
+        nonlocal streamed
+        if isinstance(event, StepStarted):
+            streamed = ""
+        elif isinstance(event, AnswerStreamed):
+            streamed += event.text
+            saved = agent.conversation.state.transcript.exchanges[-1].answer
+            lost.append(len(streamed) - (len(saved) if streamed.startswith(saved) else 0))
+
+    agent.conversation.subscribe(note)
+    await ask(agent)
+    assert 400 < max(lost) < 520

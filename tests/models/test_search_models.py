@@ -101,17 +101,20 @@ def _make(background: BackgroundLoop, name: str, api_base: str) -> LitellmEmbedd
     return LitellmEmbedder(name, background, api_base=api_base, options=OPTIONS)
 
 
-@pytest.mark.parametrize("name", ["openai/text-embedding-3-small", "ollama/snowflake-arctic-embed2"])
-def test_each_text_has_its_vector(background: BackgroundLoop, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["openai/text-embedding-3-small", "ollama/snowflake-arctic-embed2", "voyage/voyage-3-lite"]
+)
+def test_each_text_has_its_vector(background: BackgroundLoop, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VOYAGE_API_KEY", "sk-test")
     with FakeEmbeddingServer() as server:
-        base = server.openai_url if name.startswith("openai/") else server.origin
+        base = server.origin if name.startswith("ollama/") else server.openai_url
         embedder = _make(background, name, base)
         rows = embedder.embed(TEXTS, kind=EmbedKind.DOCUMENT)
     assert embedder.name == name
     assert rows.dtype == np.float32
     assert np.array_equal(rows, np.array([hash_runs(text) for text in TEXTS], dtype=np.float32))
     path, body = server.requests[0]
-    assert path == ("/v1/embeddings" if name.startswith("openai/") else "/api/embed")
+    assert path == ("/api/embed" if name.startswith("ollama/") else "/v1/embeddings")
     assert body["model"] == name.partition("/")[2]
     assert server.texts == list(TEXTS)
 

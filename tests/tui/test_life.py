@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
+from threading import Event
 from weakref import ref
 
 import pytest
 from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widget import Widget
+from typing_extensions import override
 
 from roamtui.agent import loop
 from roamtui.agent.loop import Agent
@@ -19,9 +21,11 @@ from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.loader import build_library
 from roamtui.models.base import Model
+from roamtui.search.base import Progress
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
+from tests.agent.asking import FakeSearcher
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import (
@@ -34,6 +38,7 @@ from tests.tui.driving import (
     press_until,
     run,
     running,
+    screen_text,
     wait_until,
 )
 
@@ -51,6 +56,29 @@ async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monke
         await wait_until(pilot, lambda: started == [model])
         assert not model.is_closed
     assert model.is_closed
+
+
+class IndexingSearcher(FakeSearcher):
+    """Is in the middle of an index until a test lets it go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = Event()
+
+    @override
+    def prepare(self, on_progress: Progress | None = None) -> None:
+        assert on_progress is not None
+        on_progress(7, 5_000)
+        self.gate.wait(60)
+
+
+async def test_the_status_line_says_how_far_the_index_of_a_large_document_is() -> None:
+    searcher = IndexingSearcher()
+    library = build_library(RawText(text="# A\n" * 5_001, source="a.md", name="a"))
+    async with running(RoamApp(context_of(Agent(Conversation(library), ScriptedModel(), searcher)))) as (app, pilot):
+        await wait_until(pilot, "Indexing 7 of 5,000 sections")
+        searcher.gate.set()
+        await wait_until(pilot, lambda: "Indexing" not in screen_text(app))
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.loader import open_sources
+from roamtui.document.loader import Loader, open_sources
 from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
@@ -19,6 +20,7 @@ from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.tree.visible_lines import FoldState
 from tests.fakes.contexts import context_of
@@ -183,3 +185,26 @@ async def test_a_source_is_added_and_asked(contracts: Path) -> None:
         await ask(pilot, "What is the notice period?")
         await wait_until(pilot, "acts/lease.md › Lease act › Term")
         assert "contract.md › Contract › Notice" in screen_text(app)
+
+
+class NotingLoader(Loader):
+    """Notes that its connections were closed."""
+
+    is_closed = False
+
+    @override
+    def close(self) -> None:
+        self.is_closed = True
+        super().close()
+
+
+async def test_closing_a_document_closes_the_connections_of_its_site(site: FakeSite, tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("# A\n", "utf-8")
+    options = TuiOptions(open_source=lambda *_: make_app(site.origin).app_context)
+    async with running(RoamApp(make_app(path).app_context, options)) as (app, pilot):
+        app.open_document(DocumentRequested(site.origin))
+        await wait_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen)
+        app.main_screen.conversation.loader = loader = NotingLoader()
+        await app.main_screen.action_run("global.close_document")
+        assert loader.is_closed

@@ -46,7 +46,7 @@ def test_all_text_of_a_bundled_theme_stands_out_from_every_ground(file: Path) ->
         for text in ("foreground", "primary", "secondary", "accent", "success", "warning", "error", "muted"):
             ratio = contrast(Color.parse(variables[text]), Color.parse(variables[ground]))
             assert ratio >= CONTRAST_MIN, f"{text} on {ground}: {ratio:.2f}"
-    for part in ("block-cursor", "input-cursor"):
+    for part in ("block-cursor", "input-cursor", "screen-selection"):
         cursor, letter = (Color.parse(variables[f"{part}-{side}"]) for side in ("background", "foreground"))
         assert contrast(letter, cursor) >= CONTRAST_MIN, part
 

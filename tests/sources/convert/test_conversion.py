@@ -40,13 +40,6 @@ def test_the_first_bytes_take_precedence_over_the_name(
     assert detect_format(data, name, media_type) is expected
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
-def test_a_file_that_needs_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", _GREEDY))
-    with pytest.raises(SourceError, match=r"^Could not convert a\.pdf: it is damaged"):
-        subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
-
-
 _GREEDY = """
 import sys
 from roamtui.sources.convert import child
@@ -54,6 +47,17 @@ child._MEMORY_BYTES_MAX = 300_000_000
 child.get_converter = lambda _: lambda data, name, **options: bytearray(400_000_000)
 child.main(sys.argv[1:])
 """
+_DYING = "import os; os.kill(os.getpid(), 9)"
+
+
+@pytest.mark.parametrize("code", [_GREEDY, _DYING], ids=["greedy", "dying"])
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
+def test_a_file_that_needs_too_much_memory_or_ends_the_process_is_refused(
+    monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", code))
+    with pytest.raises(SourceError, match=r"^Could not convert a\.pdf: it is damaged"):
+        subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
 
 
 _WAITING = """

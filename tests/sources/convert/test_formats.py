@@ -207,6 +207,8 @@ def test_without_its_library_a_file_is_refused_in_a_sentence_that_names_the_extr
 def test_a_formula_of_libreoffice_is_code() -> None:
     text = _convert(read_sample("formulas.odt"), "formulas.odt").text
     assert text == "# Speed\n\nHull speed is `v = 2.43 sqrt { L over 1 } < 9` knots.\n"
+    unsound = replace_part(read_sample("formulas.odt"), "Object 1/content.xml", "</semantics>", "<mo>")
+    assert _convert(unsound, "formulas.odt").text == text
 
 
 def test_a_citation_names_the_slide() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -25,7 +27,7 @@ from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import app_of, ask, make_app, press_until, running, screen_text, wait_until
 
 
-def make_offering_app() -> RoamApp:
+def make_offering_app(**options: Any) -> RoamApp:  # noqa: ANN401 - see `TuiOptions`
     other = ScriptedModel([ScriptedReply(text="Other.")], name="openai/[b]other")
 
     def make(name: str, _api_base: str | None) -> Model:
@@ -37,11 +39,14 @@ def make_offering_app() -> RoamApp:
         ModelOffer(name="openai/[b]other", note="key found", provider="OpenAI"),
         ModelOffer(name="broken", note="key gone"),
     )
-    return make_app([ScriptedReply(text="First.")], options=TuiOptions(list_models=lambda: offers, make_model=make))
+    return make_app(
+        [ScriptedReply(text="First.")], options=TuiOptions(list_models=lambda: offers, make_model=make, **options)
+    )
 
 
 async def test_another_model_is_used_only_after_a_yes() -> None:
-    async with running(make_offering_app(), (100, 30)) as (app, pilot):
+    kept: list[Mapping[str, str]] = []
+    async with running(make_offering_app(save_settings=kept.append), (100, 30)) as (app, pilot):
         before = app.app_context.agent.model
         await pilot.press("f2", "down", "enter")
         await pilot.pause()
@@ -52,7 +57,8 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
         await pilot.pause()
         assert app.app_context.agent.model is before, "the button with the focus says no"
         await press_until(pilot, lambda: app.app_context.agent.model.name == "openai/[b]other", "enter", "y")
-        await wait_until(pilot, lambda: app.screen is app.main_screen)
+        await press_until(pilot, lambda: app.screen is app.main_screen, "y")
+        assert kept == [{"model": "openai/[b]other", "api_base": ""}], "the URL of another model does not stay"
         assert "openai/[b]other" in screen_text(app)
         await ask(pilot, "Who?")
         assert app.main_screen.conversation.state.transcript.exchanges[-1].answer == "Other."
@@ -128,6 +134,8 @@ async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_k
             await press_until(pilot, lambda: app.main_screen.status_line.model == "openai/tiny", "y")
             await wait_until(pilot, lambda: load_settings().api_base == server.url)
             await wait_until(pilot, lambda: load_settings().model == "openai/tiny")
+            await ask(pilot, "How many loaves?")
+            assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
     assert not _holds_key(home_dir)
 
 

@@ -14,6 +14,7 @@ from textual.widgets import Input, Static
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.table.store import read_table
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.table import TableGrid, TableScreen
@@ -123,13 +124,18 @@ async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(fill
         assert len(app.documents) == 2
 
 
-async def test_backspace_returns_from_the_document_of_a_cell_to_the_table(filled: Tables) -> None:
+async def test_backspace_returns_from_a_cell_to_the_table_which_closes_to_the_document(
+    filled: Tables,
+) -> None:
     async with showing(filled, (160, 40)) as (app, pilot):
         table = app.screen
-        for keys in (("down", "enter"), ("enter",)):  # a new document, then the open one
+        # a new document, the open one, and the conversation of another cell
+        for keys in (("down", "enter"), ("enter",), ("right", "c")):
             await press_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen, *keys)
+            app.main_screen.panes.focus_scope(Scope.READER)
             await wait_until(pilot, lambda: app.main_screen.reader_pane.reader.has_focus)
             await press_until(pilot, lambda: app.screen is table, "backspace")
+        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
 
 
 async def test_the_table_is_exported_in_the_format_of_its_ending_with_links_from_where_it_is(
