@@ -15,7 +15,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
-from roamtui.tui.chat.exchange_view import ActivityView, ExchangeView, OutcomeView, QuestionView, SourcesView
+from roamtui.tui.chat.exchange_view import ActivityView, ExchangeView, QuestionView, SourcesView
 from tests.agent.asking import FakeSearcher
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -38,7 +38,7 @@ _TAG = "in Ovens › Deck oven · esc for the whole document"
 QUESTION = "How many loaves does the stone oven take?"
 
 
-def last(app: RoamApp, kind: type[ActivityView | AnswerView | SourcesView | OutcomeView | QuestionView]) -> str:
+def last(app: RoamApp, kind: type[ActivityView | AnswerView | SourcesView | QuestionView]) -> str:
     """Return what a part of the last exchange shows."""
     content = app.screen.query(ExchangeView).last().query_one(kind).render()
     assert isinstance(content, Content)
@@ -164,7 +164,7 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
         exchange = screen.conversation.state.transcript.exchanges[-1]
         assert exchange.stopped is StopReason.CANCELLED
         assert last(app, AnswerView) == "Forty loaves"
-        assert "stopped" in last(app, OutcomeView)
+        assert "stopped" in last(app, SourcesView)
         assert screen.status_line.step is None
         assert app.is_running
 
@@ -235,7 +235,7 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
     agent = Agent(Conversation(library), model, FakeSearcher(*hits))
     async with running(RoamApp(context_of(agent)), (120, 40)) as (app, pilot):
         await ask(pilot, "How many loaves?")
-        assert last(app, OutcomeView).endswith("1 likely section was not read · o opens it and asks again")
+        assert last(app, SourcesView).endswith("1 likely section was not read · o opens it and asks again")
         assert last(app, ActivityView).startswith("▸ searched once, opened 1 section · ")
         assert agent.conversation.state.get_open(steam) is None
         app.main_screen.chat_log.focus()

@@ -21,12 +21,11 @@ from roamtui.launch import EXAMPLE, Launch
 from roamtui.models.options import OFFLINE
 from roamtui.models.recorded import RecordedModel
 from roamtui.sources.read import RawText
-from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import EXAMPLES, TEXT, ask, expand, make_context, press_until, running, screen_text, wait_until
+from tests.tui.driving import EXAMPLES, TEXT, ask, expand, make_context, running, screen_text, wait_until
 
 
 async def test_the_first_paint_shows_all_panes_that_fit() -> None:
@@ -92,16 +91,6 @@ async def test_a_newcomer_sees_what_the_document_is_and_how_to_take_a_question(s
         assert not any(word in text for word in ("Saved",))
         await pilot.press("up")
         assert app.main_screen.question_box.text == EXAMPLES[0]
-
-
-async def test_saved_conversations_are_named_and_one_can_be_resumed(store: ConversationStore) -> None:
-    await ask_about_deck_oven(store)
-    async with running(make_app(store)) as (app, pilot):
-        await wait_until(pilot, lambda: "Saved · f4 lists them" in screen_text(app) and QUESTION in screen_text(app))
-        assert "no longer in the document" not in screen_text(app)
-        app.main_screen.panes.focus_scope(Scope.CHAT)
-        await press_until(pilot, lambda: QUOTE in screen_text(app), "j", "enter")
-        await press_until(pilot, "Saved · f4", "ctrl+n")
 
 
 class NotedModel(ScriptedModel):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.geometry import Region
 from textual.message import Message
 from textual.scrollbar import ScrollTo, ScrollUp
 from textual.widget import Widget
@@ -22,15 +24,13 @@ from roamtui.conversation.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
-    StepStarted,
     ThinkingStreamed,
 )
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.transcript import Citation
 from roamtui.document.counts import format_count
-from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_text
+from roamtui.export.markdown import format_source_line
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,
@@ -56,26 +56,6 @@ leaves only the last `EXCHANGES_STEP`."""
 
 _QUESTION_SHARE = 0.25
 """Maximum share of the view that a question and its steps may take above the start of a long answer."""
-
-
-class EarlierQuestionsView(ContentView):
-    """The number of earlier questions. Activating it shows some of them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._count = 0
-        self.display = False
-
-    def show_count(self, count: int) -> None:
-        self._count = count
-        self.display = count > 0
-        self.targets = (EarlierTarget(),) if self.display else ()
-        self.invalidate()
-
-    @override
-    def render_content(self, width: int) -> Content:
-        words = format_count(self._count, "earlier question")
-        return self.attach(Content.styled(f"↑ {words}", "$muted"), 0).truncate(width, ellipsis=True)
 
 
 class Messages(Vertical):
@@ -114,7 +94,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._keys = keys
         self._conversation = conversation
         self._welcome = welcome
-        self._earlier = EarlierQuestionsView()
+        self._earlier = TextView(Content(), id="earlier")
+        """The number of earlier questions. Activating it shows some of them."""
         self._messages = Messages(self._earlier, welcome)
         self._shown: list[ExchangeView] = []
         self._selected: ContentView | None = None
@@ -144,7 +125,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if len(self._shown) >= EXCHANGES_MAX:
             self._show_saved(exchanges[: number - 1])
         view = self._make_view(number, question, exchanges[number - 1].within)
-        view.activity.show_waiting()
+        view.activity.show_status()
         self._messages.mount(view)
         self._welcome.display = False
         self._shown.append(view)
@@ -163,10 +144,15 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 child.remove()
         self._shown = []
         self._messages.mount(*self._make_saved_views(exchanges[-EXCHANGES_STEP:]))
-        self._earlier.show_count(max(0, len(exchanges) - EXCHANGES_STEP))
+        self._show_earlier_count(len(exchanges) - EXCHANGES_STEP)
         self._welcome.display = not exchanges
         if exchanges:
             self._follow_newest()
+
+    def _show_earlier_count(self, number: int) -> None:
+        self._earlier.display = number > 0
+        self._earlier.targets = (EarlierTarget(),) if number > 0 else ()
+        self._earlier.show_words(Content.styled(f"↑ {format_count(number, 'earlier question')}", "$muted"))
 
     def add_notice(self, text: str, severity: Severity = Severity.INFO) -> None:
         """Add a notice at the end."""
@@ -182,43 +168,31 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         match event:
             case QuestionAsked(number=number, question=question):
                 self._start_exchange(number, question)
-            case StepStarted():
-                self._show_drafts(state.library)
             case AnswerStreamed(text=text) if current is not None:
                 current.append_answer(text, state)
                 return
             case ThinkingStreamed(text=text) if current is not None:
-                current.activity.show_thought(text)
+                current.activity.add_thought(text)
             case QuestionAnswered(number=number) if current is not None:
                 self._finish_exchange(current, state.transcript.exchanges[number - 1])
             case QuestionsRewound() | ConversationStarted():
                 self.reload()
+            case _ if current is not None and state.is_asking:
+                current.show_actions(state.transcript.exchanges[-1], state.library)
             case _:
                 pass
-        status: list[str] = []
-        for notice in make_notices(event, state.library):
-            if notice.slot is NoticeSlot.ACTIVITY and state.is_asking and self.current is not None:
-                self._show_drafts(state.library)
-                self.current.activity.add(notice)
-            elif notice.slot in (NoticeSlot.ACTIVITY, NoticeSlot.CHAT):
+        notices = [*make_notices(event, state.library)]
+        for notice in notices:
+            if notice.slot is NoticeSlot.CHAT:
                 self.add_notice(notice.format(), notice.severity)
-            elif notice.slot is NoticeSlot.STATUS:
-                status.append(notice.text)
-        if status:
-            self.post_message(StatusMessage("; ".join(status)))
+        if status := "; ".join(notice.text for notice in notices if notice.slot is NoticeSlot.STATUS):
+            self.post_message(StatusMessage(status))
 
     def _finish_exchange(self, view: ExchangeView, exchange: Exchange) -> None:
         view.finish(exchange, self._conversation.state.library)
         self.call_after_refresh(self._scroll_to_newest)
         for target in view.citation_view.targets[:1]:
             self.post_message(TargetSelected(target))
-
-    def _show_drafts(self, library: Library) -> None:
-        """Move the text of the running answer to the model's actions, because the model continues to work."""
-        if self.current is not None:
-            for draft in self.current.pop_draft():
-                for notice in make_notices(draft, library):
-                    self.current.activity.add(notice)
 
     def show_earlier(self) -> None:
         """Show some earlier questions without moving the view."""
@@ -228,7 +202,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         end = first.number - 1
         exchanges = self._conversation.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
         self._messages.mount(*self._make_saved_views(exchanges), before=first)
-        self._earlier.show_count(self._shown[0].number - 1)
+        self._show_earlier_count(self._shown[0].number - 1)
         self.call_after_refresh(
             lambda: self.scroll_to(y=self.scroll_y + self._messages.virtual_size.height - before, animate=False)
         )
@@ -246,14 +220,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         views: list[ExchangeView] = []
         for exchange in exchanges:
             view = self._make_view(exchange.number, exchange.question, exchange.within)
-            widgets.append(view)
-            for notice in (notice for event in exchange.events for notice in make_notices(event, library)):
-                if notice.slot is NoticeSlot.ACTIVITY:
-                    view.activity.add(notice)
-                elif notice.slot is NoticeSlot.CHAT:
-                    widgets.append(NoticeView(notice.format(), notice.severity))
             view.finish(exchange, library)
             views.append(view)
+            notices = (notice for event in exchange.events for notice in make_notices(event, library))
+            said = (NoticeView(one.format(), one.severity) for one in notices if one.slot is NoticeSlot.CHAT)
+            widgets += (view, *said)
         self._shown[:0] = views
         return widgets
 
@@ -338,14 +309,13 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def action_toggle_steps(self) -> None:
         view = self._get_exchange()
-        steps = view.toggle_steps() if view is not None else None
-        if steps is None:
+        if view is None or not view.activity.toggle():
             self.post_message(StatusMessage("No steps to show"))
             return
-        if self._selected is steps:
+        if self._selected is view.activity:
             self.clear_selection()
         self._stop_following()
-        self.call_after_refresh(self.scroll_to_widget, steps, animate=False)
+        self.call_after_refresh(self.scroll_to_widget, view.activity, animate=False)
 
     @property
     def _selected_target(self) -> Target | None:
@@ -370,8 +340,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return True
 
     def action_copy(self) -> None:
-        if self.current is not None and self.current.answer.strip():
-            copy(self, format_answer(self.current.answer, self.current.citations), "the answer")
+        """Copy the last answer with its sources, as Markdown."""
+        if self.current is not None and (answer := self.current.answer.strip()):
+            sources = [*map(format_source_line, self.current.citations, count(1))]
+            copy(self, "\n".join([answer, *(["", "Sources:", "", *sources] if sources else []), ""]), "the answer")
 
     @on(events.MouseScrollUp)
     @on(ScrollUp)
@@ -440,13 +412,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def _scroll_to_selected(self) -> None:
         if self._selected is not None:
-            view, height = self._selected, self.size.height
-            lines, top = view.selected_lines, view.region.y - self.region.y + round(self.scroll_y)
-            line, end = top + lines.start, top + lines.stop - 1
-            if not self.scroll_y <= line < self.scroll_y + height - 1:
-                self.scroll_to(y=max(0, line - height // 2, end + 1 - height), animate=False)
-            elif end >= self.scroll_y + height:
-                self.scroll_to(y=min(line, end + 1 - height), animate=False)
+            lines, top = self._selected.selected_lines, self._selected.region.y - self.region.y + round(self.scroll_y)
+            self.scroll_to_region(Region(0, top + lines.start, 1, len(lines)), animate=False, force=True)
 
 
 _SIGNS = {
@@ -466,16 +433,3 @@ class NoticeView(TextView):
         )
         self.text = text
         self.severity = severity
-
-
-def format_answer(answer: str, citations: tuple[Citation, ...]) -> str:
-    """Format an answer with its sources as Markdown, for the clipboard."""
-    if not citations:
-        return answer.strip() + "\n"
-    lines = [answer.strip(), "", "Sources:", ""]
-    for citation in citations:
-        place = " > ".join(citation.path) or "unknown section"
-        line_suffix = f", {citation.place}" if citation.start_line else ""
-        quote = f': "{citation.quote}" ({citation.state.label})' if citation.quote else ""
-        lines.append(f"- [{citation.section_id}] {place}{line_suffix}{quote}")
-    return "\n".join(lines) + "\n"

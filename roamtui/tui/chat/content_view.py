@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from msgspec import Struct
 from textual import events, on
@@ -119,39 +120,38 @@ class ExampleTarget(Struct, frozen=True):
 
 
 class EarlierTarget(Struct, frozen=True):
-    """The earlier questions of the conversation that are not shown yet."""
+    """Questions of the conversation that are not shown yet."""
 
 
-class ConversationTarget(Struct, frozen=True):
-    """A saved conversation."""
-
-    conversation_id: str
+Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget
 
 
-Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget | ConversationTarget
-
-
+@dataclass
 class TargetActivated(Message):
     """The person activated a target."""
 
-    def __init__(self, target: Target) -> None:
-        super().__init__()
-        self.target = target
+    target: Target
 
 
+@dataclass
 class TargetSelected(Message):
     """The person selected a target with a key."""
 
-    def __init__(self, target: Target) -> None:
-        super().__init__()
-        self.target = target
+    target: Target
 
 
 class TextView(ContentView):
-    """Text with one prefix for its first line and another for the lines that follow."""
+    """Text with one prefix for its first line and another for the others. All of it belongs to its target, if any."""
 
-    def __init__(self, words: Content, *, lead: Content | str = "", follow: str = "") -> None:
-        super().__init__()
+    def __init__(
+        self,
+        words: Content,
+        *,
+        lead: Content | str = "",
+        follow: str = "",
+        id: str | None = None,  # noqa: A002 - Textual's name
+    ) -> None:
+        super().__init__(id=id)
         self._words = words
         self._lead = lead
         self._follow = follow
@@ -162,7 +162,8 @@ class TextView(ContentView):
 
     @override
     def render_content(self, width: int) -> Content:
-        return Content("\n").join(wrap(self._words, width, lead=self._lead, follow=self._follow))
+        words = self.attach(self._words, 0) if self.targets else self._words
+        return Content("\n").join(wrap(words, width, lead=self._lead, follow=self._follow))
 
 
 def wrap(content: Content, width: int, *, lead: Content | str = "", follow: Content | str = "") -> list[Content]:

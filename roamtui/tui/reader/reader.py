@@ -106,7 +106,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         quote = tuple(span for span in highlight if span.doc == view.document.key)
         self._highlights = Highlights(quote, self._highlights.words)
         self._set_hints(())
-        if not self.lines.chunks or previous_view.document is not view.document:
+        if not self.lines.chunks or previous_view.document is not view.document or not self.view_size.height:
             self._rebuild_lines(self._jump_offset)
         else:
             self.lines.highlight(self._highlights)

@@ -161,15 +161,6 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         self.app.push_screen(ExportDialog("Export conversation to", stem, renderers), self.show_message)
 
 
-def list_answered(conversation: Conversation) -> tuple[ConversationSummary, ...]:
-    """List the other saved conversations about a document that have an answer. Called in a thread."""
-    state, store = conversation.state, conversation.store
-    if store is None:
-        return ()
-    saved = store.list(get_source_key(state.library))
-    return tuple(one for one in saved if one.is_answered and not one.is_one_shot and one.id != state.id)
-
-
 def _format_title(summary: ConversationSummary) -> str:
     return sanitise_line(summary.title) or "(no questions yet)"
 

@@ -27,7 +27,6 @@ from roamtui.models.recorded import RECORDED
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import (
-    ConversationTarget,
     EarlierTarget,
     ExampleTarget,
     LinkTarget,
@@ -142,7 +141,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._prepare_agent()
             if self.reader_pane.section_id is None:  # the person may have opened a section already
                 self.reader_pane.reader.show_last_read()
-            self._show_saved_conversations()
             self._started.set()
             if self.app_context.first_question:
                 self.question_box.post_message(QuestionBox.Submitted(self.app_context.first_question))
@@ -178,12 +176,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self.agent.index_ahead(report)
         finally:
             self.post_message(StatusMessage("", is_progress=True))
-
-    @work(group="earlier", exit_on_error=False)
-    async def _show_saved_conversations(self) -> None:
-        from roamtui.tui.screens.conversations import list_answered
-
-        self.welcome.show_saved_conversations(await asyncio.to_thread(list_answered, self.conversation))
 
     @on(Worker.StateChanged)
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:
@@ -228,7 +220,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if isinstance(event, QuestionAsked):
             self.panes.show_chat()
         elif isinstance(event, ConversationStarted):
-            self._show_saved_conversations()
             self.panes.show_chat()
             self.panes.focus_scope(Scope.INPUT)
         elif isinstance(event, DocumentReloaded):
@@ -405,8 +396,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case ExampleTarget(question):
                 self.question_box.fill(question)
                 self.panes.focus_scope(Scope.INPUT)
-            case ConversationTarget(conversation_id):
-                self.switch(partial(self.conversation.open, conversation_id))
             case EarlierTarget():
                 self.chat_log.show_earlier()
             case LinkTarget():

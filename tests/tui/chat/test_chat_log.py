@@ -5,13 +5,13 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from roamtui.conversation.state import Exchange, Transcript
-from roamtui.conversation.transcript import Citation, QuoteState, StopReason
+from roamtui.conversation.transcript import StopReason
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.chat_log import EXCHANGES_STEP, format_answer
+from roamtui.tui.chat.chat_log import EXCHANGES_STEP
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import ask, make_app, make_context, screen_text, wait_until
+from tests.tui.driving import ask, expand, find_id, make_app, make_context, model_of, screen_text, wait_until
 
 LONG = "The answer begins here.\n\n" + "\n\n".join(f"Paragraph {number}." for number in range(40))
 SIZE = (80, 24)
@@ -73,21 +73,14 @@ async def test_only_the_newest_are_shown_and_earlier_ones_come_by_key() -> None:
         assert not app.main_screen.chat_log.has_targets
 
 
-def test_an_answer_is_copied_with_its_sources() -> None:
-    known = Citation(
-        section_id="a8a96034",
-        quote="forty loaves",
-        state=QuoteState.FOUND,
-        path=("Ovens", "Stone oven"),
-        start_line=9,
-        end_line=10,
-    )
-    unknown = Citation(section_id="0badc0de", quote=None, state=QuoteState.NO_QUOTE)
-    assert format_answer(" Forty [a8a96034].\n", (known, unknown)) == (
-        "Forty [a8a96034].\n"
-        "\n"
-        "Sources:\n"
-        "\n"
-        '- [a8a96034] Ovens > Stone oven, lines 9-10: "forty loaves" (quote found in the text)\n'
-        "- [0badc0de] unknown section\n"
-    )
+async def test_an_answer_is_copied_with_its_sources() -> None:
+    app = make_app()
+    async with app.run_test(size=SIZE) as pilot:
+        stone = find_id(app, "Stone oven")
+        model_of(app).add_replies(expand(stone), ScriptedReply(text=f'It takes "forty loaves" [{stone}].'))
+        await ask(pilot, "How many?")
+        await pilot.press("shift+tab", "y")
+        sources = (
+            f'1. ✓ [{stone}] Larch Lane Bakery > Ovens > Stone oven, line 11 (quote found in the text): "forty loaves"'
+        )
+        assert app.clipboard == f'It takes "forty loaves" [{stone}].\n\nSources:\n\n{sources}\n'
