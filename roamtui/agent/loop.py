@@ -31,8 +31,7 @@ from roamtui.agent.token_budget import (
 )
 from roamtui.agent.tools import expand, make_tools, search
 from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_tool_arguments
-from roamtui.conversation.commands import ApprovalRequest, ExpandSections, Origin
-from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.conversation import ApprovalRequest, Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     DraftRecorded,
@@ -48,7 +47,8 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question, shrink_transcript
 from roamtui.conversation.state import AskOptions, Exchange
-from roamtui.conversation.transcript import Step, StopReason, ToolCall, ToolUse, Usage
+from roamtui.conversation.transcript import Origin, Step, StopReason, ToolCall, ToolUse, Usage
+from roamtui.conversation.update import ExpandSections
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.parallel import run_in_thread

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.commands import (
-    ApprovalRequest,
-    Approver,
-    Command,
-    ExpandSections,
-    FoldNodes,
-    Origin,
-    ReadSection,
-    deny,
-)
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
@@ -45,7 +36,8 @@ from roamtui.conversation.state import (
     fold_events,
     start_conversation,
 )
-from roamtui.conversation.update import update
+from roamtui.conversation.transcript import Origin
+from roamtui.conversation.update import Command, ExpandSections, FoldNodes, ReadSection, update
 from roamtui.document.added_sources import (
     SourceOpener,
     list_sources_of,
@@ -64,6 +56,25 @@ _Opened = tuple[ConversationLog, ConversationState, Loader | None, str]
 _URL_LENGTH_MAX = 70
 _WINDOW_SHARE = 0.4
 """Share of a context window that open sections may fill."""
+
+
+class ApprovalRequest(Struct, frozen=True, kw_only=True):
+    """Asks a person to allow a request that costs much, or pages from an origin that they did not type."""
+
+    question: str
+    detail: str
+    """Neither is sanitised."""
+    yes: str
+    """The word for allowing it."""
+
+
+Approver = Callable[[ApprovalRequest], Awaitable[bool]]
+"""A function that asks a person, if there is one, and returns whether the request is approved."""
+
+
+async def deny(_approval: ApprovalRequest) -> bool:
+    """Return False for every request; for front ends that cannot ask a person."""
+    return False
 
 
 class Conversation:

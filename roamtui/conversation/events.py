@@ -14,8 +14,7 @@ from typing import get_args
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.conversation.commands import Origin
-from roamtui.conversation.transcript import Citation, OpenSection, Step, StopReason, Usage
+from roamtui.conversation.transcript import Citation, OpenSection, Origin, Step, StopReason, Usage
 from roamtui.document.library import LibrarySource
 from roamtui.document.node import Span
 from roamtui.document.plain import shorten

@@ -9,14 +9,6 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from roamtui.conversation.commands import (
-    Command,
-    ExpandSections,
-    FoldNodes,
-    Origin,
-    PinSections,
-    ReadSection,
-)
 from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
@@ -27,8 +19,18 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.question_flow import finish_question
 from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply_all, fold_events
-from roamtui.conversation.transcript import OpenSection
-from roamtui.conversation.update import Events, estimate_delivery_tokens, hash_own_text, update
+from roamtui.conversation.transcript import OpenSection, Origin
+from roamtui.conversation.update import (
+    Command,
+    Events,
+    ExpandSections,
+    FoldNodes,
+    PinSections,
+    ReadSection,
+    estimate_delivery_tokens,
+    hash_own_text,
+    update,
+)
 from roamtui.document.document import Document, hash_text
 from roamtui.document.library import LISTING_KEY, Library
 from roamtui.document.loader import Loader, get_link_url, is_loadable, make_refusal

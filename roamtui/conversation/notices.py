@@ -8,7 +8,6 @@ from enum import StrEnum, auto
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
     CloseReason,
@@ -24,7 +23,7 @@ from roamtui.conversation.events import (
     SectionsSearched,
     WarningRaised,
 )
-from roamtui.conversation.transcript import StopReason
+from roamtui.conversation.transcript import Origin, StopReason
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.outline.labels import format_node_title

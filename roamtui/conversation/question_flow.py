@@ -8,7 +8,6 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import (
     CloseReason,
     ExpandStatus,
@@ -21,9 +20,10 @@ from roamtui.conversation.events import (
     TranscriptRebuilt,
 )
 from roamtui.conversation.state import ConversationState, KeepOpenMode, apply, apply_all
-from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD
+from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Origin
 from roamtui.conversation.update import (
     Events,
+    ExpandSections,
     estimate_delivery_tokens,
     expand_for_agent,
     list_new_spans,

@@ -6,8 +6,14 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from roamtui.conversation.commands import Origin
 from roamtui.document.node import Span
+
+
+class Origin(StrEnum):
+    """Who gave a command."""
+
+    AGENT = "agent"
+    PERSON = "person"
 
 
 class Role(StrEnum):

@@ -6,17 +6,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import assert_never
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.commands import (
-    CloseSections,
-    Command,
-    ExpandSections,
-    FoldNodes,
-    Origin,
-    PinSections,
-    ReadSection,
-)
 from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
@@ -28,7 +20,7 @@ from roamtui.conversation.events import (
     SectionsExpanded,
 )
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import OpenSection
+from roamtui.conversation.transcript import OpenSection, Origin
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
@@ -38,6 +30,46 @@ from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title
 from roamtui.outline.spans import PAGE_TOKENS, add_delivered
 
 Events = tuple[ConversationEvent, ...]
+
+
+class ExpandSections(Struct, frozen=True, kw_only=True):
+    """Open sections for the conversation, and unfold them in the tree."""
+
+    section_ids: tuple[str, ...]
+    """Ids as requested. The agent may also ask for pages (``id:2``) and ranges of children (``id:c2``)."""
+    origin: Origin
+    room_tokens: int | None = None
+    """Maximum number of estimated tokens of section text to deliver, or None for no limit."""
+
+
+class CloseSections(Struct, frozen=True, kw_only=True):
+    """Close sections now; while a question is running, mark them to be closed when it ends."""
+
+    section_ids: tuple[str, ...]
+    origin: Origin
+
+
+class PinSections(Struct, frozen=True, kw_only=True):
+    """Pin or unpin sections. Pinning a closed section opens it."""
+
+    section_ids: tuple[str, ...]
+    is_pinned: bool
+
+
+class FoldNodes(Struct, frozen=True, kw_only=True):
+    """Hide the children of nodes in the tree, or show them. Sections neither open nor close."""
+
+    section_ids: tuple[str, ...]
+    is_folded: bool = True
+
+
+class ReadSection(Struct, frozen=True, kw_only=True):
+    """Record which section the person is reading, or None."""
+
+    section_id: str | None
+
+
+Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection
 
 
 def expand_for_agent(state: ConversationState, command: ExpandSections) -> SectionsExpanded:

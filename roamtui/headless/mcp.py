@@ -23,11 +23,12 @@ from roamtui.agent.tools import make_tools
 from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse
 from roamtui.agent.tools.collapse import CollapseTool
 from roamtui.agent.tools.documents import DocumentsTool
-from roamtui.conversation.commands import CloseSections, Origin
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ExpandStatus, SectionsClosed, ToolFinished
 from roamtui.conversation.question_flow import select_sections_to_close
 from roamtui.conversation.state import OpenSectionOptions
+from roamtui.conversation.transcript import Origin
+from roamtui.conversation.update import CloseSections
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten

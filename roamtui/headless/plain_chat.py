@@ -12,7 +12,9 @@ import sys
 from contextlib import suppress
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.commands import ApprovalRequest, CloseSections, ExpandSections, Origin, ReadSection, deny
+from roamtui.conversation.conversation import ApprovalRequest, deny
+from roamtui.conversation.transcript import Origin
+from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection
 from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError

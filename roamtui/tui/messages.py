@@ -8,15 +8,9 @@ from dataclasses import dataclass
 from textual.message import Message
 from textual.widget import Widget
 
-from roamtui.conversation.commands import (
-    CloseSections,
-    Command,
-    ExpandSections,
-    FoldNodes,
-    Origin,
-    PinSections,
-)
 from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import Origin
+from roamtui.conversation.update import CloseSections, Command, ExpandSections, FoldNodes, PinSections
 from roamtui.document.library import Library
 from roamtui.models.base import Model
 from roamtui.tui.chat.content_view import SectionTarget

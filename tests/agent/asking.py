@@ -8,8 +8,7 @@ from typing import Any
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.commands import Approver
-from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.conversation import Approver, Conversation
 from roamtui.conversation.events import ConversationEvent, QuestionAnswered
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions, ConversationState, OpenSectionOptions

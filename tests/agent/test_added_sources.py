@@ -9,9 +9,10 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.bootstrap import Bootstrap
-from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.transcript import Origin
+from roamtui.conversation.update import ExpandSections
 from roamtui.search.keyword import KeywordSearcher
 from tests.conversation.conversations import find
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.commands import CloseSections, ExpandSections, Origin
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -27,7 +26,8 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions
-from roamtui.conversation.transcript import StopReason
+from roamtui.conversation.transcript import Origin, StopReason
+from roamtui.conversation.update import CloseSections, ExpandSections
 from roamtui.document.loader import open_sources
 from roamtui.errors import ModelError
 from roamtui.quotes.verdicts import make_proof

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
-from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
@@ -16,7 +15,7 @@ from roamtui.conversation.events import (
     StepStarted,
     ToolFinished,
 )
-from roamtui.conversation.transcript import Message, Role, StopReason, Usage
+from roamtui.conversation.transcript import Message, Origin, Role, StopReason, Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.render import render_outline
 from roamtui.search.keyword import KeywordSearcher

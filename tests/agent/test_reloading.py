@@ -10,10 +10,10 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.bootstrap import Bootstrap
-from roamtui.conversation.commands import ReadSection
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import StopReason
+from roamtui.conversation.update import ReadSection
 from roamtui.document.library import Library
 from roamtui.document.loader import load_files, open_sources
 from roamtui.quotes.verdicts import verify_citations

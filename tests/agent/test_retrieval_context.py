@@ -8,9 +8,9 @@ import re
 import pytest
 
 from roamtui.agent.retrieval_context import HitList, format_hits, retrieve_context
-from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.state import ConversationState, OpenSectionOptions
-from roamtui.conversation.update import update
+from roamtui.conversation.transcript import Origin
+from roamtui.conversation.update import ExpandSections, update
 from roamtui.document.library import Library
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher

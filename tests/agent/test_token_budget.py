@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from roamtui.agent.token_budget import estimate_request_tokens
-from roamtui.conversation.commands import PinSections
 from roamtui.conversation.events import CloseReason, SectionsClosed
 from roamtui.conversation.transcript import StopReason
+from roamtui.conversation.update import PinSections
 from roamtui.errors import ModelError
 from tests.agent.asking import WORDS, Desk, make_desk
 from tests.conversation.conversations import check_messages

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, QuestionAnswered, QuestionAsked
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange, fold_events
-from roamtui.conversation.transcript import Role, StopReason
+from roamtui.conversation.transcript import Origin, Role, StopReason
+from roamtui.conversation.update import ExpandSections
 from roamtui.models.base import ModelRequest
 from tests.agent.asking import MANUAL, FakeSearcher
 from tests.anomalies.waits import act_at_wait, cancel_at_wait

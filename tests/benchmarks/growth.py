@@ -8,9 +8,9 @@ import runpy
 from collections.abc import Callable
 from functools import partial
 
-from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.state import OpenSectionOptions, start_conversation
-from roamtui.conversation.update import update
+from roamtui.conversation.transcript import Origin
+from roamtui.conversation.update import ExpandSections, update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.outline.render import render_outline

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from roamtui.conversation.commands import ApprovalRequest, CloseSections, Command, ExpandSections, Origin, PinSections
-from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.conversation import ApprovalRequest, Conversation
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
@@ -28,8 +27,26 @@ from roamtui.conversation.state import (
     apply_all,
     fold_events,
 )
-from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, StopReason, ToolCall, ToolUse
-from roamtui.conversation.update import Events, list_new_spans, update
+from roamtui.conversation.transcript import (
+    Citation,
+    Message,
+    Origin,
+    QuoteState,
+    Role,
+    Step,
+    StopReason,
+    ToolCall,
+    ToolUse,
+)
+from roamtui.conversation.update import (
+    CloseSections,
+    Command,
+    Events,
+    ExpandSections,
+    PinSections,
+    list_new_spans,
+    update,
+)
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 

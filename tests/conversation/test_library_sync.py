@@ -11,11 +11,6 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from roamtui.conversation.commands import (
-    Command,
-    ExpandSections,
-    Origin,
-)
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     ConversationEvent,
@@ -29,7 +24,8 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
-from roamtui.conversation.transcript import StopReason
+from roamtui.conversation.transcript import Origin, StopReason
+from roamtui.conversation.update import Command, ExpandSections
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files, open_sources

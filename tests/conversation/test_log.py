@@ -17,7 +17,7 @@ from tests.conversation.conversations import Recorder
 _HOLD = """
 import sys
 from pathlib import Path
-from roamtui.conversation.line_file import LineFile
+from roamtui.conversation.log import LineFile
 held = LineFile(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()

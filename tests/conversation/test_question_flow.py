@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     CloseReason,
     SectionsClosed,
@@ -19,6 +18,7 @@ from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode
 from roamtui.conversation.transcript import (
     Message,
     OpenSection,
+    Origin,
     StopReason,
 )
 from tests.conversation.conversations import (

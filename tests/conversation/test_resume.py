@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from roamtui.conversation.commands import CloseSections, ExpandSections, Origin, ReadSection
 from roamtui.conversation.events import CloseReason, ConversationEvent, DraftRecorded, SectionsClosed, is_kept
 from roamtui.conversation.library_sync import identify_document, resume_state
 from roamtui.conversation.question_flow import rewind
 from roamtui.conversation.state import ConversationState, apply_all
-from roamtui.conversation.transcript import StopReason
-from roamtui.conversation.update import update
+from roamtui.conversation.transcript import Origin, StopReason
+from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection, update
 from tests.conversation.conversations import (
     TEXT,
     Recorder,

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from roamtui.conversation.commands import (
-    CloseSections,
-    ExpandSections,
-    FoldNodes,
-    Origin,
-)
 from roamtui.conversation.events import (
     ExpandStatus,
     NodesFolded,
@@ -15,7 +9,8 @@ from roamtui.conversation.events import (
     SectionsClosed,
     SectionsExpanded,
 )
-from roamtui.conversation.update import update
+from roamtui.conversation.transcript import Origin
+from roamtui.conversation.update import CloseSections, ExpandSections, FoldNodes, update
 from tests.conversation.conversations import (
     ask,
     begin,

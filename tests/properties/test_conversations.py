@@ -15,20 +15,12 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.commands import (
-    CloseSections,
-    Command,
-    ExpandSections,
-    FoldNodes,
-    Origin,
-    PinSections,
-    ReadSection,
-)
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions, fold_events
-from roamtui.conversation.transcript import Message
+from roamtui.conversation.transcript import Message, Origin
+from roamtui.conversation.update import CloseSections, Command, ExpandSections, FoldNodes, PinSections, ReadSection
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.outline.id_marks import annotate_with_ids

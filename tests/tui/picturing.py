@@ -13,8 +13,7 @@ from textual.widgets import Input, OptionList
 
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import open_library
-from roamtui.conversation.commands import ApprovalRequest
-from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.conversation import ApprovalRequest, Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import build_library
 from roamtui.models.base import Model

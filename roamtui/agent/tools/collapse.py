@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from roamtui.agent.prompt import COLLAPSE_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_section_ids
-from roamtui.conversation.commands import CloseSections, Origin
 from roamtui.conversation.events import SectionsClosed, ToolFinished
+from roamtui.conversation.transcript import Origin
+from roamtui.conversation.update import CloseSections
 from roamtui.models.base import ToolSpec
 
 NAME = "collapse_sections"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from roamtui.agent.prompt import EXPAND_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_section_ids
-from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import SectionsExpanded, ToolFinished
-from roamtui.conversation.update import list_new_spans
+from roamtui.conversation.transcript import Origin
+from roamtui.conversation.update import ExpandSections, list_new_spans
 from roamtui.models.base import ToolSpec
 
 IDS_MAX = 20

@@ -21,7 +21,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import Notice, NoticeSlot, Severity, make_notices, make_outcome_notices
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.conversation.transcript import Citation, QuoteState, Usage
+from roamtui.conversation.transcript import Citation, Origin, QuoteState, Usage
 from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten

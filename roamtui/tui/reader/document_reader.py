@@ -13,8 +13,8 @@ from textual.message import Message
 from textual.timer import Timer
 from typing_extensions import override
 
-from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.state import ConversationState
+from roamtui.conversation.update import Command, ReadSection
 from roamtui.document.library import Library
 from roamtui.document.links import (
     DeadLink,

@@ -19,7 +19,7 @@ from textual.widgets import Button, Input, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.commands import ApprovalRequest
+from roamtui.conversation.conversation import ApprovalRequest
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError, format_reason
 from roamtui.tui.labels import format_error

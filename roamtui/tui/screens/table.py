@@ -19,7 +19,7 @@ from textual.widgets import DataTable, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.line_file import LOG_SUFFIX
+from roamtui.conversation.log import LOG_SUFFIX
 from roamtui.document.counts import format_count
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.export.table import RENDERERS, format_progress

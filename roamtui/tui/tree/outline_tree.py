@@ -20,7 +20,6 @@ from textual.strip import Strip
 from textual.style import Style
 from typing_extensions import override
 
-from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
@@ -29,6 +28,7 @@ from roamtui.conversation.events import (
     SectionsSearched,
 )
 from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import Origin
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import format_node

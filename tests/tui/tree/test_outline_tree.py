@@ -12,8 +12,8 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from typing_extensions import override
 
-from roamtui.conversation.commands import Command, FoldNodes
 from roamtui.conversation.state import ConversationState
+from roamtui.conversation.update import Command, FoldNodes
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui.messages import CommandRequested
