@@ -20,9 +20,8 @@ from roamtui.agent.generated_texts import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary
-from roamtui.document.counts import format_count
 from roamtui.document.loader import is_url
-from roamtui.document.plain import sanitise_line
+from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import ProgressLine, write_notice
 from roamtui.models.base import Model

@@ -9,9 +9,8 @@ from itertools import islice
 from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
-from roamtui.document.plain import strip_blank_lines
+from roamtui.document.plain import format_count, strip_blank_lines
 from roamtui.errors import RoamtuiError
 from roamtui.models.options import OFFLINE
 from roamtui.outline.labels import format_path

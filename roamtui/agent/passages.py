@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from roamtui.agent.answer import format_verification
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.node import Span
+from roamtui.document.plain import format_count
 from roamtui.models.options import OFFLINE
 from roamtui.quotes.read import MARKED_ID
 from roamtui.quotes.verdicts import AnswerProof, make_proof

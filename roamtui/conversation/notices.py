@@ -24,8 +24,8 @@ from roamtui.conversation.events import (
     WarningRaised,
 )
 from roamtui.conversation.transcript import Origin, StopReason
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
+from roamtui.document.plain import format_count
 from roamtui.outline.labels import format_node_title
 
 _SHOWN_MAX = 3

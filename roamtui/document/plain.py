@@ -71,3 +71,8 @@ def strip_anchor(title: str) -> str:
 def make_title_from_url(url: str) -> str:
     """Make the title of a page that has no words of its own."""
     return shorten(sanitise_line(url.partition("://")[2].rstrip("/")), _URL_TITLE_LENGTH_MAX)
+
+
+def format_count(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, such as ``1 section`` or ``2,000 sections``."""
+    return f"1 {noun}" if number == 1 else f"{number:,} {plural or noun + 's'}"

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from roamtui.document.counts import format_count
-from roamtui.document.plain import escape_json, sanitise_line, shorten
+from roamtui.document.plain import escape_json, format_count, sanitise_line, shorten
 from roamtui.export.json import to_json_citation
 from roamtui.quotes.recheck import format_quote
 from roamtui.table.cells import Cell, CellState

@@ -15,9 +15,8 @@ from roamtui.agent.answer import list_unopened_hits
 from roamtui.agent.passages import format_proof, match_proof, replies_with_passages
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import QuoteState
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_text
+from roamtui.document.plain import format_count, sanitise_text
 from roamtui.headless.output import write_sanitised, write_styled
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore, count_notes
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line
+from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import RoamtuiError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json

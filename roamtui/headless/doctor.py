@@ -9,7 +9,7 @@ import sqlite3
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
-from roamtui.document.counts import format_count
+from roamtui.document.plain import format_count
 from roamtui.headless.output import write_notice, write_sanitised
 from roamtui.models.options import ModelOptions
 from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_model, inspect_providers, probe_server

@@ -15,8 +15,7 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import ApprovalRequest, deny
 from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection
-from roamtui.document.counts import format_count
-from roamtui.document.plain import sanitise_line
+from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import AskReport
 from roamtui.headless.output import write_sanitised

@@ -12,9 +12,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line
+from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import SourceError, UsageError
 from roamtui.export.json import render_json
 from roamtui.export.table import render_json_table

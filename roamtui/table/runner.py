@@ -16,9 +16,9 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import make_conversation_id
 from roamtui.conversation.transcript import StopReason, Usage
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
+from roamtui.document.plain import format_count
 from roamtui.errors import RoamtuiError, StoreError
 from roamtui.models.base import Model
 from roamtui.search.base import Searcher

@@ -11,10 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.document.plain import sanitise_line
+from roamtui.document.plain import format_count, sanitise_line
 from roamtui.search.terms import extract_query_terms, fold_term
 
 _TITLES_SHOWN_MAX = 5

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import sanitise_line
+from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import format_node_title
 

@@ -8,8 +8,8 @@ import time
 from collections.abc import Mapping
 
 from roamtui.document.added_sources import list_sources_of
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
+from roamtui.document.plain import format_count
 from roamtui.errors import RoamtuiError
 from roamtui.sources.file_sources import FileStamps, SourceStamp, split_sources
 from roamtui.sources.read import is_path

@@ -28,8 +28,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import Exchange
-from roamtui.document.counts import format_count
-from roamtui.document.plain import sanitise_text
+from roamtui.document.plain import format_count, sanitise_text
 from roamtui.export.markdown import format_source_line
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import (

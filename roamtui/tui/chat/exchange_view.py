@@ -21,10 +21,9 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import Notice, NoticeSlot, Severity, make_notices, make_outcome_notices
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.conversation.transcript import Citation, Origin, QuoteState, Usage
-from roamtui.document.counts import format_count
+from roamtui.conversation.transcript import Citation, QuoteState, Usage
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line, sanitise_text, shorten
+from roamtui.document.plain import format_count, sanitise_line, sanitise_text, shorten
 from roamtui.quotes.source_list import describe_place, find_quote_section, split_source, strip_links
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.answer_view import AnswerView

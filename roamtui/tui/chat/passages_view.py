@@ -12,9 +12,8 @@ from textual.content import Content
 from typing_extensions import override
 
 from roamtui.agent.passages import PassageReply, ShownPassage
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_text
+from roamtui.document.plain import format_count, sanitise_text
 from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown

@@ -7,10 +7,9 @@ from collections import Counter
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.document.counts import format_count
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import sanitise_line, shorten, strip_anchor
+from roamtui.document.plain import format_count, sanitise_line, shorten, strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, ExampleTarget, wrap

@@ -19,8 +19,7 @@ from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.conversation.state import ConversationState
-from roamtui.document.counts import format_count
-from roamtui.document.plain import sanitise_line
+from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import SourceError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
