@@ -39,6 +39,13 @@ def test_only_changed_and_new_files_are_read(folder: Path) -> None:
     assert after.summaries == before.summaries
 
 
+def test_what_could_not_be_read_is_read_again(folder: Path) -> None:
+    (folder / "a.md").write_bytes(b"\x89PNG\r\n\0\0\0")
+    before = open_library([str(folder)])
+    (folder / "a.md").write_text("# Mended\n", "utf-8")
+    assert titles(Bootstrap().reload(before, frozenset(), sources=[str(folder)]))[:2] == ["a.md", "Mended"]
+
+
 def test_what_was_not_read_before_stays_unread(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.bootstrap._LOADED_AT_START_BYTES", 0)
     before, loader = Bootstrap().open([str(folder)])

@@ -389,8 +389,7 @@ class Agent:
 
     async def _save_draft(self, text: str) -> None:
         """Save the reply so far if at least `_DRAFT_CHARACTERS` of it are new."""
-        saved = self.conversation.state.transcript.exchanges[-1].answer
-        start = len(saved) if text.startswith(saved) else 0  # a new reply replaces the one before
+        start = len(self.conversation.state.transcript.exchanges[-1].answer)
         if len(text) - start >= _DRAFT_CHARACTERS:
             await self.conversation.apply((DraftRecorded(start=start, text=text[start:]),))
 

@@ -20,8 +20,7 @@ from tests.cli.conftest import RunCommand
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
 
-CASES_DIR = PROJECT_DIR / "tests" / "cases" / "golden"
-CASES = sorted(CASES_DIR.rglob("*.txt"))
+CASES = sorted((PROJECT_DIR / "tests" / "cases" / "golden").glob("*.txt"))
 IS_UPDATE = "GOLDEN_UPDATE" in os.environ
 
 _SCRIPT_LINE = re.compile(r"^(?:\$ roamtui |< \{).*$", re.MULTILINE)
@@ -37,15 +36,7 @@ _MASKS = (
 _WIDTH = 300
 
 
-def _name_case(path: Path) -> str:
-    return str(path.relative_to(CASES_DIR).with_suffix(""))
-
-
-@pytest.mark.parametrize(
-    "path",
-    [pytest.param(path, marks=pytest.mark.slow if "model" in path.stem else ()) for path in CASES],
-    ids=_name_case,
-)
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_a_command_prints_what_it_printed(
     run: RunCommand, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
