@@ -68,7 +68,6 @@ class _ContentsLine(Struct):
     label: str
     page: int | None
     x0: float
-    is_bold: bool
     is_linked: bool
 
 
@@ -126,7 +125,7 @@ def _read_contents_page(
                 title, label = match[1], match[2]
         target = linked_pages[0] if linked_pages else find_page_by_label(printed, label, number) if label else None
         title = title[:_TITLE_LENGTH_MAX].strip(_LEADERS)
-        lines.append(_ContentsLine(title, label, target, row.x0, row.font.is_bold, bool(linked_pages)))
+        lines.append(_ContentsLine(title, label, target, row.x0, bool(linked_pages)))
     linked = sum(line.is_linked for line in lines)
     labelled = sum(line.page is not None and bool(line.label) for line in lines)
     is_linked_list = linked >= _LINKED_MIN and (labelled >= _LINKED_MIN or linked * 2 >= len(lines))
@@ -135,7 +134,7 @@ def _read_contents_page(
         return []
     targets = [line.page for line in lines if line.page is not None]
     rising = sum(first <= second for first, second in pairwise(targets))
-    if rising < _RISING_SHARE * (len(targets) - 1) or len(set(targets)) < 3:
+    if rising < _RISING_SHARE * (len(targets) - 1):
         return []
     return lines
 
@@ -195,14 +194,13 @@ def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
     for x0 in sorted(line.x0 for line in lines):
         if not indents or x0 > indents[-1] + _INDENT_TOLERANCE:
             indents.append(x0)
-    keys = [(sum(line.x0 > x0 + _INDENT_TOLERANCE for x0 in indents), not line.is_bold) for line in lines]
-    ranks = {key: rank for rank, key in enumerate(sorted(set(keys)), start=1)}
+    levels = [sum(line.x0 >= x0 for x0 in indents) for line in lines]
     numbers = [_SECTION_NUMBER.match(line.title) for line in lines]
     depths = [number[0].count(".") + 1 if number and number[0][-1].isdigit() else 0 for number in numbers]
     numbered = sum(depth > 0 for depth in depths)
     if max(depths, default=0) > 1 and numbered * 2 >= len(lines):
         return [depth or 1 for depth in depths]
-    return [ranks[key] for key in keys]
+    return levels
 
 
 def anchor_titles(

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
+import subprocess
 import time
 from collections.abc import Sequence
 from itertools import groupby
+from statistics import median
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import ConvertedText, PageReport, has_tesseract
+from roamtui.sources.convert.converted import TESSERACT, ConvertedText, PageReport, has_tesseract
 from roamtui.sources.convert.pdf.contents import anchor_titles, detect_contents
-from roamtui.sources.convert.pdf.markdown import MarkdownWriter, WordRepairer
-from roamtui.sources.convert.pdf.ocr import recognise_rows
-from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, number_rows, parse_item
-from roamtui.sources.convert.pdf.pdfium import PdfFile, TocEntry
-from roamtui.sources.convert.pdf.rows import PageRow, read_rows
-from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, strip_running_heads
-from roamtui.sources.convert.pdf.source_title import compute_source_title
-from roamtui.sources.convert.pdf.tables import detect_tables
-from roamtui.sources.convert.pdf.typographic_headings import TypographicHeadings, detect_slide_titles
-from roamtui.sources.convert.pdf.worded_headings import (
+from roamtui.sources.convert.pdf.headings import (
+    TypographicHeadings,
     detect_exhibits,
     detect_items,
     detect_notes,
     detect_numbered_headings,
+    detect_slide_titles,
     detect_statements,
     merge_headings,
     nest_headings,
 )
+from roamtui.sources.convert.pdf.markdown import MarkdownWriter, WordRepairer
+from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, number_rows, parse_item
+from roamtui.sources.convert.pdf.pdfium import PdfFile, PdfPage, TocEntry
+from roamtui.sources.convert.pdf.rows import PageRow, read_rows
+from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, strip_running_heads
+from roamtui.sources.convert.pdf.source_title import compute_source_title
+from roamtui.sources.convert.pdf.tables import detect_tables
 
 _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
@@ -43,8 +47,14 @@ _SAMPLE_ROWS = 3
 _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
 _UNREADABLE_SHARE_MAX = 0.3
 _OCR_ADVICE = "Run text recognition first, for example `ocrmypdf --skip-text {} OUT.pdf`."
-_OCR_FLAG_ADVICE = "Open it with `--ocr` to read it by tesseract."
-_OCR_KEY_ADVICE = "Open it with `--ocr` to read them by tesseract."
+_OCR_SECONDS_MAX = 60
+"""Time limit for one page."""
+_DOTS_PER_POINT = 300 / 72
+"""Resolution of the drawn page, for which tesseract was trained."""
+_PIXELS_MAX = 40_000_000
+_SAME_SIZE_RATIO = 1.15
+"""Rows within this ratio of the usual letter height get that height, because measured heights vary by a tenth."""
+_LANGUAGE = re.compile(r"[A-Za-z]\w{1,30}(?:/\w{1,30})?")
 _DIGITS = re.compile(r"\d+")
 
 
@@ -63,13 +73,13 @@ def convert_pdf(
         SourceError: The file is damaged or protected, or contains no text.
     """
     file = PdfFile(data, name)
-    reader = _PageReader(file, report, ocr_languages)
-    pages, notes = reader.read_pages(), reader.notes
+    languages = ocr_languages if has_tesseract() else ()
+    pages, notes = _read_pages(file, report, languages)
     rows = [page.rows for page in pages]
     if not any(rows):
         if not any(page.is_readable for page in pages):
             raise SourceError(f"{name} is damaged: it has no page. Open it in its own program and save it again.")
-        raise SourceError(f"{name} contains no text; it may be a scan. {reader.advise(shlex.quote(name))}")
+        raise SourceError(f"{name} contains no text. {_advise(shlex.quote(name), languages)}")
     repairer = WordRepairer(rows)
     for page_rows in rows:
         repairer.repair(page_rows)
@@ -93,75 +103,88 @@ def convert_pdf(
     )
 
 
-class _PageReader:
-    """Reads the pages of a file, and notes what is missing."""
+def _read_pages(
+    file: PdfFile, report: PageReport | None, ocr_languages: Sequence[str]
+) -> tuple[list[PageText], list[str]]:
+    """Read all pages, within limits. Also return one sentence for each kind of missing text."""
+    pages: list[PageText] = []
+    without_text: list[int] = []
+    deadline = time.monotonic() + _SECONDS_MAX
+    for number in range(min(file.page_count, _PAGES_MAX)):
+        if time.monotonic() > deadline:
+            break
+        with file.open_page(number) as page:
+            rows = read_rows(page) if page is not None else []
+            links = page.read_links() if page is not None and rows else []
+            if page is not None and not rows and not page.is_blank():
+                started = time.monotonic()
+                rows = recognise_rows(page, ocr_languages) if ocr_languages else []
+                deadline += time.monotonic() - started
+                without_text += [] if rows else [number + 1]
+            is_wide = page is not None and page.is_wide
+            pages.append(PageText(rows, links, is_wide=is_wide, is_readable=page is not None))
+        if report is not None:
+            report(number + 1, file.page_count)
+    notes = []
+    damaged = [number for number, page in enumerate(pages, start=1) if not page.is_readable]
+    if damaged:
+        notes.append(f"{_format_pages(damaged)} damaged and were skipped.")
+    if without_text:
+        notes.append(f"{_format_pages(without_text)} without text. {_advise('IN.pdf', ocr_languages)}")
+    if len(pages) < file.page_count:
+        notes.append(f"Only the first {len(pages):,} of its {file.page_count:,} pages were read.")
+    sample = "".join(row.text for page in pages for row in page.rows[:_SAMPLE_ROWS])
+    if len(_UNREADABLE.findall(sample)) > _UNREADABLE_SHARE_MAX * len(sample):
+        advice = _OCR_ADVICE.format("IN.pdf")
+        notes.append(f"Its fonts lack character mappings, so much of the text is unreadable. {advice}")
+    return pages, notes
 
-    def __init__(self, file: PdfFile, report: PageReport | None, ocr_languages: Sequence[str]) -> None:
-        self._file = file
-        self._report, self._reported_at = report, 0.0
-        self._ocr_languages = ocr_languages if has_tesseract() else ()
-        self.notes: list[str] = []
-        """One sentence for each kind of missing text."""
 
-    def advise(self, name: str, flag_advice: str = _OCR_FLAG_ADVICE) -> str:
-        """Return a sentence of advice about pages without text."""
-        if self._ocr_languages:
-            return "Tesseract found no text in it."
-        return flag_advice if has_tesseract() else _OCR_ADVICE.format(name)
+def _advise(name: str, ocr_languages: Sequence[str]) -> str:
+    """Return a sentence of advice about pages without text."""
+    if ocr_languages:
+        return "Tesseract found no text there, failed or took too long."
+    return "If it is a scan, open it with `--ocr`." if has_tesseract() else _OCR_ADVICE.format(name)
 
-    def read_pages(self) -> list[PageText]:
-        """Read all pages, within limits."""
-        pages: list[PageText] = []
-        without_text: list[int] = []
-        started = time.monotonic()
-        for number in range(min(self._file.page_count, _PAGES_MAX)):
-            if time.monotonic() - started > _SECONDS_MAX:
-                break
-            with self._file.open_page(number) as page:
-                rows = read_rows(page) if page is not None else []
-                links = page.read_links() if page is not None and rows else []
-                is_wide = page is not None and page.is_wide
-                pages.append(PageText(rows, links, is_wide=is_wide, is_readable=page is not None))
-                if page is not None and not rows and not page.is_blank():
-                    without_text.append(number + 1)
-            self._tell(number + 1, self._file.page_count)
-        damaged = [number for number, page in enumerate(pages, start=1) if not page.is_readable]
-        if damaged:
-            self.notes.append(f"{_format_pages(damaged)} damaged and were skipped.")
-        if self._ocr_languages:
-            without_text = self._run_ocr(pages, without_text)
-        if without_text:
-            advice = f", perhaps scanned. {self.advise('IN.pdf', _OCR_KEY_ADVICE)}" if not self._ocr_languages else "."
-            self.notes.append(f"{_format_pages(without_text)} without text{advice}")
-        if len(pages) < self._file.page_count:
-            self.notes.append(f"Only the first {len(pages):,} of its {self._file.page_count:,} pages were read.")
-        sample = "".join(row.text for page in pages for row in page.rows[:_SAMPLE_ROWS])
-        if len(_UNREADABLE.findall(sample)) > _UNREADABLE_SHARE_MAX * len(sample):
-            advice = _OCR_ADVICE.format("IN.pdf")
-            self.notes.append(f"Its fonts lack character mappings, so much of the text is unreadable. {advice}")
-        return pages
 
-    def _run_ocr(self, pages: Sequence[PageText], numbers: Sequence[int]) -> list[int]:
-        """Run OCR on pages, and return the numbers of those where it found no text."""
-        empty: list[int] = []
-        failed: list[int] = []
-        for done, number in enumerate(numbers, start=1):
-            with self._file.open_page(number - 1) as page:
-                assert page is not None
-                rows = recognise_rows(page, self._ocr_languages)
-            pages[number - 1].rows = rows or []
-            if rows is None:
-                failed.append(number)
-            elif not rows:
-                empty.append(number)
-            self._tell(done, len(numbers))
-        if failed:
-            self.notes.append(f"{_format_pages(failed)} without text, because tesseract failed or took too long.")
-        return empty
+def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
+    """Run OCR on a page, and return its rows; none if tesseract fails or takes too long.
 
-    def _tell(self, done: int, count: int) -> None:
-        if self._report is not None:
-            self._report(done, count)
+    Tesseract writes a PDF of invisible words in their places, which is read like any other. No file is written.
+
+    Raises:
+        SourceError: A language is not installed.
+    """
+    width, height = page.measure()
+    scale = min(_DOTS_PER_POINT, (_PIXELS_MAX / max(1.0, width * height)) ** 0.5)
+    columns, lines = max(1, round(width * scale)), max(1, round(height * scale))
+    picture = b"P6 %d %d 255\n" % (columns, lines) + page.draw(columns, lines, (0.0, 0.0, 1.0, 1.0))
+    program = shutil.which(TESSERACT)
+    names = "+".join(filter(_LANGUAGE.fullmatch, languages)) or "eng"
+    assert program is not None
+    command = [program, "stdin", "stdout", "-l", names, "--dpi", str(round(scale * 72)), "-c", "textonly_pdf=1", "pdf"]
+    try:
+        done = subprocess.run(  # noqa: S603 - no shell, and no text of the document
+            command,
+            input=picture,
+            capture_output=True,
+            timeout=_OCR_SECONDS_MAX,
+            check=False,
+            env={**os.environ, "OMP_THREAD_LIMIT": "1"},  # several threads use more CPU time and save little
+        )
+    except subprocess.TimeoutExpired:
+        return []
+    if b"Failed loading language" in done.stderr:
+        raise SourceError(f"tesseract lacks data for {names}. Install them, or change `languages` below `[ocr]`.")
+    if done.returncode:
+        return []
+    with PdfFile(done.stdout, "the scan").open_page(0) as recognised:
+        rows = read_rows(recognised) if recognised is not None else []
+    usual = median([row.size for row in rows]) if rows else 0.0
+    for row in rows:
+        if 1 / _SAME_SIZE_RATIO < row.size / usual < _SAME_SIZE_RATIO:
+            row.size = usual
+    return rows
 
 
 def _format_pages(numbers: list[int]) -> str:

@@ -80,7 +80,7 @@ def test_pages_with_only_pictures_are_noted_and_blank_ones_are_not() -> None:
     assert convert_pdf(make_pdf(pages), "a.pdf").notes == ()
     drawn = make_pdf(pages, empty="0 0 m 9 9 l S")
     (note,) = convert_pdf(drawn, "a.pdf").notes
-    assert note.startswith("Pages 2, 4-5 are without text, perhaps scanned. ")
+    assert note.startswith("Pages 2, 4-5 are without text. ")
     assert convert_pdf(drawn, "a.pdf").page_starts[-1] > 0
 
 
@@ -88,7 +88,7 @@ def test_pages_with_only_pictures_are_noted_and_blank_ones_are_not() -> None:
     ("data", "reason"),
     [
         (protect(make_pdf([lay_out("x")])), "password-protected"),
-        (make_pdf([[], []]), "may be a scan.*(?:`ocrmypdf --skip-text a.pdf OUT.pdf`|--ocr)"),
+        (make_pdf([[], []]), "contains no text.*(?:`ocrmypdf --skip-text a.pdf OUT.pdf`|--ocr)"),
         (make_pdf([]), "is damaged: it has no page"),
         (b"%PDF-1.7\nnothing", "is a damaged PDF"),
         (make_pdf([lay_out("x")])[:120], "is a damaged PDF"),

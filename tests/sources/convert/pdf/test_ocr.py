@@ -13,8 +13,8 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert import subprocess_converter
 from roamtui.sources.convert.conversion import convert
 from roamtui.sources.convert.converted import ConversionOptions, ConvertedText
-from roamtui.sources.convert.pdf import ocr
-from roamtui.sources.convert.pdf.convert import convert_pdf
+from roamtui.sources.convert.pdf import convert as pdf
+from roamtui.sources.convert.pdf.convert import convert_pdf, recognise_rows
 from roamtui.sources.convert.pdf.pdfium import PdfFile
 from roamtui.sources.convert.pdf.rows import read_rows
 from tests.real_documents import find_data_dir
@@ -77,7 +77,7 @@ def test_97_of_100_words_of_public_pages_are_right(name: str, pages: tuple[int, 
         with original.open_page(number) as page, scan.open_page(index) as picture:
             assert page is not None
             assert picture is not None
-            for side, rows in enumerate((read_rows(page), ocr.recognise_rows(picture, ["eng"]))):
+            for side, rows in enumerate((read_rows(page), recognise_rows(picture, ["eng"]))):
                 texts[side] += "".join(f"{row.text} " for row in rows or ())
     assert _share_right(*texts) >= 0.97
 
@@ -90,7 +90,7 @@ def test_a_language_that_is_not_installed_is_named() -> None:
 
 @_needs_tesseract
 def test_a_page_that_takes_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ocr, "_SECONDS_MAX", 0.01)
+    monkeypatch.setattr(pdf, "_OCR_SECONDS_MAX", 0.01)
     with pytest.raises(SourceError, match="contains no text"):
         _read(make_scan(_TEXT_PDF, [0]))
 
@@ -100,7 +100,7 @@ def test_scans_are_read_in_the_subprocess_and_found_in_the_cache_from_then_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = make_scan(_SHORT_PDF, [0])
-    with pytest.raises(SourceError, match=r"may be a scan\. Open it with `--ocr` to read it by tesseract\."):
+    with pytest.raises(SourceError, match=r"If it is a scan, open it with `--ocr`\."):
         convert(data, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path))
     reports: list[tuple[int, int]] = []
     first = convert(

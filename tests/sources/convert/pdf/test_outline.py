@@ -151,7 +151,6 @@ _TABLE = ("| 2022 | 2021", "Sales | 12 | 11", "Costs | 3 | 2", "Income | 9 | 9")
 
 
 def test_numbered_notes_have_their_own_titles_next_to_the_statements() -> None:
-    """Companies that leave out the word "Note" write subtitles in the same bold letters as the titles of notes."""
     names = ("Policies", "Debt", "Leases", "Taxes")
     pages = [lay_out(f"* Item {number}. Subject {number}", *_PROSE) for number in (6, 7)]
     pages += [[*lay_out("* Item 8. Financial Statements and Supplementary Data"), *lay_cells(*_TABLE, first_top=600)]]
@@ -159,11 +158,11 @@ def test_numbered_notes_have_their_own_titles_next_to_the_statements() -> None:
         pages.append(lay_cells(f"* Consolidated {kind}", *_TABLE))
     for number, name in enumerate(names, start=1):
         above = ["* Notes to Consolidated Financial Statements"] if number == 1 else []
-        pages.append(lay_out(*above, f"* {number}. {name}", "* A subtitle", *_PROSE))
+        pages.append(lay_out(*above, f"* {number}. {name}", *_PROSE))
     pages[-2] = lay_cells("| * Balance Sheet (e)", *_TABLE) + lay_out("* 3. Leases", *_PROSE[:9], first_top=600)
     pages.append(lay_out("* Item 9. Changes", *_PROSE))
     outline = _outline(pages)
-    assert [entry for entry in outline if entry[0] < 5 and "subtitle" not in entry[1]] == [
+    assert [entry for entry in outline if entry[0] < 5] == [
         (2, "Item 6. Subject 6"),
         (2, "Item 7. Subject 7"),
         (2, "Item 8. Financial Statements and Supplementary Data"),

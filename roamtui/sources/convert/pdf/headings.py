@@ -1,0 +1,570 @@
+"""Detect headings by their words and by their looks.
+
+By their words: numbered titles, and the parts of company reports, which consist of numbered Items; below them are
+financial statements, the notes to these, and exhibits. By their looks: rows that are larger, bold, in capitals or set
+apart, and the titles of slides.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate, islice, takewhile, zip_longest
+from statistics import median
+
+from msgspec import Struct
+
+from roamtui.sources.convert.pdf.outline import (
+    CONTINUED,
+    NON_LETTERS,
+    SIZE_TOLERANCE,
+    DetectedHeading,
+    PageText,
+    continues_title,
+    count_similar_rows,
+    is_capitals,
+    is_marked,
+    join_rows,
+    parse_item,
+    parse_part,
+)
+from roamtui.sources.convert.pdf.rows import PageRow
+
+_ITEM_LENGTH_MAX = 220
+_COUNT_MIN = 3
+"""Minimum number of Items, notes or numbered titles. Fewer are taken for mentions in the text."""
+_SUMMARY_ITEM = (16, "")
+"""The last Item of a yearly report. Statements after it do not belong to it."""
+_PART_ROW = re.compile(
+    r"part\s+[iv]{1,3}\W*(?:other information|financial information(?: and exhibits)?)?\W*", re.IGNORECASE
+)
+_MARKED_WEIGHT = 3
+"""Weight of an Item in bold type or capitals; others have 1."""
+_TITLE_TOP_ROWS = 7
+"""Number of rows at the top of a page in which statements, signatures and exhibits have their titles."""
+_STATEMENT_LENGTH_MAX = 130
+_STATEMENT = re.compile(
+    r"(?:[\w&.,'’ -]{0,60}?\b)?(?:(?:condensed|consolidated|combined|unaudited|interim|supplemental)\s+)*"
+    r"(?:balance sheets?|statements? of (?:(?:consolidated|condensed|comprehensive|net|changes in|total|other)\s+)*"
+    r"(?:income|operations|earnings|loss|cash flows?|equity|financial (?:position|condition)|capital"
+    r"|stockholders|shareholders|shareowners|profit|comprehensive)\b.{0,70}"
+    r"|(?:(?:comprehensive )?income|cash flows?|(?:stock|share)holders[’']? equity) statements?)"
+    r"\s?(?:\(.{2,40}\))?",
+    re.IGNORECASE,
+)
+_STATEMENT_KINDS = tuple(
+    re.compile(kind, re.IGNORECASE) for kind in ("balance sheet|financial (?:position|condition)", "cash flow")
+)
+"""Kinds of statements that every set of financial statements has."""
+_HOLDS_STATEMENTS = re.compile(r"items?\s*(?:8|1[56])\b|financial statements|exhibits", re.IGNORECASE)
+"""Items that contain financial statements."""
+_NOTE_TITLE = re.compile(r"note\s*(\d{1,2})\s*(?:[.:)\u2014\u2013-]|\s[A-Z]|$)", re.IGNORECASE)
+_NUMBERED_NOTE = re.compile(r"\(?(\d{1,2})[.)\u2014\u2013-]?\s+(?=[A-Z])(?!\d)")
+_NOTE_LENGTH_MAX = 140
+_NOTES_TITLE = re.compile(
+    r"(?:.{0,40}\b)?notes to (?:the )?(?:\w+ ){0,3}(?:financial )?statements\b.{0,40}", re.IGNORECASE
+)
+_EXHIBIT = re.compile(
+    r"(exhibit\s+\(?\d{1,3}(?:[.)-]\S{0,12})?\s*\)?)|signatures?|exhibits? index|index (?:to|of) exhibits", re.I
+)
+"""A title of what comes after the last Item of a report; group 1 is a single exhibit."""
+_NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z]\w*\s)")
+_NUMBERED_LENGTH_MAX = 110
+_CHARACTERS_PER_TITLE_MIN = 200
+"""Minimum length of the text, in characters, for each numbered title. The lines of a form are numbered more densely."""
+_LEADING_MAX = 1.6
+_HEADING_ROWS_MAX = 3
+_LONG_WITH_OUTLINE, _LONG_WITHOUT_OUTLINE = 8_000, 1_500
+"""Minimum length, in characters, of a section that is divided: in a file with an outline of its own, and in others."""
+_LONG_SHARE = 0.1
+"""Without an outline, a section with at least this share of the file's characters is also divided, so that short files
+are divided more finely."""
+_REPEATS_MAX = 4
+"""Text that is repeated more often in one section is a label, not a title."""
+_LARGE_RATIO = 1.12
+"""A row is large if its letters are more than this many times as high as those of the text."""
+_LENGTH_MAX = 150
+"""Maximum length of a title, in characters."""
+_SENTENCE_LENGTH_MAX = 400
+"""Maximum length of a bold title, which may be a whole sentence, such as a risk factor."""
+_SIZE_MIN = 0.85
+"""Minimum size of the letters of a title, relative to the text."""
+_TITLE_ROWS_MAX = 4
+_APART_RATIO = 1.25
+"""Minimum distance above a row that is set apart, relative to the usual distance between rows."""
+_APART_LENGTH_MAX = 90
+"""Maximum length of a title that is only italic or in capitals, in characters."""
+_SHORT_ROW_LENGTH = 80
+"""Length, in characters, below which a row that is set apart looks a little like a title."""
+_FULL_ROW_LENGTH = 60
+"""Length, in characters, above which a row is text, so that its distance to the next row is the usual one."""
+_CAPTION = re.compile(
+    r"(table|tabelle)\b|fig(?:ure|\.)|chart|source|note:|abbildung|(?:box|example)\s\d", re.IGNORECASE
+)
+_MONOSPACED = re.compile(r"cour|mono|consol|typewriter|cmtt|code|menlo|fixed", re.IGNORECASE)
+_NOT_A_TITLE = re.compile(
+    r"[□■○◆](?!\s*[\u1100-\ud7ff])|\((?:in |[A-Za-z]{4})"
+    r"|[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.|(?=\S*$)\S*\w[(._]\w"
+)
+"""Start of a text that cannot be a title."""
+_CAPTION_STYLE: tuple[float, ...] = (0.0,)
+"""Style of captions, lower than every style that `_compute_style` returns."""
+_CAPTION_TOP_ROWS = 3
+"""A caption is a title only if it starts within this many rows of a page."""
+_TABLE_DISTANCE_MAX = 20
+"""The table of a caption starts within this many rows. Many header rows may come first."""
+_SLIDES_MIN = 3
+_SLIDES_SHARE = 0.8
+"""Minimum share of wide pages in a file of slides."""
+_SLIDE_LENGTH_MAX = 1_000
+"""Maximum length of a typical slide, in characters."""
+_SLIDE_ROWS = 3
+"""The title of a slide starts in one of its first rows."""
+
+
+class _Chain(Struct, frozen=True, eq=False):
+    """A row with a number that may be a heading, and the heaviest rising sequence of others before it."""
+
+    row: int
+    key: tuple[int | str, ...]
+    weight: float
+    """Of the whole sequence."""
+    before: _Chain | None
+
+
+def _select_rising_sequence(candidates: Sequence[tuple[int, tuple[int | str, ...], float]]) -> list[_Chain]:
+    """Return the candidates (row, key and weight) with ascending keys that have the greatest total weight."""
+    chains: list[_Chain] = []
+    """The best sequence for each last key. Both keys and weights ascend."""
+    for row, key, weight in candidates:
+        index = end = bisect_left(chains, key, key=lambda chain: chain.key)
+        before = chains[index - 1] if index else None
+        chain = _Chain(row, key, weight + (before.weight if before else 0), before)
+        while end < len(chains) and chains[end].weight <= chain.weight:
+            end += 1
+        if end > index or end == len(chains) or chains[end].key != key:
+            chains[index:end] = [chain]
+    selected: list[_Chain] = []
+    last = chains[-1] if chains else None
+    while last is not None:
+        selected.append(last)
+        last = last.before
+    return selected[::-1]
+
+
+def detect_items(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> list[DetectedHeading]:
+    """Return the headings of the Parts and Items in ascending order, except for `known` headings.
+
+    The Items of a quarterly report start again in its Part II.
+    """
+    parts = [(heading.row, number) for heading in known if (number := parse_part(heading.title))]
+    candidates = []
+    for index, row in _iter_short_rows(rows, _ITEM_LENGTH_MAX):
+        if _PART_ROW.fullmatch(row.text) and (number := parse_part(row.text)) and is_marked(row):
+            parts.append((index, number))
+        item = parse_item(row.text)
+        if item:
+            candidates.append((index, item))
+    parts.sort()
+
+    def find_part(row: int) -> tuple[int, int]:
+        """Return the row and the number of the Part around a row."""
+        return parts[index - 1] if (index := bisect_right(parts, (row, 99))) else (-1, 0)
+
+    known_items = {(find_part(heading.row)[1], item) for heading in known if (item := parse_item(heading.title))}
+    weighted = [
+        # "@" sorts before letters, as Item 7 comes before Item 7A.
+        (index, (part, item[0], item[1] or "@"), _MARKED_WEIGHT if is_marked(rows[index]) else 1)
+        for index, item in candidates
+        if ((part := parse_part(rows[index].text) or find_part(index)[1]), item) not in known_items
+        and (len(known_items) < _COUNT_MIN or is_marked(rows[index]))
+    ]
+    chain = _select_rising_sequence(weighted)
+    is_report = all(str(link.key[2])[0] == "." and is_marked(rows[link.row]) for link in chain)
+    if not is_report and max(len(known_items), len(chain)) < _COUNT_MIN:
+        return []
+    items = [_make_heading(rows, link.row, 2) for link in chain]
+    # The row of a Part directly above its first Item is a heading too.
+    starts = [*(heading.row for heading in items), *(heading.row for heading in known if parse_item(heading.title))]
+    above = {find_part(row)[0] for row in starts} - {heading.row for heading in known} - {-1}
+    return items + [DetectedHeading(row=row, level=1, title=rows[row].text) for row in above]
+
+
+def detect_statements(
+    rows: Sequence[PageRow], known: Sequence[DetectedHeading], notes: Sequence[DetectedHeading]
+) -> Iterator[DetectedHeading]:
+    """Yield the titles of financial statements at the top of pages with tables, with level 0 (see `merge_headings`).
+
+    Titles of other tables look the same. Those in the `notes` do not count; those in an Item that has other contents
+    only count if they are a whole set of statements.
+    """
+    containers = [heading for heading in known if _is_container(heading)]
+    starts = [heading.row for heading in containers]
+    pages_with_tables = {row.page for row in rows if row.is_in_table}
+    by_container: dict[int, list[DetectedHeading]] = {}
+    last_page = -1
+    for index, row in _iter_short_rows(rows, _STATEMENT_LENGTH_MAX):
+        if row.number >= _TITLE_TOP_ROWS or row.page == last_page or row.page not in pages_with_tables:
+            continue
+        is_title = row.text[0].isupper() and row.text[-1] not in ".,;:" and not CONTINUED.search(row.text)
+        if is_title and _STATEMENT.fullmatch(row.text):
+            last_page = row.page
+            container = bisect_right(starts, index) - 1
+            end = starts[container + 1] if container + 1 < len(starts) else len(rows)
+            if not (notes[1:] and notes[1].row < index and notes[-1].row < end):
+                heading = DetectedHeading(row=index, level=0, title=row.text)
+                by_container.setdefault(container, []).append(heading)
+    for container, statements in by_container.items():
+        name = containers[container].title if container >= 0 else ""
+        is_set = all(any(kind.search(heading.title) for heading in statements) for kind in _STATEMENT_KINDS)
+        if is_set or not parse_item(name) or _HOLDS_STATEMENTS.search(name):
+            yield from statements
+
+
+def _is_container(heading: DetectedHeading) -> bool:
+    """Check whether a heading is an Item, the signatures or an exhibit: it ends the statements and notes before it."""
+    return parse_item(heading.title) is not None or _EXHIBIT.fullmatch(heading.title) is not None
+
+
+def detect_notes(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> list[DetectedHeading]:
+    """Return the notes to financial statements in order, and the heading above them all (if any), with level 0.
+
+    Some companies write "Note 1. Revenue" above a note, others "1. Revenue". The latter counts only below a heading
+    such as "Notes to Financial Statements", up to the next of the `known` Items.
+    """
+    short = [(index, row) for index, row in _iter_short_rows(rows, _NOTE_LENGTH_MAX) if not CONTINUED.search(row.text)]
+    titles = [index for index, row in short if row.number < _TITLE_TOP_ROWS and _NOTES_TITLE.fullmatch(row.text)]
+    titles += [heading.row for heading in known if _NOTES_TITLE.fullmatch(heading.title)]
+    marked = [(index, row) for index, row in short if is_marked(row)]
+    chain = _select_rising_sequence(
+        [(index, (int(match[1]),), 1) for index, row in marked if (match := _NOTE_TITLE.match(row.text))]
+    )
+    if len(chain) < _COUNT_MIN and titles:
+        start = min(titles)
+        items = (heading.row for heading in known if heading.row > start and parse_item(heading.title))
+        end = min(items, default=len(rows))
+        chain = _select_rising_sequence(
+            [
+                (index, (int(match[1]),), 1)
+                for index, row in marked
+                if start < index < end and (match := _NUMBERED_NOTE.match(row.text))
+            ]
+        )
+    if len(chain) < _COUNT_MIN or chain[0].key > (2,):
+        return []
+    notes = [_make_heading(rows, link.row, 0) for link in chain]
+    title = max((title for title in titles if title < notes[0].row), default=None)
+    if title is not None and rows[title].page >= rows[notes[0].row].page - 1:
+        notes.insert(0, DetectedHeading(row=title, level=0, title=rows[title].text))
+    return notes
+
+
+def nest_headings(headings: Sequence[DetectedHeading], notes: Sequence[DetectedHeading]) -> None:
+    """Change the levels of headings so that the parts of a report are nested as a person would nest them.
+
+    Parts are on the top level. The statements of an Item and the heading of its notes have the same level. The notes
+    are below that heading or, without one, on the level of the statements. Headings move with the one above them, and
+    no level is left out. `notes` are those that `detect_notes` returned.
+    """
+    note_rows = {note.row for note in notes}
+    path: list[tuple[int, int]] = []  # the level before and now of each heading around the current one
+    has_parts = False
+    base = notes_level = 0  # levels of statements, and of the heading of the notes
+    for heading, after in zip_longest(headings, headings[1:]):
+        level, title, new = heading.level, heading.title, 0
+        if _is_container(heading):
+            new = 2 if has_parts and parse_item(title) else 0
+            notes_level = 0
+        elif parse_part(title) and after is not None and parse_item(after.title):
+            new, base, has_parts = 1, 0, True
+        elif base and _NOTES_TITLE.fullmatch(title):
+            new = notes_level = base
+        elif base and (heading.row in note_rows or _NOTE_TITLE.match(title)):
+            new = notes_level + 1 if notes_level else base
+        elif base and _STATEMENT.fullmatch(title):
+            new = base
+        while path and (path[-1][1] >= new if new else path[-1][0] >= level):
+            path.pop()
+        heading.level = new or (path[-1][1] + 1 if path else level)
+        path.append((level, heading.level))
+        if _is_container(heading):
+            is_exhibit = (match := _EXHIBIT.fullmatch(title)) is not None and match[1] is not None
+            base = heading.level + (is_exhibit or parse_item(title) not in {None, _SUMMARY_ITEM})
+
+
+def detect_exhibits(rows: Sequence[PageRow], after: int) -> Iterator[DetectedHeading]:
+    """Yield the headings of signatures and exhibits from row `after`, where the last Item of a report is."""
+    seen = set()
+    for index in range(after, len(rows)):
+        row = rows[index]
+        match = _EXHIBIT.fullmatch(row.text) if row.number < _TITLE_TOP_ROWS and not row.is_listed else None
+        if match and row.text.casefold() not in seen:
+            seen.add(row.text.casefold())
+            yield DetectedHeading(row=index, level=3 if match[1] else 2, title=row.text)
+
+
+def detect_numbered_headings(rows: Sequence[PageRow], score_title: Callable[[int], float]) -> list[DetectedHeading]:
+    """Return numbered titles ("3.2 Types and values") in ascending order.
+
+    `score_title` rates a row by its looks: 0 if it cannot be a title, at least 1 if it must be one.
+    """
+    candidates = []
+    for index, row in _iter_short_rows(rows, _NUMBERED_LENGTH_MAX):
+        match = _NUMBERED_TITLE.match(row.text)
+        score = score_title(index) if match and row.text[-1] not in ",;" else 0.0
+        if match and score:
+            candidates.append((index, tuple(map(int, match[1].split("."))), score))
+    scores = {index: score for index, _, score in candidates}
+    chain = _select_rising_sequence(candidates)
+    length = sum(len(row.text) for row in rows)
+    is_list = len(chain) * _CHARACTERS_PER_TITLE_MIN > length or all(len(link.key) > 1 for link in chain)
+    if len(chain) < _COUNT_MIN or is_list:
+        return []
+    return [_make_heading(rows, link.row, len(link.key), is_title=scores[link.row] >= 1) for link in chain]
+
+
+def _iter_short_rows(rows: Sequence[PageRow], length_max: int) -> Iterator[tuple[int, PageRow]]:
+    return ((index, row) for index, row in enumerate(rows) if len(row.text) <= length_max and not row.is_listed)
+
+
+def _make_heading(rows: Sequence[PageRow], start: int, level: int, *, is_title: bool = False) -> DetectedHeading:
+    """Make a heading of row `start` and up to two more rows that continue its title.
+
+    Only the title of a marked row continues, unless `is_title` is true.
+    """
+    count = 1
+    while count < _HEADING_ROWS_MAX and start + count < len(rows) and (is_marked(rows[start]) or is_title):
+        above, row = rows[start + count - 1], rows[start + count]
+        is_other = parse_item(row.text) or parse_part(row.text)
+        if is_other or not continues_title(above, row, leading_max=_LEADING_MAX):
+            break
+        count += 1
+    return DetectedHeading(row=start, count=count, level=level, title=join_rows(rows[start : start + count]))
+
+
+def merge_headings(kept: Sequence[DetectedHeading], more: Sequence[DetectedHeading]) -> list[DetectedHeading]:
+    """Merge the headings `more` into the headings `kept`, except for those whose rows are taken.
+
+    A heading of level 0 gets a level: one below the heading before it, or the same if both are statements.
+    """
+    taken = {row for heading in kept for row in range(heading.row, max(heading.row + 1, heading.end))}
+    free = [heading for heading in more if taken.isdisjoint(range(heading.row, max(heading.row + 1, heading.end)))]
+    merged = sorted([*kept, *free], key=lambda heading: heading.row)
+    above: DetectedHeading | None = None
+    for heading in merged:
+        if heading.level:
+            above = heading
+        else:
+            is_sibling = above and _is_statement(above.title) and _is_statement(heading.title)
+            heading.level = above.level + (not is_sibling) if above else 1
+    return merged
+
+
+def _is_statement(title: str) -> bool:
+    """Check whether a title names a financial statement, or the notes to financial statements."""
+    return _STATEMENT.fullmatch(title) is not None or _NOTES_TITLE.fullmatch(title) is not None
+
+
+class TypographicHeadings:
+    """Detects headings by comparing rows with the usual letter size and row distance of the file."""
+
+    def __init__(self, rows: Sequence[PageRow]) -> None:
+        """Measure the usual letter size and row distance."""
+        self._rows = rows
+        sizes: Counter[float] = Counter()
+        leadings: list[float] = []
+        for row, after in zip_longest(rows, rows[1:]):
+            sizes[round(row.size * 4) / 4] += len(row.text)
+            if after is not None and len(row.text) > _FULL_ROW_LENGTH and 0 < after.top - row.top < 3 * row.size:
+                leadings.append((after.top - row.top) / row.size)
+        self._size = max(1.0, sizes.most_common(1)[0][0]) if sizes else 10.0
+        """Usual size of letters, rounded to quarters of a point."""
+        self._leading = median(leadings) if leadings else 1.2
+        """Usual distance between rows, as a multiple of the letter size."""
+        self._offsets = [*accumulate((len(row.text) for row in rows), initial=0)]
+        """Number of characters of the file before each row."""
+        self._long_min: float = _LONG_WITH_OUTLINE
+        """Minimum length of a section that is divided, in characters."""
+
+    def detect(self, headings: Sequence[DetectedHeading], *, has_outline: bool) -> list[DetectedHeading]:
+        """Return more headings, in the long sections of the known `headings`, which are in order.
+
+        If `has_outline` is true, the known headings are the file's own outline. The text before them is then a cover,
+        which is not divided.
+        """
+        titles = list(self._iter_titles({heading.row: heading.end for heading in headings}))
+        more = [] if has_outline else self._detect_siblings(headings, titles)
+        headings = sorted([*headings, *more], key=lambda heading: heading.row)
+        starts = [0, *(heading.end for heading in headings)]
+        ends = [*(heading.row for heading in headings), len(self._rows)]
+        levels = [0, *(heading.level for heading in headings)]
+        self._long_min = (
+            _LONG_WITH_OUTLINE if has_outline else min(_LONG_WITHOUT_OUTLINE, _LONG_SHARE * self._offsets[-1])
+        )
+        for start, end, level in zip(starts, ends, levels, strict=True):
+            inside = _select(titles, start, end)
+            counts = Counter(title.title for title in inside)
+            inside = [title for title in inside if counts[title.title] <= _REPEATS_MAX]
+            # The text before the first known heading is divided even if it is short, unless it is a cover.
+            if (start == 0 and not has_outline) or (start > 0 and self._is_long(start, end)):
+                more += self._divide(inside, start, end, level)
+        return more
+
+    def _detect_siblings(
+        self, headings: Sequence[DetectedHeading], titles: Sequence[DetectedHeading]
+    ) -> list[DetectedHeading]:
+        """Return more titles in the style of the known top-level headings, such as "Abstract" or "References"."""
+        tops = [heading for heading in headings if heading.level == 1 and heading.count]
+        styles = Counter(self._compute_style(heading.row) for heading in tops)
+        style = styles.most_common(1)[0][0] if styles else None
+        siblings = [title for title in titles if title.style == style]
+        for heading in siblings:
+            heading.level = 1
+        return siblings if len(siblings) <= len(tops) else []
+
+    def score_title(self, index: int) -> float:
+        """Return 2 for a large or bold row, 0.3 for a short row that is set apart, else 0."""
+        row = self._rows[index]
+        if _NOT_A_TITLE.match(row.text):
+            return 0.0
+        if self._is_large_or_bold(row):
+            return 2.0
+        return 0.3 * (self._is_apart(index) and len(row.text) < _SHORT_ROW_LENGTH and row.text[-1] not in ".:;,")
+
+    def _is_long(self, start: int, end: int) -> bool:
+        return self._offsets[end] - self._offsets[start] >= self._long_min
+
+    def _divide(self, titles: Sequence[DetectedHeading], start: int, end: int, level: int) -> Iterator[DetectedHeading]:
+        """Yield the titles of a section that have the strongest style, and divide long parts between them further."""
+        best = max((title.style for title in titles), default=None)
+        chosen = [title for title in titles if title.style == best]
+        weaker = [title for title in titles if title.style != best]
+        lows, highs = [start, *(title.end for title in chosen)], [*(title.row for title in chosen), end]
+        for heading, low, high in zip([None, *chosen], lows, highs, strict=True):
+            if heading is not None:
+                heading.level = level + 1
+                yield heading
+            inside = _select(weaker, low, high)
+            if inside and self._is_long(low, high):
+                yield from self._divide(inside, low, high, level + (heading is not None))
+            elif inside and low == 0:
+                inside[0].level = level + 1
+                yield inside[0]
+
+    def _iter_titles(self, known: Mapping[int, int]) -> Iterator[DetectedHeading]:
+        """Yield all rows that look like titles, except for the `known` headings (row to end)."""
+        rows = self._rows
+        index = 0
+        while index < len(rows):
+            row = rows[index]
+            if index in known:
+                index = max(index + 1, known[index])
+                continue
+            if caption := _CAPTION.match(row.text):
+                count, style = 1, _CAPTION_STYLE
+                while index + count < len(rows) and continues_title(rows[index + count - 1], rows[index + count]):
+                    if rows[index + count].is_in_table and len(rows[index + count].cells) > 1:
+                        break  # the rows of the table below do not belong to the caption
+                    count += 1
+                # A caption is a title only if it is at the top of a page and a table starts near it.
+                is_title = (
+                    bool(caption[1])
+                    and row.number < _CAPTION_TOP_ROWS
+                    and count <= _TITLE_ROWS_MAX
+                    and any(
+                        below.is_in_table and below.page == row.page
+                        for below in rows[index : index + _TABLE_DISTANCE_MAX]
+                    )
+                    and not any(CONTINUED.search(below.text) for below in rows[index : index + count + 1])
+                )
+            else:
+                count, style = self._count_title_rows(index, known), self._compute_style(index)
+                is_title = any(len(below.cells) == 1 for below in rows[index : index + 2])
+            if count and is_title:
+                title = join_rows(rows[index : index + count])
+                yield DetectedHeading(row=index, count=count, level=0, title=title, style=style)
+            index += max(1, count)
+
+    def _count_title_rows(self, index: int, known: Mapping[int, int]) -> int:
+        """Return the number of rows of the title that starts at a row, or 0 if no title starts there."""
+        rows = self._rows
+        row = rows[index]
+        text = row.text
+        is_free = not (row.is_in_table or row.is_listed or row.size < _SIZE_MIN * self._size)
+        if not is_free or not (self._is_large_or_bold(row) or self._is_set_apart(index)):
+            return 0
+        if len(row.cells) > 2 or len(text) > _SENTENCE_LENGTH_MAX or _MONOSPACED.search(row.font.name):
+            return 0
+        letters = NON_LETTERS.sub("", text)
+        needed = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters
+        if len(letters) < needed or len(letters) * 2 <= len(text):
+            return 0
+        end = next((after for after in range(index + 1, index + _TITLE_ROWS_MAX) if after in known), len(rows))
+        count = count_similar_rows(rows, index, end)
+        if rows[index + count - 1].is_in_table or count > _TITLE_ROWS_MAX:
+            return 0
+        text = join_rows(rows[index : index + count])
+        length_max, ends = (_SENTENCE_LENGTH_MAX, ",;-–—\x02") if row.font.is_bold else (_LENGTH_MAX, ",;-–—\x02.:")
+        if len(text) > length_max or text[-1] in ends:
+            return 0
+        return 0 if _NOT_A_TITLE.match(text) or CONTINUED.search(text) else count
+
+    def _is_large_or_bold(self, row: PageRow) -> bool:
+        return row.size > _LARGE_RATIO * self._size or row.font.is_bold
+
+    def _is_set_apart(self, index: int) -> bool:
+        """Check whether a row is in italics or capitals, and set apart from the rows around it."""
+        row = self._rows[index]
+        if not _is_italic_or_capitals(row) or row.text[-1] in ".:;," or len(row.text) > _APART_LENGTH_MAX:
+            return False
+        is_apart = self._is_apart(index) or self._rows[index - 1].text[-1] in ".!?"
+        below = self._rows[index + 1 : index + 2]
+        return is_apart and not any(row.page == after.page and _is_italic_or_capitals(after) for after in below)
+
+    def _is_apart(self, index: int) -> bool:
+        """Check whether a row is the first of its page or column, or farther below the one above than usual."""
+        row, above = self._rows[index], self._rows[index - 1]
+        return not row.number or row.top < above.top or row.top - above.top > _APART_RATIO * self._leading * row.size
+
+    def _compute_style(self, index: int) -> tuple[float, ...]:
+        """Return the style of a title. A greater tuple means a higher level."""
+        row = self._rows[index]
+        size = round(row.size / self._size, 1) if row.size > _LARGE_RATIO * self._size else 1.0
+        return size, row.font.is_bold, is_capitals(row.text), not row.font.is_italic
+
+
+def _select(titles: Sequence[DetectedHeading], start: int, end: int) -> Sequence[DetectedHeading]:
+    """Return the titles from row `start` up to `end`."""
+    low, high = (bisect_left(titles, row, key=lambda title: title.row) for row in (start, end))
+    return titles[low:high]
+
+
+def _is_italic_or_capitals(row: PageRow) -> bool:
+    return row.font.is_italic or is_capitals(row.text)
+
+
+def detect_slide_titles(pages: Sequence[PageText]) -> list[DetectedHeading]:
+    """Return the titles of slides, which are wide pages with few words. They have level 0 (see `merge_headings`)."""
+    shown = [page for page in pages if page.rows]
+    lengths = [sum(len(row.text) for row in page.rows) for page in shown]
+    wide = sum(page.is_wide for page in shown)
+    if len(shown) < _SLIDES_MIN or wide < _SLIDES_SHARE * len(shown) or median(lengths) > _SLIDE_LENGTH_MAX:
+        return []
+    headings: list[DetectedHeading] = []
+    for page in shown:
+        rows = page.rows
+        worded = [row for row in range(min(_SLIDE_ROWS, len(rows))) if any(map(str.isalpha, rows[row].text))]
+        first = max(worded, key=lambda row: round(rows[row].size), default=0)
+        smallest = min(row.size for row in rows)
+        large = (
+            row.size > _LARGE_RATIO * smallest and abs(row.size / rows[first].size - 1) < SIZE_TOLERANCE
+            for row in rows[first + 1 :]
+        )
+        count = 1 + len(list(takewhile(bool, islice(large, _TITLE_ROWS_MAX - 1))))
+        title = join_rows(rows[first : first + count])
+        before = headings[-1].title if headings else ""
+        if len(title) <= _LENGTH_MAX and title != before and not CONTINUED.search(title):
+            headings.append(DetectedHeading(row=page.start + first, count=count, level=0, title=title))
+    return headings
