@@ -14,7 +14,6 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_source_text
 from roamtui.document.plain import make_title_from_url
-from roamtui.document.site_outline import outline_site
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import convert, detect_format
 from roamtui.sources.convert.converted import ConvertedText, Format
@@ -142,6 +141,8 @@ def open_web_source(url: str, fetch: Fetch) -> Library:
 
 def _open_outline(fetch: Fetch, url: str, home: FetchedPage) -> Library | None:
     """Open the outline of a site, with its home page loaded. Return None if the site has no outline."""
+    from roamtui.document.site_outline import outline_site  # noqa: PLC0415 - for sites without a list of pages
+
     page = None
     with suppress(SourceError):  # a home page that runs JavaScript has no text
         page = parse_page(home, key=home.url, has_links=False)

@@ -9,7 +9,6 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from msgspec import Struct
-from wcwidth import iter_graphemes, wcswidth
 
 from roamtui.document.plain import sanitise_text
 from roamtui.markdown.blocks import Emphasis
@@ -131,7 +130,11 @@ def measure_runs(runs: tuple[Run, ...] | list[Run]) -> int:
 
 def measure(text: str) -> int:
     """Return the width of sanitised text in cells."""
-    return wcswidth(text)
+    if text.isascii() and text.isprintable():
+        return len(text)
+    import wcwidth  # noqa: PLC0415 - its tables take 5 ms to load
+
+    return wcwidth.wcswidth(text)
 
 
 def measure_longest_word(runs: Sequence[Run]) -> int:
@@ -142,9 +145,11 @@ def measure_longest_word(runs: Sequence[Run]) -> int:
 
 def chop(text: str, width: int) -> list[str]:
     """Cut text into pieces of at most `width` cells. A character that is wider is a piece of its own."""
+    import wcwidth  # noqa: PLC0415 - the same
+
     pieces = [""]
     filled = 0
-    for character in iter_graphemes(text):
+    for character in wcwidth.iter_graphemes(text):
         cells = measure(character)
         if filled and filled + cells > width:
             pieces.append("")

@@ -8,10 +8,16 @@ from pathlib import PurePosixPath
 from msgspec.structs import replace
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, ConvertedText, Format, PageReport
+from roamtui.sources.convert.converted import (
+    DEFAULT_OPTIONS,
+    ZIP_START,
+    ConversionOptions,
+    ConvertedText,
+    Format,
+    PageReport,
+)
 from roamtui.sources.convert.converters import get_converter
 from roamtui.sources.convert.separated import find_delimiter
-from roamtui.sources.convert.zip_package import ZIP_START
 from roamtui.sources.decode import decode_text
 
 _BYTES_MAX = 200_000_000

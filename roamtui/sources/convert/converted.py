@@ -26,6 +26,8 @@ class Format(StrEnum):
     SEPARATED = "separated values"
 
 
+ZIP_START = b"PK\x03\x04"
+"""First bytes of a zip archive."""
 TESSERACT = "tesseract"
 """The OCR program."""
 PageReport = Callable[[int, int], None]
