@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.agent.options import AgentOptions
+from roamtui.agent.limits import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import LOG_SUFFIX, ConversationStore

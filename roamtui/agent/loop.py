@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import assert_never
@@ -13,21 +13,20 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.agent.answer import build_outcome, choose_reminder
-from roamtui.agent.offline import NOTICE, OfflineSearch, find_passages, list_openable, list_unread_pages, write_answer
-from roamtui.agent.options import AgentOptions
+from roamtui.agent.limits import (
+    AgentOptions,
+    compute_room,
+    estimate_request_tokens,
+    estimate_request_usd,
+    share_window,
+)
+from roamtui.agent.offline import NOTICE, FoundPassage, find_passages, list_openable, list_unread_pages, write_answer
 from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
 from roamtui.agent.retrieval_context import (
     RetrievedContext,
     list_whole_document,
     make_search_event,
     retrieve_context,
-)
-from roamtui.agent.token_budget import (
-    compute_step_tokens,
-    estimate_request_tokens,
-    estimate_request_usd,
-    fits_window,
-    share_window,
 )
 from roamtui.agent.tools import expand, make_tools, search
 from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_tool_arguments
@@ -50,7 +49,6 @@ from roamtui.conversation.state import AskOptions, Exchange
 from roamtui.conversation.transcript import Origin, Step, StopReason, ToolCall, ToolUse, Usage
 from roamtui.conversation.update import ExpandSections
 from roamtui.document.library import Library
-from roamtui.document.node import Span
 from roamtui.document.parallel import run_in_thread
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
@@ -73,6 +71,8 @@ from roamtui.search.base import Hit, Progress, Searcher
 
 _CALLS_MAX = 8
 """Maximum number of tool calls to run in one reply."""
+_STEP_SHARE = 0.5
+"""Share of the remaining window that one step may add."""
 _DRAFT_CHARACTERS = 500
 """Number of new characters after which an answer is saved again: the most that is lost if the program is killed."""
 _INDEXED_AHEAD_MIN = 5_000
@@ -182,11 +182,7 @@ class Agent:
         return self.conversation.state.library
 
     async def warm_up(self) -> str:
-        """Prepare for the first question: fill caches and start the model.
-
-        Return a warning for the person, for example if the model cannot call tools; usually empty.
-        """
-        await asyncio.to_thread(_warm_caches, self.conversation.state.library)
+        """Start the model. Return a warning for the person, such as that it cannot call tools; usually empty."""
         await warm_up_model(self.model)
         return get_startup_note(self.model)
 
@@ -239,7 +235,7 @@ class Agent:
     async def _begin(self, question: str, within: str | None) -> None:
         """Start the question together with the sections and hits that search finds for it."""
         state, retrieved = self.conversation.state, RetrievedContext()
-        library, room = state.library, share_window(self.model.window_tokens).hits
+        library, (room, *_) = state.library, share_window(self.model.window_tokens)
         if whole := self._list_whole():
             retrieved = RetrievedContext(auto_opened=tuple(one for one in whole if state.get_open(one) is None))
         elif self.searcher is not None and self.options.sends_hits and self.model.name != OFFLINE:
@@ -258,20 +254,21 @@ class Agent:
         """List the top sections of a document that is sent whole; empty if it is not."""
         if not self.options.sends_hits or self.model.name == OFFLINE:
             return ()
-        return list_whole_document(self.conversation.state.library, share_window(self.model.window_tokens).hits)
+        return list_whole_document(self.conversation.state.library, share_window(self.model.window_tokens)[0])
 
     def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
         state, window = self.conversation.state, self.model.window_tokens
-        shares, whole, outline = share_window(window), self._list_whole(), WHOLE_NOTE
+        whole, outline = self._list_whole(), WHOLE_NOTE
+        _, preface_tokens, history_tokens = share_window(window)
         if not whole or not {*whole} <= {*state.open_ids, *opened}:
             outline = render_outline(state.library, budget_tokens=compute_outline_budget(state.library, window))
         return PromptContext(
             system=SYSTEM,
             outline=outline,
             model=self.model.name,
-            delivery_tokens_max=shares.preface,
-            history_tokens_max=shares.history,
+            delivery_tokens_max=preface_tokens,
+            history_tokens_max=history_tokens,
             auto_opened=opened,
             instructions=self.options.instructions,
         )
@@ -310,7 +307,7 @@ class Agent:
         """
         conversation = self.conversation
         request = self._make_request(allow_calls=allow_calls)
-        if not fits_window(request, self.model.window_tokens):
+        if self.model.window_tokens is not None and compute_room(request, self.model.window_tokens) < 0:
             await conversation.apply(shrink_transcript(conversation.state, self._build_prompt_context()))
         for may_retry in (True, False):
             request = self._make_request(allow_calls=allow_calls)
@@ -366,7 +363,9 @@ class Agent:
                 match event:
                     case TextDelta(text):
                         reply.text += text
-                        await self._save_draft(reply.text)
+                        start = len(conversation.state.transcript.exchanges[-1].answer)
+                        if len(reply.text) - start >= _DRAFT_CHARACTERS:
+                            await conversation.apply((DraftRecorded(start=start, text=reply.text[start:]),))
                         conversation.publish(AnswerStreamed(text=text))
                     case ThinkingDelta(text):
                         conversation.publish(ThinkingStreamed(text=text))
@@ -387,23 +386,29 @@ class Agent:
                     case _:
                         assert_never(event)
 
-    async def _save_draft(self, text: str) -> None:
-        """Save the reply so far if at least `_DRAFT_CHARACTERS` of it are new."""
-        start = len(self.conversation.state.transcript.exchanges[-1].answer)
-        if len(text) - start >= _DRAFT_CHARACTERS:
-            await self.conversation.apply((DraftRecorded(start=start, text=text[start:]),))
-
     async def _run_calls(self, reply: StepReply, *, is_before_last_step: bool = False) -> None:
         """Run the calls of a reply, searches last. If `is_before_last_step`, tell the model that they were its last."""
         reply.calls.sort(key=lambda call: call.name == search.NAME)  # so that the hits do not repeat opened sections
         self.conversation.fold(make_draft_events(reply.text))
-        room = compute_step_tokens(self._make_request(), self.model.window_tokens)
+        room = max(0, int(_STEP_SHARE * compute_room(self._make_request(), self.model.window_tokens)))
         for index, call in enumerate(reply.calls):
             if index >= _CALLS_MAX:
                 reply.uses.append(ToolUse(call=call, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step"))
                 continue
-            excerpts = tuple(span for use in reply.uses for span in use.excerpts)
-            result = await self._run_call(call, room, excerpts)
+            name, tool = call.name[:60], self._tools.get(call.name)
+            context = ToolContext(
+                conversation=self.conversation,
+                searcher=self.searcher,
+                room_tokens=room,
+                excerpts=tuple(span for use in reply.uses for span in use.excerpts),
+            )
+            text = f'There is no tool "{name}". The tools are {", ".join(self._tools)}.'
+            result = ToolResponse(text=text, finished=ToolFinished(tool=name))
+            try:
+                if tool is not None:
+                    result = await tool.run(parse_tool_arguments(call.arguments), context)
+            except RoamtuiError as error:
+                result = ToolResponse(text=f"{name} failed: {error}", finished=ToolFinished(tool=name))
             room = max(0, room - estimate_tokens(result.text))
             reply.uses.append(
                 ToolUse(call=call, result=result.text, excerpts=result.excerpts, deliveries=result.deliveries)
@@ -412,59 +417,33 @@ class Agent:
         if is_before_last_step:
             reply.uses[-1] = replace(reply.uses[-1], result=f"{reply.uses[-1].result}\n{LAST_STEP_NOTE}")
 
-    async def _run_call(self, call: ToolCall, room_tokens: int, excerpts: tuple[Span, ...]) -> ToolResponse:
-        tool = self._tools.get(call.name)
-        if tool is None:
-            text = f'There is no tool "{call.name[:60]}". The tools are {", ".join(self._tools)}.'
-            return ToolResponse(text=text, finished=ToolFinished(tool=call.name[:60]))
-        context = ToolContext(
-            conversation=self.conversation, searcher=self.searcher, room_tokens=room_tokens, excerpts=excerpts
-        )
-        try:
-            return await tool.run(parse_tool_arguments(call.arguments), context)
-        except RoamtuiError as error:
-            return ToolResponse(text=f"{call.name} failed: {error}", finished=ToolFinished(tool=call.name))
-
     async def _read_offline(self, run: QuestionRun) -> None:
-        """Answer without a model: open the sections of the best passages, and quote these."""
+        """Answer without a model: open the sections of the best passages, by the calls of a model, and quote these."""
         conversation, exchanges = self.conversation, self.conversation.state.transcript.exchanges
-        run.usage = Usage(cost_usd=0.0)
-        found = await self._search_offline()
-        if pages := list_unread_pages(conversation.state.library, found):
-            await self._open_offline(run, pages)
-            found = await self._search_offline()
-        library = conversation.state.library
-        if sections := list_openable(library, found.passages):
-            await self._open_offline(run, sections)
-        answer = write_answer(found, library)
+        question, run.usage = exchanges[-1].question, Usage(cost_usd=0.0)
+        passages: Sequence[FoundPassage] = ()
+        for may_load in (True, False):
+            state = conversation.state
+            if self.searcher is not None:
+                self.searcher.refresh(state.library)
+            needs_certainty = self.options.needs_certainty
+            hits, passages = await asyncio.to_thread(
+                find_passages, state, self.searcher, needs_certainty=needs_certainty
+            )
+            if hits:
+                conversation.apply_unsaved(make_search_event(state.library, question, hits))
+            pages = list_unread_pages(state.library, question, hits, passages) if may_load else ()
+            if opened := pages or list_openable(state.library, passages):
+                run.steps += 1
+                arguments = json.dumps({"section_ids": opened})
+                call = ToolCall(id=f"offline_{run.steps}", name=expand.NAME, arguments=arguments)
+                reply = run.reply = StepReply(calls=[call])
+                await self._run_calls(reply)
+                run.reply = StepReply()
+                await conversation.apply((StepRecorded(step=reply.make_step()),))
+            if not pages:
+                break
+        answer = write_answer(question, passages, conversation.state.library)
         is_noted = any(NOTICE in exchange.answer for exchange in exchanges[:-1])
         run.reply = StepReply(text=answer if is_noted else f"{answer}\n\n{NOTICE}")
         conversation.publish(AnswerStreamed(text=run.reply.text))
-
-    async def _search_offline(self) -> OfflineSearch:
-        state = self.conversation.state
-        if self.searcher is not None:
-            self.searcher.refresh(state.library)
-        needs_certainty = self.options.needs_certainty
-        found = await asyncio.to_thread(find_passages, state, self.searcher, needs_certainty=needs_certainty)
-        if found.hits:
-            self.conversation.apply_unsaved(make_search_event(state.library, found.question, found.hits))
-        return found
-
-    async def _open_offline(self, run: QuestionRun, section_ids: tuple[str, ...]) -> None:
-        """Open sections by the same call as a model."""
-        run.steps += 1
-        arguments = json.dumps({"section_ids": section_ids})
-        call = ToolCall(id=f"offline_{run.steps}", name=expand.NAME, arguments=arguments)
-        run.reply = reply = StepReply(calls=[call])
-        await self._run_calls(reply)
-        run.reply = StepReply()
-        await self.conversation.apply((StepRecorded(step=reply.make_step()),))
-
-
-def _warm_caches(library: Library) -> None:
-    # Otherwise the first filter would wait for the import, and the first opened section for its lines.
-    from rapidfuzz import fuzz, process  # noqa: F401, PLC0415 - slow to import, so in a thread
-
-    for document in library.documents:
-        _ = document.line_starts, document.anchors

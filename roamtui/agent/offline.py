@@ -9,28 +9,35 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
-from operator import itemgetter
+from itertools import chain, groupby
+from operator import attrgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.agent.answer import format_verification
 from roamtui.agent.retrieval_context import list_history_texts
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
+from roamtui.document.plain import format_count, sanitise_line
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import RoamtuiError
+from roamtui.models.options import OFFLINE
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_path
 from roamtui.outline.spans import split_pages
 from roamtui.outline.structure import find_unread_pages, suggest_ids
+from roamtui.quotes.source_list import strip_links
+from roamtui.quotes.verdicts import AnswerProof, make_proof
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.lexicon import Language, get_implied_words, get_synonyms
 from roamtui.search.passages import (
     Passage,
     find_passage,
+    find_question_words,
     find_related_words,
     get_first_sentence,
     rank_sentences,
@@ -44,9 +51,9 @@ NO_QUESTION = "Please ask a question about the document, in words that it may co
 _HITS_MAX = 8
 _PAGES_MAX = 3
 _SECTIONS_MAX = 5
-_SECTION_PASSAGES_MAX = 3
 _CHAPTER_FACTOR = 0.9
 """Factor on the score of a section for each other section of its chapter in the answer."""
+_SECTION_PASSAGES_MAX = 3
 _ANSWER_TOKENS_MAX = 1_100
 """Maximum tokens of all passages."""
 _WIDENED_TOKENS_MAX = 900
@@ -84,12 +91,12 @@ pairs join two words, so their absence means little."""
 _SENTENCES_MAX = 100
 _TEXT_LENGTH_MAX = 200_000
 """Maximum length in characters of the text of a section that is looked at."""
-_LIMITING_TITLE = re.compile(r"[\W\d]*(?:exceptions?|exemptions?|exclusions?|ausnahmen?)\b", re.IGNORECASE)
-"""A title that announces exceptions to the sections around it. A question rarely has their words."""
 _QUOTATION_MARKS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("〝", "〟"))
 """A passage is put between the first pair that it does not contain, so that it is one quotation."""
 _MARKUP = re.compile(r"[\[\]*_`<>|\\\"“”„«»「」『』〝〞〟＂]")
-"""Characters of a title that Markdown, or the reader of quotes, would take for something else."""
+"""Characters of a title or statement that Markdown, or the reader of quotes, would take for something else."""
+_LIMITING_TITLE = re.compile(r"[\W\d]*(?:exceptions?|exemptions?|exclusions?|ausnahmen?)\b", re.IGNORECASE)
+"""A title that announces exceptions to the sections around it. A question rarely has their words."""
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
 
@@ -103,44 +110,34 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     """Words of the question in the passage and in the path of its section."""
 
 
-class OfflineSearch(Struct, frozen=True, kw_only=True):
-    """What was found for a question."""
-
-    question: str
-    hits: tuple[Hit, ...] = ()
-    passages: tuple[FoundPassage, ...] = ()
-    """The passages of the answer, best first. Empty if nothing holds enough of the question."""
-
-
 def find_passages(
     state: ConversationState, searcher: Searcher | None, *, needs_certainty: bool = False
-) -> OfflineSearch:
-    """Search for the passages that answer the current question.
+) -> tuple[tuple[Hit, ...], tuple[FoundPassage, ...]]:
+    """Search for the passages that answer the current question, and return the hits of the search, too.
 
     Args:
         state: The conversation with the question.
         searcher: Proposes sections. Without one, and if it fails, titles do.
         needs_certainty: Whether a doubtful passage is no answer, as in a cell of a table.
     """
-    exchange, earlier, library = state.transcript.exchanges[-1], state.transcript.exchanges[:-1], state.library
+    exchange, library = state.transcript.exchanges[-1], state.library
     question, within = exchange.question, exchange.within
     terms = extract_query_terms(question)
     if not terms:
-        return OfflineSearch(question=question)
+        return (), ()
     hits: dict[str, Hit] = {}
     ranks: dict[str, int] = {}
     if searcher is not None:
+        earlier = list_history_texts(state.transcript.exchanges[:-1])
         with suppress(RoamtuiError):  # an embedder may fail
             for words in filter(None, (question, " ".join(get_synonyms(terms)))):
-                found = searcher.search(words, limit=_HITS_MAX, within=within, earlier=list_history_texts(earlier))
-                for rank, hit in enumerate(found):
+                for rank, hit in enumerate(searcher.search(words, limit=_HITS_MAX, within=within, earlier=earlier)):
                     hits.setdefault(hit.section_id, hit)
                     ranks.setdefault(hit.section_id, rank)
     if not ranks:
         proposed = suggest_ids(library, question) if within is None else (within,)
         ranks = {section_id: rank for rank, section_id in enumerate(proposed)}
-    passages = _choose_passages(library, question, ranks, needs_certainty=needs_certainty)
-    return OfflineSearch(question=question, hits=tuple(hits.values()), passages=tuple(passages))
+    return tuple(hits.values()), _choose_passages(library, question, ranks, needs_certainty=needs_certainty)
 
 
 def list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:
@@ -152,76 +149,105 @@ def list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[s
         for number, (start, end) in enumerate(pages, start=1):
             if own.start + start < passage.span.end and passage.span.start < own.start + end:
                 wanted.append(f"{passage.section_id}:{number}" if len(pages) > 1 else passage.section_id)
-    return tuple(dict.fromkeys(wanted))
+    return tuple(wanted)
 
 
-def list_unread_pages(library: Library, found: OfflineSearch) -> tuple[str, ...]:
+def list_unread_pages(
+    library: Library, question: str, hits: Sequence[Hit], passages: Sequence[FoundPassage]
+) -> tuple[str, ...]:
     """List the pages to load before another search: those that were found by their titles, or else similar ones."""
-    ids = tuple(hit.section_id for hit in found.hits if not library.is_loaded(hit.section_id))
+    ids = (hit.section_id for hit in hits if not library.is_loaded(hit.section_id))
     unread = tuple(section_id for section_id in ids if not library.node(section_id).problem)
-    if unread or found.passages or not extract_query_terms(found.question):
+    if unread or passages or not extract_query_terms(question):
         return unread[:_PAGES_MAX]
-    return find_unread_pages(library, found.question)
+    return find_unread_pages(library, question)
 
 
-def write_answer(found: OfflineSearch, library: Library) -> str:
+def write_answer(question: str, passages: Sequence[FoundPassage], library: Library) -> str:
     """Write the passages with their titles and ids, or say that nothing was found."""
-    terms = extract_query_terms(found.question)
+    terms = extract_query_terms(question)
     if not terms:
         return NO_QUESTION
-    if not found.passages:
+    if not passages:
         looked = ", ".join(f"“{term}”" for term in terms[:6])
         return f"Not found: no passage that was read holds enough of this. Looked for {looked}."
-    return "\n\n".join(_write_passage(passage, library) for passage in found.passages)
+    blocks: list[str] = []
+    for section_id, found in groupby(passages, key=lambda passage: passage.section_id):
+        texts = [library.clean_text(passage.span).strip() for passage in found]
+        titles = map(_strip_markup, format_path(library, section_id).split(" > ")[-2:])
+        statement = find_statement(question, texts)
+        blocks.append(f"**{' › '.join(filter(None, titles))}**")
+        if not _strip_markup(texts[0]).startswith(statement):
+            blocks.append(f"> {statement}")
+        blocks += [f"{_quote(text)} [{section_id}]" for text in texts]
+    return "\n\n".join(blocks)
 
 
-def _write_passage(passage: FoundPassage, library: Library) -> str:
-    words = library.clean_text(passage.span).strip()
+def _quote(words: str) -> str:
     opening, closing = next(
         (pair for pair in _QUOTATION_MARKS if pair[0] not in words and pair[1] not in words), ('"', '"')
     )
-    path = format_path(library, passage.section_id).split(" > ")
-    titles = filter(None, (" ".join(_MARKUP.sub(" ", title).split()) for title in path[-2:]))
     # a list, a table or code needs lines of its own
     gap_before = "\n\n" if _STARTS_AS_BLOCK.match(words) else ""
     gap_after = "\n\n" if _STARTS_AS_BLOCK.match(words.rpartition("\n")[2]) else ""
-    heading = " › ".join(titles)
-    quote = f"{opening}{gap_before}{words}{gap_after}{closing} [{passage.section_id}]"
-    return f"**{heading}**\n\n{quote}" if heading else quote
+    return f"{opening}{gap_before}{words}{gap_after}{closing}"
+
+
+def _strip_markup(text: str) -> str:
+    return sanitise_line(_MARKUP.sub(" ", strip_links(text))).lstrip("-+#: ")
+
+
+def find_statement(question: str, passages: Sequence[str]) -> str:
+    """Return the sentence or row of passages that is likeliest to answer a question, without markup.
+
+    It is empty if the passages have nothing else, or if what answers follows their likeliest sentence.
+    """
+    text = "\n\n".join(passages)
+    ranked = rank_sentences(text, find_question_words(question, [text]), limit=1)
+    statement = _strip_markup(text[ranked[0].start : ranked[0].end]) if ranked else ""
+    return "" if statement.endswith(":") or statement == _strip_markup(text) else statement
 
 
 def _choose_passages(
     library: Library, question: str, sections: Mapping[str, int], *, needs_certainty: bool
-) -> list[FoundPassage]:
+) -> tuple[FoundPassage, ...]:
     """Choose the passages of an answer from `sections`, which have their ranks, and from those below them."""
     ranks: dict[str, int] = {}
+    texts: dict[str, str] = {}
     for section_id, rank in sections.items():
-        for node_id in _list_nodes(library, section_id):
+        room = WHOLE_TOKENS_MAX
+        for node_id in library.walk(section_id):
             ranks[node_id] = min(rank, ranks.get(node_id, rank))
-    texts = {node_id: _read(library, node_id) for node_id in ranks}
+            texts[node_id] = _read(library, node_id)
+            room -= estimate_tokens(texts[node_id])
+            if room <= 0:
+                break
     weighing = _Weighing(question, [f"{library.title_of(node_id)}\n{text}" for node_id, text in texts.items()])
-    scored = (_score_section(library, node_id, texts[node_id], ranks[node_id], weighing) for node_id in ranks)
-    ranked = sorted(chain.from_iterable(scored), key=lambda passage: -passage.score)
+    found = (_rank_passages(library, node_id, text, ranks[node_id], weighing) for node_id, text in texts.items())
+    ranked = sorted(chain.from_iterable(found), key=lambda passage: -passage.score)
     best_score = ranked[0].score if ranked else 0.0
     if needs_certainty and best_score < _CELL_SCORE_MIN:
-        return []
+        return ()
     chosen = _take_varied(library, ranked)
     bonus = _SCORE_EVIDENCE_MAX * min(1.0, best_score)
     evidence = max((weighing.compute_evidence(passage.terms) + bonus for passage in chosen), default=0.0)
     if evidence < _EVIDENCE_MIN:  # a section whose title fits the question is never "not found"
-        fitting = [one for one in ranked if weighing.fits_title(library.node(one.section_id).path[-2:])]
-        chosen = _take_varied(library, fitting[:1])
-    return _widen_all(library, _add_exceptions(library, chosen, weighing))
-
-
-def _list_nodes(library: Library, section_id: str) -> Iterator[str]:
-    """Yield a section and those below it, up to as many tokens as are opened at once."""
-    room = WHOLE_TOKENS_MAX
-    for node_id in library.walk(section_id):
-        yield node_id
-        room -= estimate_tokens(_read(library, node_id))
-        if room <= 0:
-            return
+        chosen = [one for one in ranked if weighing.fits_title(library.node(one.section_id).path[-2:])][:1]
+    for passage in [*chosen]:
+        parent = library.parent(passage.section_id)
+        for node_id in (*library.children(passage.section_id), *(library.children(parent) if parent else ())):
+            if _LIMITING_TITLE.match(library.title_of(node_id)) and all(one.section_id != node_id for one in chosen):
+                texts[node_id] = _read(library, node_id)
+                exceptions = _rank_passages(library, node_id, texts[node_id], 0, weighing)
+                chosen[(place := chosen.index(passage) + 1) : place] = exceptions[:1]
+    room = _WIDENED_TOKENS_MAX - sum(estimate_tokens(library.text_at(passage.span)) for passage in chosen)
+    widened: list[FoundPassage] = []
+    for passage in chosen:
+        around = [one.span for one in widened if one.section_id == passage.section_id]
+        if not any(span.start <= passage.span.start < span.end for span in around):
+            widened.append(_widen(library, passage, texts[passage.section_id], room))
+            room -= estimate_tokens(library.text_at(widened[-1].span)) - estimate_tokens(library.text_at(passage.span))
+    return tuple(widened)
 
 
 def _read(library: Library, section_id: str) -> str:
@@ -236,61 +262,37 @@ def _take_varied(library: Library, ranked: Sequence[FoundPassage]) -> list[Found
     Each section of a chapter that is taken lowers the score of the chapter's other sections.
     """
     taken: dict[str, list[FoundPassage]] = {}
+    chapters: Counter[tuple[str, ...]] = Counter()
     room = _ANSWER_TOKENS_MAX
     left = [passage for passage in ranked if passage.score >= _SCORE_SHARE_MIN * ranked[0].score]
 
     def compute_score(passage: FoundPassage) -> float:
-        if passage.section_id in taken:
-            return passage.score
-        chapter = library.node(passage.section_id).path[:-1]
-        return passage.score * _CHAPTER_FACTOR ** sum(library.node(one).path[:-1] == chapter for one in taken)
+        own = passage.section_id in taken
+        return passage.score * (1 if own else _CHAPTER_FACTOR ** chapters[library.node(passage.section_id).path[:-1]])
 
     while left:
         best = max(left, key=compute_score)
         left.remove(best)
         tokens = estimate_tokens(library.text_at(best.span))
-        has_room = tokens <= room and (best.section_id in taken or len(taken) < _SECTIONS_MAX)
-        if has_room or not taken:
+        if not taken or (tokens <= room and (best.section_id in taken or len(taken) < _SECTIONS_MAX)):
             room -= tokens
+            chapters[library.node(best.section_id).path[:-1]] += best.section_id not in taken
             taken.setdefault(best.section_id, []).append(best)
-    return [passage for passages in taken.values() for passage in passages]
+    return [*chain.from_iterable(taken.values())]
 
 
-def _add_exceptions(library: Library, passages: Sequence[FoundPassage], weighing: _Weighing) -> list[FoundPassage]:
-    """Put the best passage of a section whose title announces exceptions after a passage above or beside it."""
-    taken = {passage.section_id for passage in passages}
-    added: list[FoundPassage] = []
-    for passage in passages:
-        added.append(passage)
-        parent = library.parent(passage.section_id)
-        for section_id in (*library.children(passage.section_id), *(library.children(parent) if parent else ())):
-            if section_id not in taken and _LIMITING_TITLE.match(library.title_of(section_id)):
-                taken.add(section_id)
-                added += [*_score_section(library, section_id, _read(library, section_id), 0, weighing)][:1]
-    return added
-
-
-def _widen_all(library: Library, passages: Sequence[FoundPassage]) -> list[FoundPassage]:
-    """Add the neighbouring paragraphs of passages as long as there is room, those below first."""
-    room = _WIDENED_TOKENS_MAX - sum(estimate_tokens(library.text_at(passage.span)) for passage in passages)
-    widened: list[FoundPassage] = []
-    for passage in passages:
-        own = library.get_own_content_span(passage.section_id)
-        start, end = passage.span.start - own.start, passage.span.end - own.start
-        if any(one.span.doc == own.doc and one.span.start <= passage.span.start < one.span.end for one in widened):
-            continue
-        text = _read(library, passage.section_id)
-        others = split_passages(text)
-        for other in [other for other in others if other.start >= end]:
-            tokens = estimate_tokens(text[end : other.end])
-            if tokens <= room and not text[end : other.start].strip():
-                end, room = other.end, room - tokens
-        for other in [other for other in reversed(others) if other.end <= start]:
-            tokens = estimate_tokens(text[other.start : start])
-            if tokens <= room and not text[other.end : start].strip():
-                start, room = other.start, room - tokens
-        widened.append(replace(passage, span=own.get_part(start, end)))
-    return widened
+def _widen(library: Library, passage: FoundPassage, text: str, room: int) -> FoundPassage:
+    """Add the paragraphs around a passage of a section's `text` as long as there is room, those below first."""
+    own = library.get_own_content_span(passage.section_id)
+    start, end = passage.span.start - own.start, passage.span.end - own.start
+    room += estimate_tokens(text[start:end])
+    others = split_passages(text)
+    below, above = [one for one in others if one.start >= end], [one for one in others if one.end <= start]
+    for other in (*below, *reversed(above)):
+        low, high = min(start, other.start), max(end, other.end)
+        if estimate_tokens(text[low:high]) <= room:
+            start, end = low, high
+    return replace(passage, span=own.get_part(start, end))
 
 
 class _Weighing:
@@ -347,10 +349,8 @@ class _Weighing:
         return not words.isdisjoint(self._implied) or self.compute_evidence(words) >= _TITLE_FIT_MIN
 
 
-def _score_section(
-    library: Library, section_id: str, text: str, rank: int, weighing: _Weighing
-) -> Iterator[FoundPassage]:
-    """Yield the best passages of a section's own text, best first, or its first one if none has a word of the question.
+def _rank_passages(library: Library, section_id: str, text: str, rank: int, weighing: _Weighing) -> list[FoundPassage]:
+    """Return the best passages of a section's own text, or its first one if none has a word of the question.
 
     A passage has the score of its best sentence, and bonuses for the words of the question in the whole passage, in the
     path of its section, in the whole section, and in its title.
@@ -369,13 +369,61 @@ def _score_section(
     if not sentences and (opening := get_first_sentence(text)) is not None:
         passage = find_passage(text, opening.start)
         sentences = {} if passage is None else {passage: 0.0}
-    scored: list[tuple[float, Passage, frozenset[str]]] = []
+    own = library.get_own_content_span(section_id)
+    ranked: list[FoundPassage] = []
     for passage, sentence_score in sentences.items():
         words = frozenset(word for offset, _, word in occurrences if passage.start <= offset < passage.end)
         score = sentence_score + _PASSAGE_BONUS * weighing.compute_share(words) + section_bonus + title_bonus
-        score += _PATH_BONUS * weighing.compute_share(words_of_path - words)
-        scored.append((score / (1 + _RANK_LOSS * rank), passage, words | words_of_path))
-    own = library.get_own_content_span(section_id)
-    for score, passage, terms in sorted(scored, key=itemgetter(0), reverse=True)[:_SECTION_PASSAGES_MAX]:
+        score = (score + _PATH_BONUS * weighing.compute_share(words_of_path - words)) / (1 + _RANK_LOSS * rank)
         span = own.get_part(passage.start, passage.end)
-        yield FoundPassage(section_id=section_id, span=span, score=score, terms=terms)
+        ranked.append(FoundPassage(section_id=section_id, span=span, score=score, terms=words | words_of_path))
+    return sorted(ranked, key=attrgetter("score"), reverse=True)[:_SECTION_PASSAGES_MAX]
+
+
+class ShownPassage(Struct, frozen=True, kw_only=True):
+    """A passage of a document that answers a question."""
+
+    citation: Citation
+    text: str
+    """Its Markdown, as in the document."""
+    span: Span | None = None
+    """Where it is, or None if the document has changed since then."""
+
+
+def replies_with_passages(exchange: Exchange) -> bool:
+    """Check whether passages are shown in place of an answer, because no model has written it.
+
+    Every front end must decide by this function how to show an answer.
+    """
+    return exchange.model == OFFLINE
+
+
+def list_passages(exchange: Exchange, library: Library) -> tuple[ShownPassage, ...]:
+    """List the passages of an answer in order; empty if it does not consist of passages.
+
+    If the document has changed since then, the text of a passage is its quote.
+    """
+    passages: list[ShownPassage] = []
+    for citation in exchange.citations if replies_with_passages(exchange) else ():
+        if citation.quote is not None and citation.is_verified:
+            span = citation.span
+            text = library.text_at(span) if span is not None and span.doc in library.documents_by_key else ""
+            is_same = text.split() == citation.quote.split()
+            shown = ShownPassage(citation=citation, text=citation.quote)
+            passages.append(replace(shown, text=text, span=span) if is_same else shown)
+    return tuple(passages)
+
+
+def format_proof(exchange: Exchange) -> str:
+    """Format where the quotes of an answer are, or how many passages it has. Nothing has judged a passage."""
+    if not replies_with_passages(exchange):
+        return format_verification(exchange.citations)
+    return format_count(len(exchange.citations), "passage") if exchange.citations else ""
+
+
+def match_proof(exchange: Exchange) -> AnswerProof:
+    """Match the citations of an answer to its quotes and marks, without verdicts if it consists of passages."""
+    if not replies_with_passages(exchange):
+        return make_proof(exchange.answer, exchange.citations)
+    unjudged = [replace(citation, state=QuoteState.NO_QUOTE) for citation in exchange.citations]
+    return make_proof(exchange.answer, unjudged)

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from roamtui.agent.quoted_excerpts import has_text, quote_spans
 from roamtui.conversation.events import SearchHit, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import estimate_delivery_tokens
@@ -16,13 +15,15 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import RoamtuiError
-from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_size
+from roamtui.outline.id_marks import insert_marks, list_id_marks
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, escape, format_node_title, format_size
 from roamtui.outline.spans import Bounds, add_delivered, subtract_bounds, subtract_delivered
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.lexicon import Language
 from roamtui.search.passages import select_excerpt
 from roamtui.search.terms import TermMatcher
+from roamtui.search.units import UnitKind, find_units
 
 HITS_MAX = 5
 """Maximum number of hits of a search by the model, unless it asks for another number."""
@@ -68,6 +69,18 @@ _PROSE_WORDS_MIN = 12
 """A text with fewer words is a bare link or a label."""
 _TERMS_MIN = 2
 """Minimum number of content words in a question. With fewer, a clear hit means little: a greeting may have one."""
+
+_GAP = "[…]"
+_LINE_START, _LINE_END = re.compile(r"(?:\A|\n)[^\w\n]*\Z"), re.compile(r"[^\w\n]*(?:\n|\Z)")
+_LINK = re.compile(
+    r"!?\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]"
+    r"\((?P<target>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)"
+)
+_ID_SIGN = "\ufdd0"
+"""Replaces the brackets of an id mark while links are removed. A noncharacter, which no text needs."""
+_MARKED_ID = re.compile(r"\[([0-9a-f]{8})\]")
+_SIGNED_ID = re.compile(rf"{_ID_SIGN}([0-9a-f]{{8}})")
+_INDENT = "    "
 
 
 class HitList(Struct, frozen=True, kw_only=True):
@@ -224,7 +237,7 @@ def format_hits(
         if not is_known:
             excerpts += spans
             add_delivered(known, spans)
-            quoted = quote_spans(library, section_id, spans)
+            quoted = _quote_spans(library, section_id, spans)
         note = _KNOWN_MARK if is_known else "complete" if spans and _is_complete(library, section_id, spans) else ""
         size = format_size(library, library.node(section_id))
         marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
@@ -270,7 +283,7 @@ def _is_complete(library: Library, section_id: str, spans: Sequence[Span]) -> bo
     whole = library.get_content_span(section_id)
     left = _subtract(whole, spans)
     return left != [(whole.start, whole.end)] and not any(
-        end - start > _HEADINGS_LENGTH_MAX or has_text(library, Span(doc=whole.doc, start=start, end=end))
+        end - start > _HEADINGS_LENGTH_MAX or _has_text(library, Span(doc=whole.doc, start=start, end=end))
         for start, end in left
     )
 
@@ -310,7 +323,7 @@ def _choose_spans(
         previous = [span for spans in chosen.values() for span in spans]
         excerpted, whole = library.get_own_content_span(section_id), library.get_content_span(section_id)
         overlaps = any(span.doc == whole.doc and span.start < whole.end and whole.start < span.end for span in previous)
-        is_bare_chapter = hit.is_named and not has_text(library, excerpted)
+        is_bare_chapter = hit.is_named and not _has_text(library, excerpted)
         if not overlaps and (library.node(section_id).tokens <= whole_max or is_bare_chapter):
             excerpted = whole
         text = library.clean_text(excerpted)
@@ -326,3 +339,40 @@ def _choose_spans(
     kinds = {section_id: library.get_label(section_id).kind for section_id in chosen}
     # a heading without text answers nothing, but a page may still be loaded
     return {one: spans for one, spans in chosen.items() if spans or kinds[one] is not NodeKind.SECTION}
+
+
+def _has_text(library: Library, span: Span) -> bool:
+    """Return whether a span contains text other than headings."""
+    return any(unit.kind is not UnitKind.HEADING for unit in find_units(library.clean_text(span)))
+
+
+def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:
+    """Return the lines of an excerpt.
+
+    The lines are indented, so that they cannot be mistaken for lines of the list of sections. Omissions are marked, and
+    of a link, only the words are shown.
+    """
+    if not spans:
+        return []
+    own = library.get_own_content_span(section_id)
+    text = ""
+    position = min(own.start, spans[0].start)
+    end = max(own.end, spans[-1].end)
+    for span in (*spans, Span(doc=own.doc, start=end, end=end)):
+        gap = Span(doc=own.doc, start=position, end=span.start)
+        if _has_text(library, gap):
+            left_out = library.clean_text(gap)
+            before = "\n" if _LINE_END.match(left_out) else " "  # an omission inside a line is marked in that line
+            is_mid_line = not _LINE_START.search(left_out) and (not text or before == "\n" or "\n" not in left_out)
+            after = " " if is_mid_line else "\n"
+            text += f"{before if text else ''}{_GAP}{after}"
+        elif text:
+            text += "\n"
+        marks = {at: _MARKED_ID.sub(rf"{_ID_SIGN}\1", mark) for at, mark in list_id_marks(library, span).items()}
+        text += _LINK.sub(r"\g<words>", insert_marks(library.clean_text(span).replace(_ID_SIGN, " "), marks))
+        position = span.end
+    quoted = []
+    for line in filter(str.strip, text.splitlines()):
+        indent = line[: len(line) - len(line.lstrip())]  # indentation matters in code
+        quoted.append(_INDENT + indent + _SIGNED_ID.sub(r"[\1]", escape(line)))
+    return quoted

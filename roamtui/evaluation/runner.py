@@ -12,8 +12,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.agent.answer import count_verified
+from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, ExpandStatus, QuestionAnswered, SectionsExpanded
 from roamtui.conversation.state import Exchange, Transcript

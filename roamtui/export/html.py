@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from roamtui.agent.passages import format_proof, match_proof, replies_with_passages
+from roamtui.agent.offline import format_proof, match_proof, replies_with_passages
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState, Exchange

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from roamtui.agent.passages import ShownPassage
+from roamtui.agent.offline import ShownPassage
 from roamtui.conversation.events import EVENT_NAMES
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation

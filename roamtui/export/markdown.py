@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import count, groupby, repeat
 from pathlib import PurePath
 
-from roamtui.agent.passages import format_proof, match_proof, replies_with_passages
+from roamtui.agent.offline import format_proof, match_proof, replies_with_passages
 from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation

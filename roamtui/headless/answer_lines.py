@@ -12,7 +12,7 @@ import textwrap
 from itertools import groupby
 
 from roamtui.agent.answer import list_unopened_hits
-from roamtui.agent.passages import format_proof, match_proof, replies_with_passages
+from roamtui.agent.offline import format_proof, match_proof, replies_with_passages
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import QuoteState
 from roamtui.document.library import Library

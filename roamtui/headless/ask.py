@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 
 from roamtui.agent.answer import list_unopened_hits
 from roamtui.agent.loop import Agent
-from roamtui.agent.passages import list_passages
+from roamtui.agent.offline import list_passages
 from roamtui.conversation.events import (
     EVENT_NAMES,
     ConversationEvent,

@@ -7,7 +7,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.agent.passages import list_passages
+from roamtui.agent.offline import list_passages
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import CELL_LEAD, Citation, StopReason, Usage
 from roamtui.document.library import Library

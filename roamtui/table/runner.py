@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import make_conversation_id

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Approver, Conversation
 from roamtui.conversation.events import ConversationEvent, QuestionAnswered
 from roamtui.conversation.log import ConversationStore

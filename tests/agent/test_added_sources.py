@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.agent.answer import ANSWER_REMINDER, format_verification, list_unopened_hits
-from roamtui.agent.options import AgentOptions
+from roamtui.agent.limits import AgentOptions
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.errors import RoamtuiError
 from roamtui.search.base import Hit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from roamtui.agent.options import AgentOptions
+from roamtui.agent.limits import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.conversation.events import (
     AnswerStreamed,

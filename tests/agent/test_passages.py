@@ -8,10 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.passages import list_passages, read_passage_reply
+from roamtui.agent.offline import list_passages
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import Exchange, Transcript
-from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.export.html import render_html
@@ -64,15 +63,12 @@ async def test_no_front_end_names_a_verdict_of_a_passage() -> None:
         assert not re.search("✓|found in the text|is quoted", exported)
 
 
-async def test_without_a_passage_the_nearest_sections_are_named() -> None:
-    exchange, library = await _ask("Which zebra plays the xylophone on Mondays?")
-    reply = read_passage_reply(exchange, library)
-    assert exchange.stopped is StopReason.NOT_FOUND
-    assert reply is not None
-    assert reply.passages == ()
-    assert reply.missing.startswith("Not found: no passage that was read holds enough of this. Looked for “zebra”")
-    assert "\n" not in reply.missing
-    assert [library.title_of(section_id) for section_id in reply.nearest_ids] == ["Grain"]
+async def test_a_card_comes_from_each_section_and_begins_with_its_likeliest_statement() -> None:
+    text = f"{MILL}\nWheat comes by road. It is ground on Fridays, and the flour leaves by boat.\n"
+    exchange, library = await _ask("When is the flour of wheat ground?", text=text)
+    passages = list_passages(exchange, library)
+    assert len(passages) == len({passage.citation.section_id for passage in passages})
+    assert "> It is ground on Fridays, and the flour leaves by boat.\n\n“Rye" in exchange.answer
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from roamtui.agent.options import AgentOptions
+from roamtui.agent.limits import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
 from roamtui.conversation.events import SectionsExpanded
 from roamtui.conversation.log import ConversationStore

@@ -11,9 +11,8 @@ import sys
 from itertools import islice
 from statistics import median
 
+from roamtui.agent.limits import AgentOptions, estimate_request_tokens
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions
-from roamtui.agent.token_budget import estimate_request_tokens
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library

@@ -19,7 +19,7 @@ from statistics import median
 from typing import Any
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.passages import list_passages
+from roamtui.agent.offline import list_passages
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from typing_extensions import override
 
+from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.log import ConversationStore

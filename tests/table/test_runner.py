@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.token_budget import estimate_request_tokens
+from roamtui.agent.limits import estimate_request_tokens
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import Usage
 from roamtui.document.tokens import estimate_tokens

@@ -14,8 +14,8 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.agent import loop
+from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import StopReason, Usage

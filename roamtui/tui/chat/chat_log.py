@@ -308,6 +308,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def action_toggle_steps(self) -> None:
         view = self._get_exchange()
+        if view is not None and view.unfold_passages():
+            return
         if view is None or not view.activity.toggle():
             self.post_message(StatusMessage("No steps to show"))
             return

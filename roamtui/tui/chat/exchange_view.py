@@ -13,7 +13,7 @@ from textual.style import Style
 from typing_extensions import override
 
 from roamtui.agent.answer import format_verification, list_unopened_hits
-from roamtui.agent.passages import read_passage_reply, replies_with_passages
+from roamtui.agent.offline import replies_with_passages
 from roamtui.conversation.events import (
     SearchHit,
     SectionsExpanded,
@@ -111,16 +111,18 @@ class ExchangeView(Vertical):
             self._answer.display = True
             self._answer.append(text, state)
 
+    def unfold_passages(self) -> bool:
+        """Unfold or fold the passages of cards. Return false if there are none."""
+        return self._passages.display and self._passages.action_unfold()
+
     def finish(self, exchange: Exchange, library: Library) -> None:
         """Show the complete answer with its sources, its outcome, and the search results that were not opened."""
         self.show_actions(exchange, library)
         self.citations, self.answer = exchange.citations, exchange.answer
-        reply = read_passage_reply(exchange, library)
-        if reply is not None:
-            self._passages.show_reply(reply, exchange.question, library)
+        if replies_with_passages(exchange) and self._passages.show_reply(exchange, library):
             self._passages.display = True
             self.citation_view = self._passages
-            self.passage_ids = tuple(dict.fromkeys(passage.citation.section_id for passage in reply.passages))
+            self.passage_ids = tuple(dict.fromkeys(citation.section_id for citation in self.citations))
         else:
             self._answer.display = bool(self.answer.strip())
             self._answer.finish(self.answer, self.citations)
@@ -128,7 +130,7 @@ class ExchangeView(Vertical):
         is_folded = self._answer.display or self._passages.display
         self.activity.finish(count_steps(exchange), exchange.usage, is_folded=is_folded)
         self.unopened = list_unopened_hits(exchange, library)
-        notices = make_outcome_notices(exchange.outcome) if reply is None or not reply.missing else ()
+        notices = make_outcome_notices(exchange.outcome) if self.passage_ids != () else ()
         self._sources.show_outcome(notices, len(self.unopened), self._open_key)
 
 

@@ -8,15 +8,19 @@ from itertools import groupby
 from textwrap import dedent
 
 from msgspec import Struct
-from textual.content import Content
+from textual.content import Content, Span
+from textual.style import Style
 from typing_extensions import override
 
-from roamtui.agent.passages import PassageReply, ShownPassage
+from roamtui.agent.offline import ShownPassage, find_statement, list_passages
+from roamtui.conversation.state import Exchange
+from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_text
 from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
+from roamtui.quotes.read import MARKED_ID
 from roamtui.quotes.source_list import describe_place, list_path_titles, split_source
 from roamtui.search.passages import find_question_words
 from roamtui.search.terms import TermMatcher
@@ -40,13 +44,16 @@ class _Card(Struct, frozen=True, kw_only=True):
     """Titles down to the section."""
     place: str
     """Page or lines."""
+    statement: str = ""
+    """The words of the passage that are likeliest to answer, if they stand out."""
     blocks: Sequence[Block] = ()
+    """The whole passage. It folds if there is a statement."""
 
 
 class PassagesView(ContentView):
-    """A numbered card for each section: path, place and its passages, with the words of the question in bold.
+    """A numbered card for each section: path, place and the likeliest statement, below which the whole passage unfolds.
 
-    If there are no passages, it says so and lists the nearest sections.
+    The words of the question are in bold. If there are no passages, it says so and lists the nearest sections.
     """
 
     def __init__(self, ask_key: str) -> None:
@@ -57,22 +64,36 @@ class PassagesView(ContentView):
         """A sentence that says that there is no passage, or empty."""
         self._cards: tuple[_Card, ...] = ()
         self._words: TermMatcher | None = None
+        self._unfolded: set[int] = set()
+        """Indexes of the cards whose whole passages are shown."""
 
-    def show_reply(self, reply: PassageReply, question: str, library: Library) -> None:
-        """Show the passages for a question."""
-        self._missing = reply.missing
-        self._words = find_question_words(question, [passage.text for passage in reply.passages])
-        if reply.passages:
-            by_section = groupby(reply.passages, key=lambda passage: passage.citation.section_id)
-            sections = [[*passages] for _, passages in by_section]
-            self._cards = tuple(_make_card(passages, library) for passages in sections)
-            citations = (passages[0].citation for passages in sections)
-            self.targets = tuple(SectionTarget(citation.section_id, citation) for citation in citations)
+    def show_reply(self, exchange: Exchange, library: Library) -> bool:
+        """Show the passages that answer a question, or the nearest sections. Return false if there is neither."""
+        passages = list_passages(exchange, library)
+        if not passages and exchange.stopped is not StopReason.NOT_FOUND:
+            return False
+        self._words = find_question_words(exchange.question, [passage.text for passage in passages])
+        if passages:
+            by_section = groupby(passages, key=lambda passage: passage.citation.section_id)
+            sections = [[*found] for _, found in by_section]
+            self._cards = tuple(_make_card(found, exchange.question, library) for found in sections)
+            self.targets = tuple(SectionTarget(one.citation.section_id, one.citation) for one, *_ in sections)
         else:
-            paths = (format_full_path(library, section_id).split(STEP) for section_id in reply.nearest_ids)
+            self._missing, _, nearest = exchange.answer.partition("\n\n")
+            ids = [section_id for section_id in MARKED_ID.findall(nearest) if section_id in library]
+            paths = (format_full_path(library, section_id).split(STEP) for section_id in ids)
             self._cards = tuple(_Card(path=tuple(path), place="") for path in paths)
-            self.targets = tuple(map(SectionTarget, reply.nearest_ids))
+            self.targets = tuple(map(SectionTarget, ids))
         self.invalidate()
+        return True
+
+    def action_unfold(self, *cards: int) -> bool:
+        """Unfold or fold the passages of cards, of the selected one, or of all. Return false if none has more."""
+        chosen = {*cards} or {*(range(len(self._cards)) if self.selected is None else [self.selected])}
+        chosen = {index for index in chosen if self._cards[index].statement}
+        self._unfolded = self._unfolded - chosen if chosen <= self._unfolded else self._unfolded | chosen
+        self.invalidate()
+        return bool(chosen)
 
     @override
     def render_content(self, width: int) -> Content:
@@ -102,25 +123,31 @@ class PassagesView(ContentView):
         lines = wrap(self.attach(head, index), width, lead=number, follow="  ")
         lead = Content.styled("│ ", "$accent" if index == self.selected else "$foreground 30%")
         room = max(_TEXT_WIDTH_MIN, width - lead.cell_length)
-        layout = MarkdownLayout(width=room, can_scroll=False)
-        layout.add_blocks(card.blocks)
-        for line in layout.lines:
-            content = render_line(line, room)
-            for start, end, _ in self._words.locate(line.text) if self._words is not None else ():
-                content = content.stylize(_QUESTION_WORD_STYLE, start, end)
-            lines.append(lead + self.attach(content, index, shows_selection=False))
+        shown = wrap(Content.styled(card.statement, "bold"), room) if card.statement else []
+        if not card.statement or index in self._unfolded:
+            layout = MarkdownLayout(width=room, can_scroll=False)
+            layout.add_blocks(card.blocks)
+            shown += [*([Content()] if shown else []), *(render_line(line, room) for line in layout.lines)]
+        for line in shown:
+            words = self._words.locate(line.plain) if self._words is not None else ()
+            spans = [Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in words]
+            lines.append(lead + self.attach(line.add_spans(spans), index, shows_selection=False))
+        if card.statement:
+            fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")
+            lines.append(lead + fold.stylize(Style.from_meta({"@click": f"unfold({index})"})))
         return lines
 
 
-def _make_card(passages: Sequence[ShownPassage], library: Library) -> _Card:
+def _make_card(passages: Sequence[ShownPassage], question: str, library: Library) -> _Card:
     citation = passages[0].citation
     name, title = split_source(citation, library)
     path = list_path_titles(citation, library.title) or [title]
     if name and not citation.doc:
         path.insert(0, name)
     place = describe_place(citation, path[-1])
+    statement = find_statement(question, [passage.text for passage in passages])
     blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
-    return _Card(path=tuple(path), place=place, blocks=blocks)
+    return _Card(path=tuple(path), place=place, statement=statement, blocks=blocks)
 
 
 def _read_blocks(passage: ShownPassage, library: Library) -> Sequence[Block]:

@@ -120,6 +120,18 @@ async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> N
         assert not app.main_screen.query(AnswerView).last().display
 
 
+async def test_a_card_shows_its_likeliest_statement_and_unfolds_the_rest_by_key_or_click() -> None:
+    async with running(make_offline_app(), LARGE) as (app, pilot):
+        await show_cards(pilot, app)
+        folded = list_lines(app)
+        start = folded.index("1 Tickets › Bicycles · lines 16-22")
+        assert folded[start + 1 :][:2] == ["│ A bicycle costs 2 crowns.", "│ ▸ whole passage"]
+        await pilot.press("space")
+        assert "│ A bicycle costs 2 crowns. It stands on the lower deck." in list_lines(app)
+        await pilot.click(get_cards(app), offset=(4, list_lines(app).index("│ ▾ fold")))
+        assert list_lines(app) == folded
+
+
 async def test_words_of_the_question_are_marked_with_their_forms_and_synonyms() -> None:
     async with running(make_offline_app(), LARGE) as (app, pilot):
         await show_cards(pilot, app, "What is the fee for bicycles?")

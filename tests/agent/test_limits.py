@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.token_budget import estimate_request_tokens
+from roamtui.agent.limits import estimate_request_tokens
 from roamtui.conversation.events import CloseReason, SectionsClosed
 from roamtui.conversation.transcript import StopReason
 from roamtui.conversation.update import PinSections
