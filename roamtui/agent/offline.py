@@ -257,28 +257,31 @@ def _read(library: Library, section_id: str) -> str:
 
 
 def _take_varied(library: Library, ranked: Sequence[FoundPassage]) -> list[FoundPassage]:
-    """Take the best passages of up to five sections. Those of one section come together.
+    """Take the best passages of up to five sections: the first section of each chapter, then the second, and so on.
 
     Each section of a chapter that is taken lowers the score of the chapter's other sections.
     """
     taken: dict[str, list[FoundPassage]] = {}
-    chapters: Counter[tuple[str, ...]] = Counter()
+    places: dict[str, int] = {}
+    """How many sections of its chapter were taken before a section."""
+    chapters: Counter[str | None] = Counter()
     room = _ANSWER_TOKENS_MAX
     left = [passage for passage in ranked if passage.score >= _SCORE_SHARE_MIN * ranked[0].score]
 
-    def compute_score(passage: FoundPassage) -> float:
-        own = passage.section_id in taken
-        return passage.score * (1 if own else _CHAPTER_FACTOR ** chapters[library.node(passage.section_id).path[:-1]])
+    def get_place(passage: FoundPassage) -> int:
+        return places.get(passage.section_id, chapters[library.parent(passage.section_id)])
 
     while left:
-        best = max(left, key=compute_score)
+        best = max(left, key=lambda passage: passage.score * _CHAPTER_FACTOR ** get_place(passage))
         left.remove(best)
         tokens = estimate_tokens(library.text_at(best.span))
         if not taken or (tokens <= room and (best.section_id in taken or len(taken) < _SECTIONS_MAX)):
             room -= tokens
-            chapters[library.node(best.section_id).path[:-1]] += best.section_id not in taken
+            if best.section_id not in taken:
+                places[best.section_id] = get_place(best)
+                chapters[library.parent(best.section_id)] += 1
             taken.setdefault(best.section_id, []).append(best)
-    return [*chain.from_iterable(taken.values())]
+    return [passage for section_id in sorted(taken, key=places.__getitem__) for passage in taken[section_id]]
 
 
 def _widen(library: Library, passage: FoundPassage, text: str, room: int) -> FoundPassage:

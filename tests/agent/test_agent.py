@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,9 +15,6 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
-    ConversationStarted,
-    DocumentReloaded,
-    QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
     SectionsClosed,
@@ -28,13 +24,11 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions
 from roamtui.conversation.transcript import Origin, StopReason
 from roamtui.conversation.update import CloseSections, ExpandSections
-from roamtui.document.loader import open_sources
 from roamtui.errors import ModelError
 from roamtui.quotes.verdicts import make_proof
-from tests.agent.asking import MANUAL, expanding, ids, make_agent, model_of, saying
-from tests.conversation.conversations import find, make_library, rewind
+from tests.agent.asking import expanding, ids, make_agent, model_of, saying
+from tests.conversation.conversations import find
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
-from tests.fakes.site import FakeSite
 
 
 @pytest.fixture
@@ -81,39 +75,6 @@ async def run_in_order(*requests: Coroutine[Any, Any, object]) -> list[asyncio.T
         tasks.append(asyncio.create_task(request))
         await settle()
     return tasks
-
-
-async def test_a_question_stays_in_its_conversation_while_its_model_starts(store: ConversationStore) -> None:
-    agent, conversation, seen = watch(make_agent(store=store))
-    first_id = conversation.state.id
-    async with starting(agent) as gate:
-        tasks = await run_in_order(agent.ask("First?"), conversation.start_new(), agent.ask("Second?"))
-        assert conversation.state.id == first_id
-        gate.set()
-        await asyncio.gather(*tasks)
-    assert [e.question for e in store.load(first_id).transcript.exchanges] == ["First?"]
-    assert conversation.state.id != first_id
-    assert questions(conversation) == ["Second?"]
-    order = [type(e) for e in seen if isinstance(e, QuestionAsked | QuestionAnswered | ConversationStarted)]
-    assert order == [QuestionAsked, QuestionAnswered, ConversationStarted, QuestionAsked, QuestionAnswered]
-
-
-async def test_a_reload_and_a_rewind_wait_for_the_answer() -> None:
-    agent, conversation, seen = watch(make_agent([saying("Not found: no.")]))
-    changed = make_library(MANUAL.replace("Open daily.", "Closed."))
-    await agent.ask("First?")
-    (exchange,) = conversation.state.transcript.exchanges
-    seen.clear()
-    async with starting(agent) as gate:
-        tasks = await run_in_order(agent.ask("Second?"), conversation.reload(changed), rewind(conversation, exchange))
-        assert conversation.state.library is not changed
-        gate.set()
-        await asyncio.gather(*tasks)
-    assert conversation.state.library == changed
-    assert questions(conversation) == []
-    kinds = QuestionAsked | QuestionAnswered | DocumentReloaded | QuestionsRewound
-    order = [type(event) for event in seen if isinstance(event, kinds)]
-    assert order == [QuestionAsked, QuestionAnswered, DocumentReloaded, QuestionsRewound]
 
 
 async def test_section_commands_act_at_once_also_before_and_during_an_answer() -> None:
@@ -175,27 +136,6 @@ async def test_an_answer_that_is_stopped_or_fails_keeps_its_verdicts(error: Mode
     exchange = agent.conversation.state.transcript.exchanges[-1]
     assert exchange.stopped is (StopReason.ERROR if error else StopReason.CANCELLED)
     assert [mark.label for mark in make_proof(exchange.answer, exchange.citations).marks] == ["[1 ✓]", "[2 ✗]"]
-
-
-async def test_a_page_that_comes_after_a_switch_opens_nothing_in_the_other_conversation() -> None:
-    is_requested, may_send = threading.Event(), threading.Event()
-
-    def hold(path: str) -> None:
-        if path == "/a.md":
-            is_requested.set()
-            assert may_send.wait(20)
-
-    with FakeSite({"/llms.txt": "# Site\n\n- [a](/a.md)\n", "/a.md": "# A\n\nWords.\n"}, before=hold) as site:
-        library, loader = open_sources([site.url("/llms.txt")])
-        _, conversation, _ = watch(Agent(Conversation(library, loader=loader), ScriptedModel()))
-        link = find(library, "a")
-        command = ExpandSections(section_ids=(link,), origin=Origin.PERSON)
-        opening = asyncio.create_task(conversation.execute(command))
-        assert await asyncio.to_thread(is_requested.wait, 20)
-        await conversation.start_new()
-        may_send.set()
-        await opening
-        assert conversation.state.open_sections == ()
 
 
 async def test_a_question_that_follows_is_asked_only_after_a_whole_answer(store: ConversationStore) -> None:

@@ -7,7 +7,6 @@ import pytest
 from roamtui.agent.limits import estimate_request_tokens
 from roamtui.conversation.events import CloseReason, SectionsClosed
 from roamtui.conversation.transcript import StopReason
-from roamtui.conversation.update import PinSections
 from roamtui.errors import ModelError
 from tests.agent.asking import WORDS, Desk, make_desk
 from tests.conversation.conversations import check_messages
@@ -40,16 +39,6 @@ async def test_an_overflow_drops_sections_of_earlier_questions_and_retries() -> 
     assert "An owl turns its head" in text
     assert "Herons?" in text
     check_messages(desk.sent)
-
-
-async def test_a_pinned_section_survives_an_overflow() -> None:
-    desk = make_desk()
-    await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
-    await desk.agent.conversation.execute(PinSections(section_ids=(desk.ids["Herons"],), is_pinned=True))
-    await desk.ask("Owls?", desk.opening("Owls"), OVERFLOW, desk.quoting("Herons", "forty grams of fish a day"))
-    assert desk.ids["Herons"] in desk.agent.conversation.state.open_ids
-    assert desk.events[-1].citations[0].is_verified  # type: ignore[union-attr]
-    assert "forty grams" in desk.sent[1].text
 
 
 @pytest.mark.parametrize("window", [3_000, 4_500, 8_000])

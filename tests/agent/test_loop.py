@@ -113,25 +113,6 @@ async def test_sections_stay_open_for_a_follow_up() -> None:
     assert sent.count("Late returns cost") == 2, "once in the outline's opening words, once as text"
 
 
-async def test_several_calls_in_one_reply_are_run_in_order() -> None:
-    agent = make_agent()
-    fees, lost, lending = ids(agent, "Fees", "Lost books", "Lending")
-    reply = ScriptedReply(
-        calls=(
-            ("expand_sections", {"section_ids": [fees]}),
-            ("expand_sections", {"section_ids": [lending]}),
-            ("collapse_sections", {"section_ids": [fees, lost]}),
-        )
-    )
-    model_of(agent).add_replies(reply, saying(f'"2 euros" [{fees}]'))
-    await ask(agent)
-    first, second, third = results(agent)
-    assert "Late returns" in first
-    assert "Late returns" not in second
-    assert third == f"[{fees}] closed after this question\n[{lost}] kept: not open"
-    assert agent.conversation.state.open_ids == (lending,)
-
-
 async def test_calls_beyond_the_limit_of_a_step_are_refused() -> None:
     agent = make_agent()
     fees, lost = ids(agent, "Fees", "Lost books")

@@ -13,14 +13,12 @@ from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.transcript import StopReason
-from roamtui.conversation.update import ReadSection
 from roamtui.document.library import Library
 from roamtui.document.loader import load_files, open_sources
 from roamtui.quotes.verdicts import verify_citations
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import answer
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.fakes.site import FakeSite
 
 HERONS = "# Herons\n\nHerons wait for fish in shallow water.\n"
 OTHERS = "# Others\n\n" + "Nothing is said of them in this place. " * 900
@@ -85,27 +83,3 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
     final = await answer(agent, "What is said of umbrellas?")
     assert (final.stopped, final.error) == (StopReason.ANSWERED, "")
     assert all(message.text.find("[interrupted") < 0 for message in conversation.state.transcript.iter_messages())
-
-
-async def test_a_resumed_conversation_ignores_excerpts_of_changed_pages(tmp_path: Path) -> None:
-    store = ConversationStore(tmp_path / "conversations")
-    with FakeSite({"/llms.txt": "# Site\n\n> Birds.\n\n## Pages\n\n- [b](/b.md): birds\n", "/b.md": HERONS}) as site:
-        library, loader = open_sources([site.url("/llms.txt")])
-        conversation = Conversation(library, store=store, loader=loader)
-        page_id = next(node_id for node_id in library.walk() if library.title_of(node_id) == "b")
-        await conversation.execute(ReadSection(section_id=page_id))
-        await answer(_make_agent(conversation, NOT_FOUND), QUESTION)
-        assert verify_citations(f'They "{QUOTE}".', conversation.state)[0].is_verified
-        assert conversation.state.open_sections == ()
-
-        conversation.close()
-        same, loader = open_sources([site.url("/llms.txt")])
-        resumed = Conversation(same, saved_id=conversation.state.id, store=store, loader=loader)
-        assert resumed.state.collect_excerpts() == conversation.state.collect_excerpts()
-        resumed.close()
-        site.pages["/b.md"] = "# Herons\n\nOwls turn their heads in the deep wood.\n"
-        changed, loader = open_sources([site.url("/llms.txt")])
-        resumed = Conversation(changed, saved_id=conversation.state.id, store=store, loader=loader)
-        assert resumed.state.collect_excerpts() == {}
-        final = await answer(_make_agent(resumed, MADE_UP, MADE_UP), "What is said of umbrellas?")
-        assert (final.stopped, final.error) == (StopReason.ANSWERED, "")

@@ -16,7 +16,7 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationEvent, QuestionAnswered, QuestionAsked
+from roamtui.conversation.events import AnswerStreamed, ConversationEvent, QuestionAnswered, QuestionAsked, StepStarted
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange, fold_events
 from roamtui.conversation.transcript import Origin, Role, StopReason
@@ -106,6 +106,17 @@ class Case:
         assert isinstance(self.agent.model, WaitingModel)
         return self.agent.model
 
+    @property
+    def _streamed(self) -> str:
+        """What was streamed since the last request."""
+        text = ""
+        for event in self.shown:
+            if isinstance(event, StepStarted | QuestionAsked):
+                text = ""
+            elif isinstance(event, AnswerStreamed):
+                text += event.text
+        return text
+
     def _check_whole(self) -> None:
         state = self.conversation.state
         assert not state.is_asking
@@ -113,6 +124,9 @@ class Case:
             saved = fold_events(state.library, self.store.read(state.id))
             assert saved.transcript == state.transcript
             assert saved.open_sections == state.open_sections
+            exchange = state.transcript.exchanges[-1]
+            if exchange.stopped is StopReason.CANCELLED:
+                assert self._streamed in (exchange.answer, *(step.text for step in exchange.steps))
         for questions in self.read_disk():
             assert len(set(questions)) == len(questions), "nothing is there twice"
         asked = [event.question for event in self.shown if isinstance(event, QuestionAsked)]
