@@ -209,14 +209,16 @@ class RoamApp(App[None], inherit_bindings=False):
             self._warn("Cannot open a table here.")
         else:
             sources = added or split_sources(library.source)
-            self._show_table(*await asyncio.to_thread(self._options.open_table, sources))
+            question = self.main_screen.questions.table_question
+            self._show_table(*await asyncio.to_thread(self._options.open_table, sources), question)
 
-    def _show_table(self, table: Table, plan: TablePlan) -> None:
+    def _show_table(self, table: Table, plan: TablePlan, question: str = "") -> None:
+        """Show a table, and offer to ask a question in it."""
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
         mode = next((mode for mode, folder in self._tables.items() if folder == table.folder), "")
         if not mode:
-            mode = self._add_page(TableScreen(table, plan, self._keys))
+            mode = self._add_page(TableScreen(table, plan, self._keys, question))
             self._tables[mode] = table.folder
         self._origins[mode] = self.current_mode
         self._switch_to(mode)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -19,13 +20,16 @@ from typing_extensions import override
 from roamtui.conversation.events import ConversationEvent, ConversationStarted, QuestionAsked
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
-from roamtui.tui.actions import Scope, make_bindings
+from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.labels import format_full_path
+from roamtui.tui.messages import StatusMessage
 
 _PASTE_LENGTH_MAX = 50_000
 """In characters. A longer text is hardly a question, and laying it out would delay each key."""
 _WAITING_SECONDS = 0.3
 """A question that waits longer than this is shown above the box."""
+_ABOUT_EACH = re.compile(r"(which of|compare|((for|in) )?(each|every|all))\b", re.IGNORECASE)
+"""Matches the start of a question that is asked of each document."""
 _SELECTION_LENGTH_MAX = 500
 """Maximum number of selected characters in a question. The model receives the whole section with the question."""
 
@@ -136,14 +140,14 @@ class QuestionArea(Container):
     """Asks one question at a time; one more can wait. A label on the box says how the next one will be asked."""
 
     def __init__(
-        self, box: QuestionBox, state: ConversationState, back_key: str, ask: Callable[[str, AskOptions], Worker[None]]
+        self, box: QuestionBox, state: ConversationState, keys: Keymap, ask: Callable[[str, AskOptions], Worker[None]]
     ) -> None:
-        """Ask the questions that are typed into `box`. `back_key` takes a waiting question back."""
+        """Ask the questions that are typed into `box`."""
         super().__init__(id="ask")
         self.box = box
         self.state = state
         """The state of the conversation. The screen replaces it."""
-        self._back_key = back_key
+        self._keys = keys
         self._ask = ask
         self._sent_line = Static(id="queued")
         self._sent_line.display = False
@@ -153,6 +157,8 @@ class QuestionArea(Container):
         """Answers the question that became part of the conversation last."""
         self._sent: _SentQuestion | None = None
         """The question that was sent and is not part of the conversation yet, for example while another is answered."""
+        self.table_question = ""
+        """The last question, if a table would answer it for each document."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -200,9 +206,15 @@ class QuestionArea(Container):
     def show_event(self, event: ConversationEvent) -> None:
         """Follow the questions of the conversation."""
         match event:
-            case QuestionAsked():
+            case QuestionAsked(question=question):
                 if (sent := self._pop_sent()) is not None:
                     self._worker = sent.worker
+                library = self.state.library
+                has_several = library.root.columns.has_files or len(library.sources) > 1
+                self.table_question = question if has_several and _ABOUT_EACH.match(question) else ""
+                if self.table_question:
+                    key = self._keys.format_first_key("global.table")
+                    self.post_message(StatusMessage(f"{key} asks each document, as a table"))
             case ConversationStarted():
                 self.reset_options()
                 for exchange in self.state.transcript.exchanges:
@@ -224,7 +236,8 @@ class QuestionArea(Container):
 
     def _send(self, question: str, options: AskOptions) -> None:
         self._sent = _SentQuestion(question=question, options=options, worker=self._ask(question, options))
-        self._sent_line.update(Content(f"Next, {self._back_key} takes it back: {sanitise_line(question)}"))
+        back_key = self._keys.format_first_key("global.back")
+        self._sent_line.update(Content(f"Next, {back_key} takes it back: {sanitise_line(question)}"))
         self.set_timer(_WAITING_SECONDS, self._show_sent)
 
     def _show_sent(self) -> None:

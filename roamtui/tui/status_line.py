@@ -232,29 +232,29 @@ def format_key_hint(key: str, words: str, action: str = "") -> Content:
     return hint.stylize(Style.from_meta({"@click": action})) if action else hint
 
 
-class ScreenKeyHints(Static):
-    """Lists the keys of a screen. A click on a key runs its action."""
+class KeyHints(Static):
+    """Lists the keys of a screen, or says them in words. A click on a key does what the key does."""
 
-    def __init__(self, keys: Keymap, *scopes: Scope) -> None:
-        actions = [action for scope in scopes for action in keys.for_scope(scope) if action.keys and action.label]
-        hints = [
-            format_key_hint(format_keys(action.keys)[0], action.label, f"screen.{action.call}") for action in actions
-        ]
-        super().__init__(Content(_GAP).join([*hints, format_key_hint("esc", "close", "screen.leave")]), classes="foot")
+    def __init__(self, *hints: Content) -> None:
+        super().__init__(Content(_GAP).join(hints))
         self.auto_links = False
 
 
-class Foot(Static):
-    """The keys of a dialog in words. A click on enter or esc does what the key does."""
+def make_key_hints(keys: Keymap, *scopes: Scope) -> KeyHints:
+    """List the keys of a screen that has these scopes."""
+    actions = [action for scope in scopes for action in keys.for_scope(scope) if action.keys and action.label]
+    hints = [format_key_hint(format_keys(action.keys)[0], action.label, f"screen.{action.call}") for action in actions]
+    return KeyHints(*hints, format_key_hint("esc", "close", "screen.leave"))
 
-    def __init__(self, words: str) -> None:
-        content = Content(words)
-        for key, action in (("enter", "screen.choose"), ("esc", "screen.leave")):
-            start, style = words.find(f"{key} to"), Style.from_meta({"@click": action})
-            if start >= 0:
-                content = content.stylize(style, start, start + len(words[start:].split(",", maxsplit=1)[0]))
-        super().__init__(content, classes="foot")
-        self.auto_links = False
+
+def make_foot(words: str) -> KeyHints:
+    """Say the keys of a dialog in words."""
+    foot = Content(words)
+    for key, action in (("enter to", "screen.choose"), ("esc to", "screen.leave")):
+        if (start := words.find(key)) >= 0:
+            end = start + len(words[start:].split(",", maxsplit=1)[0])
+            foot = foot.stylize(Style.from_meta({"@click": action}), start, end)
+    return KeyHints(foot)
 
 
 def adapt_flags(words: str) -> str:

@@ -28,7 +28,7 @@ from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog
 from roamtui.tui.screens.lists import ListDialog, Row
-from roamtui.tui.status_line import ScreenKeyHints
+from roamtui.tui.status_line import make_key_hints
 
 _FILE_NAME_LENGTH_MAX = 60
 
@@ -44,7 +44,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
     BINDINGS = make_bindings(Scope.SAVED)
 
     def __init__(self, conversation: Conversation, store: ConversationStore, keys: Keymap) -> None:
-        foot = ScreenKeyHints(keys, Scope.SAVED)
+        foot = make_key_hints(keys, Scope.SAVED)
         super().__init__("Conversations", foot, placeholder="Search titles, questions and answers")
         self._conversation = conversation
         self._store = store

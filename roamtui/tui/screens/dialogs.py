@@ -23,7 +23,7 @@ from roamtui.conversation.conversation import ApprovalRequest
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError, format_reason
 from roamtui.tui.labels import format_error
-from roamtui.tui.status_line import Foot
+from roamtui.tui.status_line import make_foot
 
 
 class Dialog(ModalScreen[ScreenResultType]):
@@ -125,8 +125,8 @@ class PromptDialog(Dialog[str | None]):
             yield Static(Content.styled(self._heading, "bold $primary"))
             if self._detail:
                 yield Static(Content(self._detail), classes="detail")
-            yield Input(self._value, select_on_focus=False)
-            yield Foot(self._foot)
+            yield Input(self._value, select_on_focus=False, compact=True)
+            yield make_foot(self._foot)
 
     def on_mount(self) -> None:
         field = self.query_one(Input)

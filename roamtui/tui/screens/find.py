@@ -19,7 +19,7 @@ from roamtui.tui.labels import format_ancestors, format_node
 from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.lists import ListDialog, Row
-from roamtui.tui.status_line import Foot
+from roamtui.tui.status_line import make_foot
 
 _REST_SECONDS = 0.05
 """The preview shows a result once the cursor has rested on it for this long."""
@@ -38,7 +38,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._reader = Reader()
         self._reader.can_focus = False
         placeholder = "Find a title, words or a question"
-        super().__init__("", Foot(_FOOT), placeholder=placeholder, typed=query, preview=self._reader)
+        super().__init__("", make_foot(_FOOT), placeholder=placeholder, typed=query, preview=self._reader)
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
         self._match_index: int | None = None

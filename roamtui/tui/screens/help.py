@@ -12,7 +12,7 @@ from typing_extensions import override
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope, format_keys
 from roamtui.tui.chat.content_view import wrap
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, filter_items
-from roamtui.tui.status_line import Foot
+from roamtui.tui.status_line import make_foot
 
 _SIGNS = {
     "Outline symbols": (
@@ -46,7 +46,7 @@ class HelpDialog(ListDialog[str, str | None]):
 
     def __init__(self, keys: Keymap, current_scope: Scope | None) -> None:
         """List `keys`. Those of `current_scope` come first."""
-        super().__init__("Commands and keys", Foot(_FOOT))
+        super().__init__("Commands and keys", make_foot(_FOOT))
         self._runnable_ids = {action.id for action in keys.actions if action.in_palette}
         self._choices: list[PickerItem[str]] = []
         self._sign_styles = {meaning: style for signs in _SIGNS.values() for _, style, meaning in signs}

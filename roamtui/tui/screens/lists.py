@@ -22,7 +22,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.tui.actions import LIST_IDS, Scope, make_bindings
 from roamtui.tui.labels import format_error
 from roamtui.tui.screens.dialogs import Dialog
-from roamtui.tui.status_line import Foot
+from roamtui.tui.status_line import make_foot
 
 Item = TypeVar("Item")
 _ROWS_MAX = 200
@@ -44,7 +44,7 @@ class ItemList(OptionList, Generic[Item]):
     """A list of items under headings."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(compact=True)
         self.auto_links = False  # the items have none, and looking for them takes a tenth of the time to paint the list
         self._items: list[Item | None] = []
         """The item of each line, or None for a heading."""
@@ -116,7 +116,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (26, "-tall")]
         self._heading = title
-        self.field = Input(typed, placeholder=placeholder, select_on_focus=False)
+        self.field = Input(typed, placeholder=placeholder, select_on_focus=False, compact=True)
         self.list = ItemList[Item]()
         self.list.can_focus = self.AUTO_FOCUS != "Input"  # else a click would take the focus from the field
         self._preview = preview
@@ -284,20 +284,12 @@ class PickerDialog(ListDialog[str, str | None]):
         foot: str = "enter to choose, esc to cancel",
     ) -> None:
         """Offer `choices`, with the cursor on the value `current`."""
-        super().__init__(title, Foot(foot), current=current)
+        super().__init__(title, make_foot(foot), current=current)
         self.choices = choices
 
     @override
     def list_rows(self, typed: str) -> Iterable[Row[str]]:
         return lay_out_columns(self.choices, typed)
-
-    @override
-    def show(self) -> None:
-        super().show()
-        if not self.typed:  # the box keeps its height while the list is filtered
-            headings = self.list.option_count - len(self.list.items)
-            height = self.list.option_count + max(0, headings - 1)  # an empty line is above all headings but the first
-            self.list.styles.height = min(height, self.app.size.height // 2)
 
     @override
     def choose(self, item: str) -> None:

@@ -90,8 +90,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.status_line = StatusLine(self.agent.model.name, keys)
         self.header = HeaderLine(state.library)
         self._hints = HintLine(keys)
-        back_key = keys.format_first_key("global.back")
-        self.questions = QuestionArea(self.question_box, state, back_key, self._run_question)
+        self.questions = QuestionArea(self.question_box, state, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
 

@@ -22,7 +22,7 @@ from roamtui.tui.context import AppContext
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog
 from roamtui.tui.screens.lists import PickerDialog, PickerItem
-from roamtui.tui.status_line import Foot, adapt_flags
+from roamtui.tui.status_line import adapt_flags, make_foot
 
 _HINT = "enter to test and use, esc to cancel · ✓ works"
 _OTHER_MODEL = "Other model…"
@@ -151,12 +151,16 @@ class ModelDialog(Dialog[tuple[str, str, str] | None]):
         with Vertical():
             yield Static(Content.styled("Other model", "bold $primary"))
             yield Static(Content("Name (litellm provider/model)"), classes="label")
-            yield Input(self._name, placeholder="openai/gpt-4.1-mini", id="model-name", select_on_focus=False)
+            yield Input(
+                self._name, placeholder="openai/gpt-4.1-mini", id="model-name", select_on_focus=False, compact=True
+            )
             yield Static(Content("URL (empty for the provider's default)"), classes="label")
-            yield Input(placeholder="http://localhost:8000/v1", id="model-url", select_on_focus=False)
+            yield Input(placeholder="http://localhost:8000/v1", id="model-url", select_on_focus=False, compact=True)
             yield Static(Content("API key (this run only, never saved)"), classes="label")
-            yield Input(password=True, placeholder="optional if none is needed or one is set", id="model-key")
-            yield Foot("tab for the next field, enter to test with one token, esc to cancel")
+            yield Input(
+                password=True, placeholder="optional if none is needed or one is set", id="model-key", compact=True
+            )
+            yield make_foot("tab for the next field, enter to test with one token, esc to cancel")
 
     def on_mount(self) -> None:
         if self._name:

@@ -27,7 +27,7 @@ from roamtui.tui.chat.content_view import SectionTarget, wrap
 from roamtui.tui.labels import STEP, format_full_path
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog
 from roamtui.tui.screens.lists import ListDialog, Row
-from roamtui.tui.status_line import ScreenKeyHints
+from roamtui.tui.status_line import make_key_hints
 
 _QUOTE_LINES_MAX = 3
 _QUOTE_LENGTH_MAX = 600
@@ -41,7 +41,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
     BINDINGS = make_bindings(Scope.SAVED)
 
     def __init__(self, agent: Agent, keys: Keymap) -> None:
-        super().__init__("Notes", ScreenKeyHints(keys, Scope.SAVED), placeholder="Search quotes and comments")
+        super().__init__("Notes", make_key_hints(keys, Scope.SAVED), placeholder="Search quotes and comments")
         self._agent = agent
         self._store = get_note_store(agent.conversation)
         self._library = agent.conversation.state.library

@@ -14,7 +14,6 @@ from itertools import islice
 
 from textual import events, on, work
 from textual.content import Content
-from textual.widgets import Static
 from textual.worker import Worker, WorkerState, get_current_worker
 from typing_extensions import override
 
@@ -28,7 +27,7 @@ from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
-from roamtui.tui.status_line import format_key_hint
+from roamtui.tui.status_line import KeyHints, format_key_hint
 
 _GROUPS = list(OfferGroup)
 _INTRODUCTION = "Ask a document. A model opens the sections it needs and backs its answer with verified quotes."
@@ -65,7 +64,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             model: The model for the opened document, or None for the model of the settings.
             is_first: Whether this is the first screen.
         """
-        title = "Add a source to this conversation" if request.is_added else "Open a document"
+        title = "◆ roamtui" if is_first else "Open a document"
         hints = (
             ("enter", "add" if request.is_added else "open", "screen.choose"),
             ("esc", "close", "screen.leave"),
@@ -73,8 +72,8 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             (keys.format_first_key("global.help"), "help", "app.help"),
             (keys.format_first_key("global.choose_theme"), "theme", "app.choose_theme"),
         )
-        foot = Content("  ").join(format_key_hint(*hint) for hint in hints)
-        super().__init__("◆ roamtui" if is_first else title, Static(foot, classes="foot"), placeholder=_HINT)
+        title = "Add a source to this conversation" if request.is_added else title
+        super().__init__(title, KeyHints(*(format_key_hint(*hint) for hint in hints)), placeholder=_HINT)
         self.field.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
         self.set_class(is_first, "-alone")
         self._options = options

@@ -43,7 +43,7 @@ from roamtui.tui.pictures import (
     take_image_id,
 )
 from roamtui.tui.screens.dialogs import ConfirmDialog
-from roamtui.tui.status_line import ScreenKeyHints
+from roamtui.tui.status_line import make_key_hints
 
 _SVG_SUFFIX = ".svg"
 _ZOOM_STEP = 1.5
@@ -108,7 +108,7 @@ class PictureScreen(Screen[None]):
         self._data = b""
         self._canvas = PictureCanvas()
         self._status = Static(id="picture-status", markup=False)
-        self._foot = ScreenKeyHints(keys, Scope.PICTURE)
+        self._foot = make_key_hints(keys, Scope.PICTURE)
 
     @override
     def compose(self) -> ComposeResult:

@@ -31,7 +31,7 @@ from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.labels import STEP, format_error
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ExportDialog, PromptDialog
-from roamtui.tui.status_line import ScreenKeyHints
+from roamtui.tui.status_line import make_key_hints
 
 _TYPES_FOOT = "a type may follow: [yes/no], [number], [date], [red | green] · enter to ask, esc to cancel"
 _TITLE_SHARE = 0.3
@@ -119,12 +119,13 @@ class TableScreen(Screen[None]):
         Binding("escape", "leave", "Close"),
     ]
 
-    def __init__(self, table: Table, plan: TablePlan, keys: Keymap) -> None:
-        """Show a table. `plan` is for filling its cells."""
+    def __init__(self, table: Table, plan: TablePlan, keys: Keymap, question: str = "") -> None:
+        """Show a table, and offer to ask a question. `plan` is for filling its cells."""
         super().__init__()
         self._table = table
         self._plan = plan
         self._keys = keys
+        self._question = question
         self._head = Static(classes="head")
         self._grid = TableGrid(table)
         self._proof = Static(classes="proof")
@@ -136,10 +137,12 @@ class TableScreen(Screen[None]):
     @override
     def compose(self) -> ComposeResult:
         yield from (self._head, self._grid, self._proof, self._message)
-        yield ScreenKeyHints(self._keys, Scope.TABLE)
+        yield make_key_hints(self._keys, Scope.TABLE)
 
     def on_mount(self) -> None:
         self._show_head()
+        if self._question and all(self._question != column.question for column in self._table.columns):
+            self.action_add_column(self._question)
 
     def _show_head(self) -> None:
         counts = [format_count(len(self._table.rows), "row"), format_count(len(self._table.columns), "question")]
@@ -211,10 +214,10 @@ class TableScreen(Screen[None]):
         self.post_message(DocumentRequested(row.source, log, target, is_cell=True))
 
     @work(group="typing", exclusive=True, exit_on_error=False)
-    async def action_add_column(self) -> None:
-        prompt = PromptDialog("Ask a question about each row", "", foot=_TYPES_FOOT)
-        if question := await self.app.push_screen_wait(prompt):
-            self._table.columns = drop_repeated_columns((*self._table.columns, parse_question(question)))
+    async def action_add_column(self, question: str = "") -> None:
+        prompt = PromptDialog("Ask a question about each row", question, foot=_TYPES_FOOT)
+        if typed := await self.app.push_screen_wait(prompt):
+            self._table.columns = drop_repeated_columns((*self._table.columns, parse_question(typed)))
             self._grid.show()
             self._grid.move_cursor(column=len(self._table.columns))
             self._fill()

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -16,11 +17,12 @@ from roamtui.models.base import ModelRequest
 from roamtui.table.store import read_table
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
+from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.table import TableGrid, TableScreen
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.table.filling import PERIOD, answer
-from tests.tui.driving import press_until, running, screen_text, wait_until
+from tests.tui.driving import ask, press_until, running, screen_text, wait_until
 from tests.tui.tabling import Tables, await_grid
 
 
@@ -160,3 +162,18 @@ async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(t
     async with showing(tables) as (app, pilot):
         await press_until(pilot, "were not asked", "r")
         assert "\x1b" not in str(app.screen.query_one(".message", Static).content)
+
+
+async def test_a_question_about_each_document_offers_the_table_and_is_asked_there(tables: Tables) -> None:
+    options = TuiOptions(open_table=tables.open_table)
+    context = tables.open_source(str(tables.leases), None, None, lambda *_: None)
+    app = RoamApp(replace(context, options=options))
+    async with running(app, (100, 30)) as (_, pilot):
+        await ask(pilot, "How long?")
+        assert "as a table" not in screen_text(app)
+        await ask(pilot, "Compare the rents.")
+        await wait_until(pilot, "ctrl+l asks each document, as a table")
+        await press_until(pilot, PromptDialog, "ctrl+l")
+        assert app.screen.query_one(Input).value == "Compare the rents."
+        await press_until(pilot, TableScreen, "escape")
+        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
