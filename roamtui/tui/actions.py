@@ -262,7 +262,7 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
     for action_id, keys in (overrides or {}).items():
         action = actions.get(action_id)
         if action is None:
-            problems.append(f'There is no action "{action_id}" to bind a key to. Help (f1) lists the ids.')
+            problems.append(f'There is no action "{action_id}" to bind a key to. docs/keys.md lists them.')
             continue
         if action.is_priority and (typed := [key for key in keys if _is_printable(key)]):
             problems.append(f'"{action_id}" stays as it was: {_quote_keys(set(typed))} is typed into the text field.')

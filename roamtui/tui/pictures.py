@@ -14,8 +14,7 @@ from functools import cache, lru_cache
 from importlib.util import find_spec
 from itertools import count, groupby
 
-from rich.color import Color, ColorType
-from rich.color_triplet import ColorTriplet
+from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
@@ -192,7 +191,7 @@ def encode_deletion(image_id: int) -> str:
 def draw_row(drawn: DrawnPicture, row: int, columns: int) -> tuple[Segment, ...]:
     """Return the cells of a row of a picture: as half cells, or as placeholders of an image."""
     if isinstance(drawn, int):
-        color = Color.from_triplet(ColorTriplet(drawn >> 16, drawn >> 8 & 0xFF, drawn & 0xFF))
+        color = Color.from_rgb(drawn >> 16, drawn >> 8 & 0xFF, drawn & 0xFF)
         return (Segment(make_placeholders(row, columns), Style(color=color)),)
     size = columns * 3
     upper, lower = (drawn[start : start + size] for start in (row * 2 * size, (row * 2 + 1) * size))
@@ -202,8 +201,7 @@ def draw_row(drawn: DrawnPicture, row: int, columns: int) -> tuple[Segment, ...]
 
 def _make_style(cell: bytes) -> Style:
     """Return the style of a half cell: the colour of its upper pixel, then of its lower one."""
-    upper, lower = (Color("", ColorType.TRUECOLOR, None, ColorTriplet(*part)) for part in (cell[:3], cell[3:]))
-    return Style.from_color(upper, lower)
+    return Style.from_color(Color.from_rgb(*cell[:3]), Color.from_rgb(*cell[3:]))
 
 
 def make_placeholders(row: int, columns: int) -> str:

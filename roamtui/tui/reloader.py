@@ -41,14 +41,15 @@ class Reloader:
         """
         if self._reload_library is None or self._reloading.locked() or time.monotonic() < self._next_check_at:
             return False
-        started, loaded = time.monotonic(), self.loaded
-        stamps = await asyncio.to_thread(self._read_stamps)
-        self._next_check_at = time.monotonic() + (time.monotonic() - started) * _IDLE_FACTOR
-        if not stamps or stamps == self._seen or self._reloading.locked() or self.loaded is not loaded:
-            return False  # in the last two cases, the document was reloaded meanwhile
-        self._seen = stamps
-        self.loaded = stamps if self.loaded is None else self.loaded
-        return stamps != self.loaded
+        async with self._reloading:
+            started = time.monotonic()
+            stamps = await asyncio.to_thread(self._read_stamps)
+            self._next_check_at = time.monotonic() + (time.monotonic() - started) * _IDLE_FACTOR
+            if not stamps or stamps == self._seen:
+                return False
+            self._seen = stamps
+            self.loaded = self.loaded or stamps
+            return stamps != self.loaded
 
     def _read_stamps(self) -> Mapping[str, SourceStamp] | None:
         names = [source.name for source in list_sources_of(self._conversation.state.library) if is_path(source.name)]

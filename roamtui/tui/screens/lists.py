@@ -95,7 +95,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
 
     def __init__(
         self,
-        title: str,
+        title: Content | str,
         foot: Widget,
         *,
         placeholder: str = "Type to filter",
@@ -114,8 +114,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
             preview: Shows the chosen item, beside the list.
         """
         super().__init__()
-        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (26, "-tall")]
-        self._heading = title
+        self._heading = Content.styled(title, "bold $primary") if isinstance(title, str) else title
         self.field = Input(typed, placeholder=placeholder, select_on_focus=False, compact=True)
         self.list = ItemList[Item]()
         self.list.can_focus = self.AUTO_FOCUS != "Input"  # else a click would take the focus from the field
@@ -137,10 +136,6 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         """Return what an item has in common with its successor after a change."""
         return item
 
-    def describe(self) -> str:
-        """Return words to show after the title, or nothing."""
-        return ""
-
     def preview(self, item: Item) -> None:
         """Show what an item is when it is chosen."""
 
@@ -148,7 +143,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
     def compose(self) -> ComposeResult:
         with Vertical():
             if self._heading:
-                yield Static(classes="head")
+                yield Static(self._heading, classes="head")
             yield self.field
             yield self._message
             yield self.list if self._preview is None else Container(self.list, self._preview, classes="body")
@@ -180,10 +175,6 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         self._position = max(0, min(place, len(rows) - 1, _ROWS_MAX - 1))
         self.list.set_rows(rows, self._position, "No match" if self.typed else "")
         self._key = keys[self._position] if rows else None
-        if self._heading:
-            facts = self.describe()
-            title = Content.assemble((self._heading, "bold $primary"), (f" · {facts}" if facts else "", "$muted"))
-            self.query_one(".head", Static).update(title)
 
     def show_from_top(self) -> None:
         """List the items, with the cursor on the first one."""

@@ -25,6 +25,8 @@ from roamtui.tui.screens.lists import PickerDialog, PickerItem
 from roamtui.tui.status_line import adapt_flags, make_foot
 
 _HINT = "enter to test and use, esc to cancel · ✓ works"
+_TRIAL = ModelRequest(messages=(Message(role=Role.USER, text="Say yes."),), allow_calls=False)
+"""A short question without document text."""
 _OTHER_MODEL = "Other model…"
 _READY_GROUP = "Ready"
 _MISSING_KEY_GROUP = "Missing a key"
@@ -113,7 +115,12 @@ class ModelPicker(PickerDialog):
         try:
             if offer.needs_test:
                 self.show_message(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
-                await probe_model(make_model(offer.name, offer.api_base or None, is_test=True))
+                trial = make_model(offer.name, offer.api_base or None, is_test=True)
+                try:
+                    async for _ in trial.stream(_TRIAL):
+                        pass
+                finally:
+                    await trial.close()
             model = make_model(offer.name, offer.api_base or None)
         except RoamtuiError as error:
             self.show_message(adapt_flags(sanitise_line(str(error))), is_problem=True)
@@ -143,7 +150,6 @@ class ModelDialog(Dialog[tuple[str, str, str] | None]):
     def __init__(self, name: str) -> None:
         """Begin with `name` in the field."""
         super().__init__()
-        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]
         self._name = name
 
     @override
@@ -172,17 +178,3 @@ class ModelDialog(Dialog[tuple[str, str, str] | None]):
         name, url, key = (field.value.strip() for field in self.query(Input))
         if name:
             self.dismiss((name, url, key))
-
-
-async def probe_model(model: Model) -> None:
-    """Ask a model a short question without document text.
-
-    Raises:
-        RoamtuiError: The model cannot be used. The message says why.
-    """
-    try:
-        request = ModelRequest(messages=(Message(role=Role.USER, text="Say yes."),), allow_calls=False)
-        async for _ in model.stream(request):
-            pass
-    finally:
-        await model.close()

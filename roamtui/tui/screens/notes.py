@@ -67,10 +67,6 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
     def get_key(self, item: LocatedNote) -> object:
         return item.note.id
 
-    @override
-    def describe(self) -> str:
-        return f"this document · {f'{len(self._located):,}' if self._located else 'no notes'}"
-
     def _draw(self, located: LocatedNote) -> Content:
         """Return a note as lines: its section, its quote, the comment, and what has changed since it was saved."""
         width = self.list.line_width
@@ -81,14 +77,10 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
             quote = shorten(strip_links(located.note.citation.quote), _QUOTE_LENGTH_MAX)
             quote_lines = wrap(Content.styled(f"“{quote}”", "italic"), width, lead="  ", follow="  ")
             lines += quote_lines[:_QUOTE_LINES_MAX]
-            if len(quote_lines) > _QUOTE_LINES_MAX:
-                lines[-1] = lines[-1].truncate(width - 1) + "…"
-        if located.note.words:
-            lead = Content.styled("  ✎ ", "$accent")
-            lines += wrap(Content.styled(sanitise_line(located.note.words), "$accent"), width, lead=lead, follow="    ")
-        if located.change_note:
-            lead = Content.styled("  ! ", "$warning")
-            lines += wrap(Content.styled(located.change_note, "$warning"), width, lead=lead, follow="    ")
+        for sign, words, style in (("✎", located.note.words, "$accent"), ("!", located.change_note, "$warning")):
+            if words:
+                lead = Content.styled(f"  {sign} ", style)
+                lines += wrap(Content.styled(sanitise_line(words), style), width, lead=lead, follow="    ")
         return Content("\n").join(lines)
 
     @override

@@ -64,7 +64,9 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             model: The model for the opened document, or None for the model of the settings.
             is_first: Whether this is the first screen.
         """
-        title = "◆ roamtui" if is_first else "Open a document"
+        title: Content | str = "Open a document"
+        if is_first:
+            title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
         hints = (
             ("enter", "add" if request.is_added else "open", "screen.choose"),
             ("esc", "close", "screen.leave"),
@@ -73,13 +75,13 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             (keys.format_first_key("global.choose_theme"), "theme", "app.choose_theme"),
         )
         title = "Add a source to this conversation" if request.is_added else title
-        super().__init__(title, KeyHints(*(format_key_hint(*hint) for hint in hints)), placeholder=_HINT)
+        foot = KeyHints(*(format_key_hint(*hint) for hint in hints))
+        super().__init__(title, foot, placeholder=_HINT)
         self.field.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
         self.set_class(is_first, "-alone")
         self._options = options
         self._model = model
         self._request = request
-        self._is_first = is_first
         self._open_sources = open_sources
         self._offers: tuple[StartOffer, ...] = ()
         self._opening: Worker[None] | None = None
@@ -95,10 +97,6 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     async def _load_offers(self) -> None:
         self._offers = await asyncio.to_thread(self._options.list_offers)
         self.show()
-
-    @override
-    def describe(self) -> str:
-        return _INTRODUCTION if self._is_first else ""
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[StartOffer]]:
@@ -194,30 +192,31 @@ def _is_existing_source(typed: str) -> bool:
 
 
 _FILES_SHOWN_MAX = 6
-"""Maximum number of entries of the current folder that are offered until the person types a path."""
+"""Maximum number of entries of the current folder that are offered until the person types."""
 _FOLDER_ENTRIES_MAX = 5_000
 """Maximum number of entries of a folder that are read."""
 
 
-def list_path_completions(typed: str) -> tuple[StartOffer, ...]:
+def list_path_completions(typed: str) -> list[StartOffer]:
     """Return the documents and folders that complete a typed path, or else some of those in the current folder."""
     head, part = os.path.split(typed)
     is_path = bool(head) or typed.startswith((".", "~"))
     try:
         with os.scandir(expand_user(head) or ".") as entries:
-            names = [(entry.name, entry.is_dir()) for entry in islice(entries, _FOLDER_ENTRIES_MAX)]
+            names = [(entry.is_dir(), entry.name) for entry in islice(entries, _FOLDER_ENTRIES_MAX)]
     except (OSError, ValueError):
-        return ()
-    files = []
-    for name, is_folder in sorted(names, key=lambda entry: (entry[1], make_sort_key(entry[0]))):
-        is_listed = not is_skipped_folder(name) if is_folder else is_document_name(name)
-        is_typed = is_path and bool(part)  # a typed path may name any file
-        if not name.casefold().startswith(part.casefold() if is_path else "") or not (is_listed or is_typed):
-            continue
-        path = os.path.join(head, name) + (os.sep if is_folder else "")  # noqa: PTH118 - as it is typed
-        note = "a folder" if is_folder else ""
-        files.append(StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note=note, source=path))
-    return tuple(files if is_path or typed else files[:_FILES_SHOWN_MAX])
+        return []
+    offers = []
+    for is_folder, name in sorted(names, key=lambda entry: (entry[0], make_sort_key(entry[1]))):
+        if is_path and part:  # a typed path may name any file
+            is_offered = name.casefold().startswith(part.casefold())
+        else:
+            is_offered = not is_skipped_folder(name) if is_folder else is_document_name(name)
+        if is_offered:
+            path = os.path.join(head, name) + os.sep * is_folder  # noqa: PTH118 - as it is typed
+            note = "a folder" if is_folder else ""
+            offers.append(StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note=note, source=path))
+    return offers if typed else offers[:_FILES_SHOWN_MAX]
 
 
 def expand_user(typed: str) -> str:

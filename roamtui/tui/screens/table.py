@@ -81,20 +81,16 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         for column in columns:
             self.add_column(_make_line(column.title), width=column_width - _PADDING, key=column.key)
         for row in rows:
-            shown = map(self._draw, self.table.list_cells(row))
+            shown = map(self.draw, self.table.list_cells(row))
             self.add_row(_make_line(row.title, Style(bold=True)), *shown, key=row.source)
         self.move_cursor(row=place.row, column=place.column)
-
-    def refresh_cell(self, cell: Cell) -> None:
-        """Draw a cell again."""
-        self.update_cell(cell.row, cell.column, self._draw(cell))
 
     @override
     def validate_cursor_coordinate(self, value: Coordinate) -> Coordinate:
         row, column = super().validate_cursor_coordinate(value)
         return Coordinate(row, column or min(1, len(self.table.columns)))
 
-    def _draw(self, cell: Cell | None) -> Text:
+    def draw(self, cell: Cell | None) -> Text:
         if cell is None:
             return Text()
         ink = Style(color=self.get_component_rich_style(f"table-grid--{cell.state.value}").color)
@@ -240,7 +236,7 @@ class TableScreen(Screen[None]):
     def _on_progress(self, run: TableRun, cell: Cell | None) -> None:
         self._run = run
         if cell is not None:
-            self._grid.refresh_cell(cell)
+            self._grid.update_cell(cell.row, cell.column, self._grid.draw(cell))
             if self._grid.cell is cell:
                 self._show_proof()
         self._show_head()
