@@ -39,9 +39,9 @@ from roamtui.outline.structure import (
     suggest_ids,
 )
 
-_LIST_TOKENS_BY_COUNT = ((2_000, 2_300), (500, 1_800), (0, 1_000))
-"""Maximum tokens of the list below a section that is not given whole, each after the minimum number of sections in the
-library. Two calls must lead to any of ten thousand sections."""
+_LIST_TOKENS = 2_300
+"""Maximum tokens of the list below a section that is not given whole. Two calls must lead to any of ten thousand
+sections."""
 _RANGE_LIST_TOKENS = 6_000
 """Maximum tokens of the lines of a range with at most `LISTED_MAX` nodes."""
 _NAMES_MAX = 30
@@ -184,15 +184,11 @@ def _list_below(library: Library, section_id: str, delivered: Delivered) -> list
     children = list_outline_children(library, section_id)
     given = [child for child in children[:LISTED_MAX] if delivered and _is_delivered(library, child, delivered)]
     closed = [child for child in children if child not in given]
-    lines = fill_lines(library, closed, _compute_list_tokens(library), parent_id=section_id)
+    lines = fill_lines(library, closed, _LIST_TOKENS, parent_id=section_id)
     if given:
         names = (f"[{child}] {format_node_title(library.get_label(child), length_max=60)}" for child in given)
         lines.append(f"(Given above: {'; '.join(names)})")
     return ["Below it:", *lines] if lines else []
-
-
-def _compute_list_tokens(library: Library) -> int:
-    return next(tokens for count_min, tokens in _LIST_TOKENS_BY_COUNT if len(library) >= count_min)
 
 
 def _is_delivered(library: Library, section_id: str, delivered: Delivered) -> bool:
@@ -263,6 +259,6 @@ def _make_range_block(library: Library, reference: Reference, delivered: Deliver
     if end - start > LISTED_MAX:
         lines = ranges.describe(parent_id, steps)
     else:
-        tokens = _RANGE_LIST_TOKENS if steps else _compute_list_tokens(library)
+        tokens = _RANGE_LIST_TOKENS if steps else _LIST_TOKENS
         lines = fill_lines(library, children[start:end], tokens, parent_id=parent_id)
     return ExpandedBlock(section_id=None if is_root else parent_id, text="\n".join([head, *lines]), is_listing=True)

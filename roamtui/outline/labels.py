@@ -22,10 +22,6 @@ TITLE_LENGTH_MAX = 120
 OPENING_LENGTH = 100
 _OPENING_SCANNED_LENGTH = 4_000
 """Number of characters of a node's own text that are searched for opening words."""
-_CACHED_TITLE_LENGTH_MAX = 200
-"""Maximum length of a title whose escaped form is cached, because an outline names most titles several times."""
-_HARMLESS_TEXT = re.compile(r"[\w.,:;!?'\"()/&+*=%$@`~-]+(?: [\w.,:;!?'\"()/&+*=%$@`~-]+)*")
-"""Words with single spaces and no brackets, so that nothing needs escaping. Most titles match."""
 _TOOL_CALL = re.compile(r"expand_sections\s*\(")
 _ID_MARK = re.compile(
     r"\[([\s\"'`§]*[0-9a-f]{8}(?::[c\d.]+)?[\s\"'`]*(?:[,;][^\[\]]*)?)\]",
@@ -46,8 +42,6 @@ _ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 
 def escape(text: str) -> str:
     """Escape text of a document as one line that cannot be mistaken for an instruction or an id of this program."""
-    if _HARMLESS_TEXT.fullmatch(text) and ("_" not in text or "expand_sections" not in text.lower()):
-        return text
     line = _TOOL_CALL.sub("expand sections (", sanitise_line(text))
     return _ID_MARK.sub(r"(\1)", line)
 
@@ -57,8 +51,7 @@ def format_node_title(node: Node | NodeLabel, *, length_max: int = TITLE_LENGTH_
     title = node.title
     if not title and node.kind is NodeKind.PREAMBLE:
         return "(opening text)"
-    format_title = _format_cached_title if len(title) <= _CACHED_TITLE_LENGTH_MAX else _format_title
-    return format_title(title, length_max)
+    return _format_title(title, length_max)
 
 
 def format_node_and_heading(library: Library, node: Node | NodeLabel, *, length_max: int = TITLE_LENGTH_MAX) -> str:
@@ -72,11 +65,9 @@ def format_node_and_heading(library: Library, node: Node | NodeLabel, *, length_
     return name if not words or words in stem else f"{name}: {title}"
 
 
+@lru_cache(maxsize=8_192)  # an outline names most titles several times
 def _format_title(title: str, length_max: int) -> str:
     return shorten(strip_anchor(escape(title)), length_max) or "(untitled)"
-
-
-_format_cached_title = lru_cache(maxsize=8_192)(_format_title)
 
 
 def format_line_range(library: Library, span: Span) -> str:
@@ -125,9 +116,6 @@ def has_own_text(library: Library, section_id: str) -> bool:
     kind = library.get_label(section_id).kind
     if kind is NodeKind.FOLDER:
         return False
-    heading, _, body = library.own_text(section_id, length_max=_OPENING_SCANNED_LENGTH).partition("\n")
-    if _ATX_START.match(heading) and body.strip():
-        return True
     text = library.own_text(section_id)
     if kind is NodeKind.PREAMBLE:
         normalised = normalise_line_ends(text)

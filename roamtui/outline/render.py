@@ -55,7 +55,6 @@ _RANGE_TITLE_LENGTHS_BELOW = (24, 0)
 _PREVIEW_LENGTH, _PREVIEW_LENGTH_MAX = 160, 560
 """Usual and maximum length of a preview, in characters. The financial statements of a report fit."""
 _CHARACTERS_PER_TOKEN = 4
-_PREVIEW_TOKENS_MIN = 12
 _PREVIEW_SHARE = 0.3
 """Share of the tokens left after the top lines that is reserved for previews. A title there costs a third of a line."""
 _RANGES_SHARE = 0.6
@@ -279,8 +278,6 @@ class _Outline(Struct):
         leaves.sort(key=lambda line: -line.node.tokens)
         unseen_tokens = sum(line.node.tokens for line in leaves)
         for line in leaves:
-            if self.tokens_left < _PREVIEW_TOKENS_MIN:
-                break
             share = self.tokens_left * line.node.tokens // max(1, unseen_tokens)
             unseen_tokens -= line.node.tokens
             fair_length = max(_PREVIEW_LENGTH, _CHARACTERS_PER_TOKEN * share)
@@ -339,18 +336,14 @@ def _format_short_title(heading: NodeLabel, *, length_max: int) -> str:
 def _preview_titles_below(library: Library, node: Node, *, length_max: int) -> str:
     """List on one line the titles below a node, vague ones last, and how many are left out."""
     children = list_outline_children(library, node.id)
-    headings, count = map(library.get_label, children[:_PREVIEW_TITLES_MAX]), len(children)
+    headings = map(library.get_label, children[:_PREVIEW_TITLES_MAX])
     titled = [label for label in headings if label.title and (label.has_children or has_own_text(library, label.id))]
     titled.sort(key=lambda label: label.kind not in (NodeKind.FILE, NodeKind.FOLDER) and _is_generic(label.title))
+    titles = dict.fromkeys(_format_short_title(label, length_max=_TITLE_LENGTH_MAX) for label in titled)
+    count = len(children) - len(titled) + len(titles)
     kept: list[str] = []
-    length = 0
-    for heading in titled:
-        title = _format_short_title(heading, length_max=_TITLE_LENGTH_MAX)
-        if title in kept:
-            count -= 1
-            continue
-        length += len(title) + 2
-        if kept and length > length_max:
+    for title in titles:
+        if kept and len("; ".join([*kept, title])) > length_max:
             break
         kept.append(shorten(title, max(20, length_max)))
     return "; ".join([*kept, *([f"+{count - len(kept)}"] if kept and count > len(kept) else [])])

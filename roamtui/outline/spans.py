@@ -13,9 +13,6 @@ Bounds = tuple[int, int]
 Delivered = Mapping[str, Sequence[Bounds]]
 """Ranges of characters that the model already has, by the key of the document."""
 PAGE_TOKENS = 4_000
-_DENSITY_MAX = 1.25
-"""Maximum tokens of a page, relative to `PAGE_TOKENS`. A part with many numbers has more tokens than its length
-suggests."""
 _BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[ \t]*(?>\r\n|\r|\n)+")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -70,10 +67,6 @@ def split_pages(text: str) -> list[Bounds]:
     start = 0
     while start < len(text):
         end = min(len(text), start + length)
-        tokens = estimate_tokens(text[start:end])
-        while tokens > _DENSITY_MAX * PAGE_TOKENS and end - start > 1:
-            end = start + max(1, (end - start) * PAGE_TOKENS // tokens)
-            tokens = estimate_tokens(text[start:end])
         if end < len(text):
             end = _choose_cut_offset(text, start + (end - start) // 2, end)
         pages.append((start, end))

@@ -26,8 +26,6 @@ _RANGE_CHILDREN_MAX = 60
 """Maximum number of children in a range. It doubles if there would be more than `_RANGES_MAX` ranges."""
 _RANGES_MAX = 64
 _TITLE_LENGTH_MAX = 80
-_CHAIN_MAX = 100
-"""Maximum number of nodes in a chain. A longer one is split into several lines."""
 _REFERENCE = re.compile(r"([0-9a-f]{8})(?::(?:(\d{1,6})|c(\d{1,6}(?:\.\d{1,6})*)))?\Z", re.ASCII)
 _CANDIDATES_MAX = 20_000
 _ID_DISTANCE_MAX = 3
@@ -59,7 +57,7 @@ def make_entry(library: Library, node_id: str) -> OutlineEntry | None:
     first_id = node_id
     names: list[str] = []
     below: tuple[str, ...] = ()
-    for _ in range(_CHAIN_MAX):
+    while True:
         names.append(format_node_and_heading(library, library.get_label(node_id), length_max=_TITLE_LENGTH_MAX))
         canonical = get_canonical_id(library, node_id)
         file = library.loaded_document(node_id) if canonical != node_id else None

@@ -7,8 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.spans import PAGE_TOKENS, merge_bounds, split_pages, subtract_bounds
+from roamtui.outline.spans import merge_bounds, split_pages, subtract_bounds
 from tests.outline.documents import find_id, make_library, open_section, write_words
 
 _BOUNDS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=6)
@@ -35,11 +34,6 @@ def test_subtracting_ranges_leaves_the_other_characters(start: int, end: int, ta
 
 
 _LONG = write_words(20_000)
-
-
-def test_no_page_is_far_too_long_if_a_text_changes_to_numbers() -> None:
-    text = write_words(6_000) + "12345 67890\n" * 2_000
-    assert all(estimate_tokens(text[start:end]) <= 1.25 * PAGE_TOKENS for start, end in split_pages(text))
 
 
 @given(st.text(alphabet="a 1\n\r漢", max_size=300), st.integers(1, 400))
