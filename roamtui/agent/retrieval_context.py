@@ -72,12 +72,8 @@ _TERMS_MIN = 2
 
 _GAP = "[…]"
 _LINE_START, _LINE_END = re.compile(r"(?:\A|\n)[^\w\n]*\Z"), re.compile(r"[^\w\n]*(?:\n|\Z)")
-_LINK = re.compile(
-    r"!?\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]"
-    r"\((?P<target>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)"
-)
 _ID_SIGN = "\ufdd0"
-"""Replaces the brackets of an id mark while links are removed. A noncharacter, which no text needs."""
+"""Replaces the brackets of an id mark while the text is escaped. A noncharacter, which no text needs."""
 _MARKED_ID = re.compile(r"\[([0-9a-f]{8})\]")
 _SIGNED_ID = re.compile(rf"{_ID_SIGN}([0-9a-f]{{8}})")
 _INDENT = "    "
@@ -349,8 +345,7 @@ def _has_text(library: Library, span: Span) -> bool:
 def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:
     """Return the lines of an excerpt.
 
-    The lines are indented, so that they cannot be mistaken for lines of the list of sections. Omissions are marked, and
-    of a link, only the words are shown.
+    The lines are indented, so that they cannot be mistaken for lines of the list of sections. Omissions are marked.
     """
     if not spans:
         return []
@@ -369,7 +364,7 @@ def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> li
         elif text:
             text += "\n"
         marks = {at: _MARKED_ID.sub(rf"{_ID_SIGN}\1", mark) for at, mark in list_id_marks(library, span).items()}
-        text += _LINK.sub(r"\g<words>", insert_marks(library.clean_text(span).replace(_ID_SIGN, " "), marks))
+        text += insert_marks(library.clean_text(span).replace(_ID_SIGN, " "), marks)
         position = span.end
     quoted = []
     for line in filter(str.strip, text.splitlines()):

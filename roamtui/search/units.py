@@ -50,7 +50,7 @@ class Block(Struct, frozen=True):
     kind: str
     """The parser's name of the token that opens it."""
     units: tuple[Unit, ...]
-    """Without markers, rules, comments and other markup."""
+    """Without markers, rules and comments."""
 
 
 CACHED_TEXTS_MAX = 1_000
@@ -66,13 +66,6 @@ _KINDS = {
 }
 """Kind of the content after each of these tokens. In a list item, only its first paragraph has this kind."""
 _QUOTE_MARKS = re.compile(r"[ \t]*(?:>[ \t]?)*")
-_TASK_BOX = re.compile(r"\[[ xX]\][ \t]+")
-_MARKUP_LINE = re.compile(
-    r"(?:</?[A-Za-z][^>]*>[ \t]*)+$"  # only tags
-    r"|\[[^\]]+\]:[ \t]*\S+"  # a link definition
-    r"|(?:\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?[ \t]*)+$"  # only images
-    r"|:{3,}|\{[%:].*\}$"  # directives
-)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _NOT_LINE_END = re.compile(r"[^\n]")
 _LETTER = re.compile(r"[^\W_]")
@@ -114,7 +107,7 @@ _LETTERED_ITEM = re.compile(r"[a-z]{1,4}[.)]\s")
 
 @lru_cache(maxsize=CACHED_TEXTS_MAX)
 def read_blocks(text: str) -> tuple[Block, ...]:
-    """Return the outermost blocks of a Markdown text in order, without those that are only comments or tags."""
+    """Return the outermost blocks of a Markdown text in order, without comments."""
     reader = _UnitReader(text)
     starts = [*compute_line_starts(text), len(text)]
     firsts = [index for index, token in enumerate(reader.tokens) if token.level == 0 and token.nesting >= 0]
@@ -177,30 +170,18 @@ class _UnitReader:
             elif token.type == "html_block":
                 source = _COMMENT.sub(lambda comment: _NOT_LINE_END.sub("", comment[0]), token.content)
                 yield from self._read_paragraph(first, source, UnitKind.PROSE)
-            elif token.type == "inline" and kind is UnitKind.HEADING:
-                yield from self._join(enumerate(token.content.split("\n"), first), kind)
-            elif token.type == "inline" and kind in (UnitKind.PROSE, UnitKind.ITEM):
+            elif token.type == "inline" and kind in (UnitKind.PROSE, UnitKind.ITEM, UnitKind.HEADING):
                 yield from self._read_paragraph(first, token.content, kind)
                 kind = UnitKind.PROSE
 
     def _read_paragraph(self, first: int, content: str, kind: UnitKind) -> Iterator[Unit]:
-        """Divide a paragraph into units at lines that are only tags, images, link definitions or directives.
-
-        If it is a table without delimiter row, each line is a unit. `first` is the number of its first line.
-        """
-        box = _TASK_BOX.match(content) if kind is UnitKind.ITEM else None
-        lines = content[box.end() if box else 0 :].split("\n")
-        run: list[tuple[int, str]] = []
-        for number, line in enumerate([*lines, ""], first):
-            if line.strip() and not _MARKUP_LINE.match(line.strip()):
-                run.append((number, line))
-                continue
-            if run and run[0][1].startswith("|"):
-                for row in run:
-                    yield from self._join([row], UnitKind.ROW)
-            else:
-                yield from self._join(run, kind)
-            run = []
+        """Yield a paragraph as one unit, or, of a table without delimiter row, each line. `first` is its first line."""
+        lines = [*enumerate(content.split("\n"), first)]
+        if content.startswith("|"):
+            for line in lines:
+                yield from self._join([line], UnitKind.ROW)
+        else:
+            yield from self._join(lines, kind)
 
     def _join(self, lines: Iterable[tuple[int, str]], kind: UnitKind) -> Iterator[Unit]:
         """Yield one unit for numbered lines, unless they have no letter or digit."""

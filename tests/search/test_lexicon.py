@@ -25,13 +25,13 @@ def test_stop_words_show_the_language(question: str, language: Language) -> None
 
 _FILLER = "".join(f"## Filler {number}\n\nNothing of note.\n\n" for number in range(8))
 _TERMS = make_library(
-    f"# Terms\n\n## Orders\n\nGoods are procured in May.\n\n## Ends\n\nEach side may terminate it.\n\n{_FILLER}"
+    f"# Terms\n\n## Orders\n\nThe internet is in the hall.\n\n## Ends\n\nEach side may terminate it.\n\n{_FILLER}"
 )
 
 
 def test_synonyms_are_found() -> None:
     assert find_titles(_TERMS, "Who can cancel?") == ["Ends"]
-    assert find_titles(_TERMS, "buying")[0] == "Orders"
+    assert find_titles(_TERMS, "Where is wifi?")[0] == "Orders"
 
 
 _LAWS = make_library(

@@ -106,7 +106,7 @@ def test_a_long_passage_is_cut_between_units_at_the_bound_of_tokens(body: str, s
     ("question", "text", "words"),
     [
         ("How are loans renewed?", "Renew a loan; renewing loans is free.", ["Renew", "loan", "renewing", "loans"]),
-        ("What is the fee for a vehicle?", "The price of a car is 3.", ["price", "car"]),
+        ("What is the fee?", "The price of a car is 3.", ["price"]),
         ("Where is the hanress?", "The harness hangs there.", ["harness"]),
         ("What does max_tokens do?", "Set `max_tokens` to 5, not max.", ["max_tokens"]),
         ("Wann wird gewählt?", "Die Wahl wird am Sonntag gehalten.", ["Wahl"]),
