@@ -51,8 +51,7 @@ def build_outcome(
     """
     answer = strip_blank_lines(final_text)
     if stopped is StopReason.COST:
-        citations = verify_citations(answer, state)
-        return QuestionAnswered(answer=answer, stopped=stopped, citations=citations, error=_TOO_EXPENSIVE)
+        return build_partial(state, answer, stopped, _TOO_EXPENSIVE)
     if not answer:
         if stopped is StopReason.STEP_LIMIT:
             return QuestionAnswered(answer="", stopped=stopped, error=_NO_ANSWER_AT_LIMIT)
@@ -64,6 +63,11 @@ def build_outcome(
         stopped = StopReason.NOT_FOUND
         answer = f"{answer}\n\n{_format_nearest(state, searcher)}".rstrip()
     return QuestionAnswered(answer=answer, stopped=stopped, citations=citations)
+
+
+def build_partial(state: ConversationState, text: str, stopped: StopReason, error: str = "") -> QuestionAnswered:
+    """Build the outcome of a question that was stopped, with the verdicts of the answer so far."""
+    return QuestionAnswered(answer=text, stopped=stopped, citations=verify_citations(text, state), error=error)
 
 
 def _format_nearest(state: ConversationState, searcher: Searcher | None) -> str:

@@ -12,7 +12,7 @@ from typing import assert_never
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.agent.answer import build_outcome, choose_reminder
+from roamtui.agent.answer import build_outcome, build_partial, choose_reminder
 from roamtui.agent.limits import (
     AgentOptions,
     compute_room,
@@ -48,7 +48,6 @@ from roamtui.conversation.question_flow import PromptContext, begin_question, fi
 from roamtui.conversation.state import AskOptions, Exchange
 from roamtui.conversation.transcript import Origin, Step, StopReason, ToolCall, ToolUse, Usage
 from roamtui.conversation.update import ExpandSections
-from roamtui.document.library import Library
 from roamtui.document.parallel import run_in_thread
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
@@ -66,7 +65,6 @@ from roamtui.models.base import (
 )
 from roamtui.models.options import OFFLINE
 from roamtui.outline.render import compute_outline_budget, render_outline
-from roamtui.quotes.verdicts import verify_citations
 from roamtui.search.base import Hit, Progress, Searcher
 
 _CALLS_MAX = 8
@@ -172,14 +170,9 @@ class Agent:
         searcher = self.searcher
         if searcher is None or not query.strip():
             return ()
-        searcher.refresh(await self.load_library())
+        searcher.refresh(await self.conversation.load_all())
         hits = await asyncio.to_thread(searcher.search, query, limit=limit)
         return tuple(hit for hit in hits if hit.section_id in self.conversation.state.library)
-
-    async def load_library(self) -> Library:
-        """Load the remaining files, and return the whole library."""
-        await self.conversation.load_all()
-        return self.conversation.state.library
 
     async def warm_up(self) -> str:
         """Start the model. Return a warning for the person, such as that it cannot call tools; usually empty."""
@@ -200,7 +193,7 @@ class Agent:
 
     async def _answer(self, question: str, within: str | None) -> None:
         conversation = self.conversation
-        library = await self.load_library()
+        library = await conversation.load_all()
         if within is not None and within not in library:
             raise UnknownSectionError(within)
         if self.searcher is not None:
@@ -217,20 +210,15 @@ class Agent:
             reason = run.reply.reason
             outcome = build_outcome(conversation.state, run.final_text, run.stopped, self.searcher, reason=reason)
         except ModelError as error:
-            outcome = replace(self._make_partial(run, StopReason.ERROR), error=str(error))
+            outcome = build_partial(conversation.state, run.final_text, StopReason.ERROR, str(error))
         finally:
             if conversation.state.is_asking and conversation.state.question_number == number:
                 if outcome is None:
-                    outcome = self._make_partial(run, StopReason.CANCELLED)
+                    outcome = build_partial(conversation.state, run.final_text, StopReason.CANCELLED)
                     if run.reply.calls:
                         conversation.fold((StepRecorded(step=run.reply.make_step()),))
                 outcome = replace(outcome, usage=run.usage, steps=run.steps)
                 await conversation.apply(finish_question(conversation.state, outcome))
-
-    def _make_partial(self, run: QuestionRun, stopped: StopReason) -> QuestionAnswered:
-        """Return the answer so far with its verdicts."""
-        citations = verify_citations(run.final_text, self.conversation.state)
-        return QuestionAnswered(answer=run.final_text, stopped=stopped, citations=citations)
 
     async def _begin(self, question: str, within: str | None) -> None:
         """Start the question together with the sections and hits that search finds for it."""

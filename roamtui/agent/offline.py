@@ -383,16 +383,6 @@ def _rank_passages(library: Library, section_id: str, text: str, rank: int, weig
     return sorted(ranked, key=attrgetter("score"), reverse=True)[:_SECTION_PASSAGES_MAX]
 
 
-class ShownPassage(Struct, frozen=True, kw_only=True):
-    """A passage of a document that answers a question."""
-
-    citation: Citation
-    text: str
-    """Its Markdown, as in the document."""
-    span: Span | None = None
-    """Where it is, or None if the document has changed since then."""
-
-
 def replies_with_passages(exchange: Exchange) -> bool:
     """Check whether passages are shown in place of an answer, because no model has written it.
 
@@ -401,20 +391,10 @@ def replies_with_passages(exchange: Exchange) -> bool:
     return exchange.model == OFFLINE
 
 
-def list_passages(exchange: Exchange, library: Library) -> tuple[ShownPassage, ...]:
-    """List the passages of an answer in order; empty if it does not consist of passages.
-
-    If the document has changed since then, the text of a passage is its quote.
-    """
-    passages: list[ShownPassage] = []
-    for citation in exchange.citations if replies_with_passages(exchange) else ():
-        if citation.quote is not None and citation.is_verified:
-            span = citation.span
-            text = library.text_at(span) if span is not None and span.doc in library.documents_by_key else ""
-            is_same = text.split() == citation.quote.split()
-            shown = ShownPassage(citation=citation, text=citation.quote)
-            passages.append(replace(shown, text=text, span=span) if is_same else shown)
-    return tuple(passages)
+def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
+    """List the passages of an answer in order: its quotes. Empty if it does not consist of passages."""
+    quoted = [citation for citation in exchange.citations if citation.quote is not None and citation.is_verified]
+    return tuple(quoted) if replies_with_passages(exchange) else ()
 
 
 def format_proof(exchange: Exchange) -> str:

@@ -226,13 +226,17 @@ class Conversation:
             await self.apply(events)
         return events
 
-    async def load_all(self) -> None:
-        """Load all files that are not loaded yet, and publish the progress. A caller that stops does not stop this."""
+    async def load_all(self) -> Library:
+        """Load all files that are not loaded yet, and publish the progress. A caller that stops does not stop this.
+
+        Return the whole library.
+        """
         for _ in range(2):  # the library may change while its files are loaded
             if node_ids := self.state.library.list_unloaded_files():
                 if self._loading is None or self._loading.done():
                     self._loading = asyncio.ensure_future(self._load(node_ids, Origin.AGENT))
                 await asyncio.shield(self._loading)
+        return self.state.library
 
     async def _load(self, node_ids: tuple[str, ...], origin: Origin) -> None:
         state = self.state

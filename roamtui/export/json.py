@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from roamtui.agent.offline import ShownPassage
 from roamtui.conversation.events import EVENT_NAMES
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
@@ -39,11 +38,10 @@ def to_json_citation(citation: Citation) -> dict[str, Any]:
     return data | _to_json_place(citation)
 
 
-def to_json_passage(passage: ShownPassage) -> dict[str, Any]:
+def to_json_passage(passage: Citation) -> dict[str, Any]:
     """Convert a passage of the offline model to JSON values."""
-    citation = passage.citation
-    data = {"section_id": citation.section_id, "path": citation.path, "text": passage.text}
-    return data | _to_json_place(citation)
+    data = {"section_id": passage.section_id, "path": passage.path, "text": passage.quote}
+    return data | _to_json_place(passage)
 
 
 def _to_json_place(citation: Citation) -> dict[str, int]:

@@ -138,7 +138,7 @@ class AskReport:
             "answer": final.answer,
             "stopped": final.stopped.value,
             "citations": [to_json_citation(citation) for citation in final.citations],
-            "passages": [to_json_passage(passage) for passage in list_passages(exchange, library)],
+            "passages": [to_json_passage(passage) for passage in list_passages(exchange)],
             "opened": list(self._opened_ids),
             "open": list(state.open_ids),
             "not_opened": [

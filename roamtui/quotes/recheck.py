@@ -125,7 +125,7 @@ class CitedPassage(Struct, frozen=True, kw_only=True):
 def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPassage:
     """Find the quote of a citation, or, if it is not in the text, the most similar words of the cited section."""
     library, section_id, quote = state.library, citation.section_id, citation.quote
-    span, warning = resolve_citation(citation, state), ""
+    span, warning = resolve_citation(citation, library), ""
     if span is None and quote and section_id in library:
         section = library.get_content_span(section_id)
         if (span := find_in_span(quote, library, section)) is not None:
@@ -139,11 +139,11 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
     return CitedPassage(section_id=section_id, spans=() if span is None else (span,), warning=warning)
 
 
-def resolve_citation(citation: Citation | None, state: ConversationState) -> Span | None:
+def resolve_citation(citation: Citation | None, library: Library) -> Span | None:
     """Return the span of a citation in the document as it is now, or None if it is gone."""
-    if citation is None or citation.span is None or citation.span.doc not in state.library.documents_by_key:
+    if citation is None or citation.span is None or citation.span.doc not in library.documents_by_key:
         return None
-    span, quote, text = citation.span, citation.quote, state.library.document(citation.span.doc).text
+    span, quote, text = citation.span, citation.quote, library.document(citation.span.doc).text
     is_there = quote is None or find_quote(quote, text[span.start : span.end]) is not None
     return span if is_there and span.end <= len(text) else None
 

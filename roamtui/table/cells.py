@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from roamtui.agent.offline import list_passages
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import CELL_LEAD, Citation, StopReason, Usage
-from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
 from roamtui.quotes.read import MARK
 from roamtui.table.columns import Column
@@ -88,24 +87,23 @@ class Cell(Struct, frozen=True, kw_only=True):
         return next((citation for citation in quotes if citation.is_verified), quotes[0] if quotes else None)
 
 
-def read_answer(cell: Cell, exchange: Exchange, column: Column, library: Library) -> Cell:
+def read_answer(cell: Cell, exchange: Exchange, column: Column) -> Cell:
     """Return `cell` with the value and the citations of an answer, and with the state that follows from them.
 
     Args:
         cell: The cell before its question is answered.
         exchange: The question of `column` with its answer, or with the reason why there is none.
         column: The column, whose type the value must have.
-        library: The document of the row.
     """
     if exchange.stopped is StopReason.NOT_FOUND:
         note = sanitise_line(exchange.answer.partition("\n\n")[0])
         return replace(cell, state=CellState.NOT_FOUND, note=note)
     if exchange.error or exchange.stopped not in (StopReason.ANSWERED, StopReason.STEP_LIMIT):
         return replace(cell, state=CellState.FAILED, note=exchange.error or "stopped")
-    passages = list_passages(exchange, library)
+    passages = list_passages(exchange)
     if passages:
-        citations: tuple[Citation, ...] = (passages[0].citation,)
-        value = sanitise_line(passages[0].text).strip()
+        citations: tuple[Citation, ...] = passages[:1]
+        value = sanitise_line(passages[0].quote or "").strip()
     else:
         citations, value = exchange.citations, _parse_value(exchange.answer)
     if not value:

@@ -198,7 +198,7 @@ class _Filler:
             conversation=conversation_id,
             usage=exchange.usage,
         )
-        cell = read_answer(asked, exchange, column, conversation.state.library)
+        cell = read_answer(asked, exchange, column)
         self._record(cell)
         run.failures = run.failures + 1 if cell.state is CellState.FAILED else 0
         if run.failures >= _FAILURES_MAX:

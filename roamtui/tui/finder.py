@@ -68,7 +68,7 @@ async def find(agent: Agent, query: str) -> AsyncIterator[FindResults]:
     Raises:
         RoamtuiError: The configured search failed.
     """
-    library = await agent.load_library()
+    library = await agent.conversation.load_all()
     matches = await find_text(library, query)
     first_matches: dict[str, int] = {}
     for index, match in enumerate(matches):

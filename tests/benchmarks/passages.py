@@ -55,7 +55,7 @@ async def _ask(path: Path, question: str, gold: str) -> _Outcome:
     agent = Agent(Conversation(library), NoModel(), searcher)
     await agent.ask(question)
     exchange = agent.conversation.state.transcript.exchanges[-1]
-    passages = [_normalise(passage.text) for passage in list_passages(exchange, library)]
+    passages = [_normalise(passage.quote or "") for passage in list_passages(exchange)]
     return _Outcome(
         is_found=exchange.stopped is not StopReason.NOT_FOUND,
         has_gold=any(_normalise(gold) in text for text in passages),

@@ -12,15 +12,16 @@ from textual.content import Content, Span
 from textual.style import Style
 from typing_extensions import override
 
-from roamtui.agent.offline import ShownPassage, find_statement, list_passages
+from roamtui.agent.offline import find_statement, list_passages
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.transcript import StopReason
+from roamtui.conversation.transcript import Citation, StopReason
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_text
 from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.read import MARKED_ID
+from roamtui.quotes.recheck import resolve_citation
 from roamtui.quotes.source_list import describe_place, list_path_titles, split_source
 from roamtui.search.passages import find_question_words
 from roamtui.search.terms import TermMatcher
@@ -69,15 +70,15 @@ class PassagesView(ContentView):
 
     def show_reply(self, exchange: Exchange, library: Library) -> bool:
         """Show the passages that answer a question, or the nearest sections. Return false if there is neither."""
-        passages = list_passages(exchange, library)
+        passages = list_passages(exchange)
         if not passages and exchange.stopped is not StopReason.NOT_FOUND:
             return False
-        self._words = find_question_words(exchange.question, [passage.text for passage in passages])
+        self._words = find_question_words(exchange.question, [passage.quote or "" for passage in passages])
         if passages:
-            by_section = groupby(passages, key=lambda passage: passage.citation.section_id)
+            by_section = groupby(passages, key=lambda passage: passage.section_id)
             sections = [[*found] for _, found in by_section]
             self._cards = tuple(_make_card(found, exchange.question, library) for found in sections)
-            self.targets = tuple(SectionTarget(one.citation.section_id, one.citation) for one, *_ in sections)
+            self.targets = tuple(SectionTarget(one.section_id, one) for one, *_ in sections)
         else:
             self._missing, _, nearest = exchange.answer.partition("\n\n")
             ids = [section_id for section_id in MARKED_ID.findall(nearest) if section_id in library]
@@ -138,29 +139,30 @@ class PassagesView(ContentView):
         return lines
 
 
-def _make_card(passages: Sequence[ShownPassage], question: str, library: Library) -> _Card:
-    citation = passages[0].citation
+def _make_card(passages: Sequence[Citation], question: str, library: Library) -> _Card:
+    citation = passages[0]
     name, title = split_source(citation, library)
     path = list_path_titles(citation, library.title) or [title]
     if name and not citation.doc:
         path.insert(0, name)
     place = describe_place(citation, path[-1])
-    statement = find_statement(question, [passage.text for passage in passages])
+    statement = find_statement(question, [passage.quote or "" for passage in passages])
     blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
     return _Card(path=tuple(path), place=place, statement=statement, blocks=blocks)
 
 
-def _read_blocks(passage: ShownPassage, library: Library) -> Sequence[Block]:
+def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:
     """Parse a passage with what its first line needs: its indent, the head of its table, or the fence of its code."""
-    if passage.span is None:
-        return read_markdown(passage.text).blocks
-    doc, start = passage.span.doc, passage.span.start
+    quote, span = passage.quote or "", resolve_citation(passage, library)
+    if span is None:  # the document has changed
+        return read_markdown(quote).blocks
+    doc, start = span.doc, span.start
     text, section_id = library.document(doc).text, library.section_at(doc, start)
     first = start if section_id is None else library.get_own_content_span(section_id).start
     above = text[first:start].rstrip(" \t")
     line_start = first + len(above)
     is_inside_line = above != "" and above[-1] not in "\r\n"
-    markdown = passage.text if is_inside_line else text[line_start:start] + passage.text
+    markdown = quote if is_inside_line else text[line_start:start] + quote
     context = ""
     if _CONTINUED.search(above):
         context = build_parser_context(text, first, line_start, "")

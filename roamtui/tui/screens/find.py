@@ -123,7 +123,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     async def open_match(self, reader: DocumentReader, direction: int) -> bool:
         """Open the next (1) or previous (-1) match, wrapping around. Return whether there is one."""
-        library, query = await self._agent.load_library(), self.found.query
+        library, query = await self._agent.conversation.load_all(), self.found.query
         if self.found.library is not library:
             self.found = replace(self.found, library=library, matches=await find_text(library, query))
         if matches := self.found.matches:

@@ -297,7 +297,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 from roamtui.quotes.recheck import resolve_citation
 
                 if (target := self.chat_log.selected_section) is not None:
-                    return target.section_id, resolve_citation(target.citation, self.state)
+                    return target.section_id, resolve_citation(target.citation, self.state.library)
                 self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
                 return None, None
             case _:

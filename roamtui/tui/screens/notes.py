@@ -51,7 +51,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
     @on(events.Mount)
     @work(exit_on_error=False)
     async def _load(self) -> None:
-        self._library = await self._agent.load_library()
+        self._library = await self._agent.conversation.load_all()
         notes = await asyncio.to_thread(self._store.read)
         self._located = await asyncio.to_thread(locate_notes, notes, self._library)
         self.show()
