@@ -47,22 +47,3 @@ def test_the_checks_run_without_the_private_documents_and_say_so(tmp_path: Path)
         f"No real documents at {gone}: skipping the tests that need them. Set ROAMTUI_DATA to their folder.\n",
     )
     assert check(here) == (f"make test with data: {here}\nmake embeddings with data: {here}\n", "")
-
-
-@pytest.mark.skipif(_MAKE is None, reason="There is no make here.")
-def test_a_machine_without_a_fitting_python_is_told_what_to_install(tmp_path: Path) -> None:
-    for name in ("awk", "sh", "make"):
-        found = shutil.which(name)
-        assert found
-        (tmp_path / name).symlink_to(found)
-    result = subprocess.run(
-        [tmp_path / "make", "-f", PROJECT_DIR / "Makefile", ".venv/.made"],
-        cwd=tmp_path,
-        env={"PATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 2
-    assert "roamtui needs Python 3.11 or newer" in result.stderr
-    assert not (tmp_path / ".venv").exists()

@@ -15,17 +15,6 @@ from tests.fakes.model_servers import FakeEmbeddingServer, FakeOpenAIServer, Fak
 needs_lance = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
 
 
-@needs_lance
-@pytest.mark.parametrize("command", ["search", "ask"])
-def test_what_cannot_be_opened_is_told(
-    run: RunCommand, garden: Path, command: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("LANCEDB_API_KEY", raising=False)
-    result = run(command, garden, "spade", "--index", "db://x")
-    assert result.code == 1
-    assert result.err.startswith("roamtui: The index db://x cannot be used: ")
-
-
 def _list_indexes() -> list[Path]:
     return sorted((cache_path() / "indexes").glob("*.sqlite3"))
 

@@ -118,31 +118,3 @@ def test_the_script_for_a_shell_is_valid_and_complete(run: RunCommand, shell: st
     path.write_text(script, "utf-8")
     if shutil.which(shell):
         subprocess.run([shell, "-n", str(path)], check=True)
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-@pytest.mark.parametrize(
-    ("line", "offered"),
-    [
-        ("roamtui sea", {"search"}),
-        ("roamtui ask --js", {"--json"}),
-        ("roamtui --pl", {"--plain"}),
-        ("roamtui search a.md q --mode key", {"keyword"}),
-        ("roamtui gard", set()),  # then bash completes file names
-        ("roamtui show gard", {"garden.md"}),
-    ],
-)
-def test_bash_offers_commands_flags_values_and_files(
-    run: RunCommand, garden: Path, line: str, offered: set[str]
-) -> None:
-    path = garden.with_name("script")
-    path.write_text(run("--print-completion", "bash").out, "utf-8")
-    words = line.split()
-    code = f"""
-        source {shlex.quote(str(path))}; COMP_WORDS=({shlex.join(words)}); COMP_CWORD={len(words) - 1}
-        _shtab_roamtui roamtui {words[-1]} {words[-2]}; printf '%s\\n' "${{COMPREPLY[@]}}"
-    """
-    done = subprocess.run(
-        [shutil.which("bash") or "", "-c", code], cwd=garden.parent, capture_output=True, text=True, check=True
-    )
-    assert set(done.stdout.split()) == offered

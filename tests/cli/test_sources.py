@@ -95,19 +95,6 @@ def test_show_fetches_the_page_of_a_link(run: RunCommand, site: FakeSite) -> Non
     assert gone.err == f"roamtui: There is no page at {site.url('/gone')} (404). Check the address.\n"
 
 
-def test_without_the_network_the_cache_is_all(run: RunCommand, site: FakeSite) -> None:
-    links = read_links(run, site.origin)
-    run("show", site.origin, links["Fees"])
-    site.forget()
-    offline = run("show", "--no-network", site.origin, links["Fees"])
-    assert (offline.code, offline.out) == (0, FEES)
-    assert "The network is off" in offline.err
-    missing = run("show", "--no-network", site.origin, links["Renting"])
-    assert missing.code == 1
-    assert "is not cached. Open it once" in missing.err
-    assert site.counts.paths == []
-
-
 def test_another_site_must_be_allowed(run: RunCommand, site: FakeSite) -> None:
     with FakeSite({"/x.md": "# X\n\nFar words about zebras.\n"}) as other:
         site.pages["/llms.txt"] = f"# T\n\n- [Zebras]({other.url('/x.md')}): striped animals\n"

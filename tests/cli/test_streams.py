@@ -106,14 +106,6 @@ def test_an_answer_has_styles_in_a_terminal(garden: Path) -> None:
     assert "\n  1 Garden manual > Tools, line 19\n" in _SEQUENCE.sub("", text)
 
 
-@pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_an_answer_has_no_styles_where_nobody_wants_them(garden: Path, environ: dict[str, str]) -> None:
-    text = run_in_terminal("ask", garden, _QUESTION, columns=40, **environ)
-    assert "\x1b" not in text
-    assert "1 Garden manual > Tools, line 19\n" in text
-    assert max(map(len, text.splitlines())) <= 40
-
-
 def test_no_sequence_of_a_document_reaches_the_terminal(garden: Path) -> None:
     title = "\x1b]0;owned\x07Tools\x1b[2J"
     words = "A late spade \x1b[31mcosts\x9b1m &#27;]52;c;aGk=&#7; 50 cents a day."

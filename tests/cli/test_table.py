@@ -21,18 +21,6 @@ def test_a_table_goes_on_without_a_source_that_is_gone(run: RunCommand, tmp_path
     assert "could not be read. Earlier answers stay" in again.err
 
 
-def test_two_tables_of_the_same_sources_share_their_cells(run: RunCommand, tmp_path: Path) -> None:
-    leases = write_leases(tmp_path / "leases")
-    run("table", leases, "-q", PERIOD)
-    again = run("table", leases, "-q", "Who pays?", "-q", PERIOD)
-    assert "2 from before" in again.err
-    assert [cell["question"] for cell in again.json["rows"][0]["cells"]] == ["Who pays?", PERIOD]
-    gone = run("recheck", Path(again.json["table"]))
-    assert (gone.code, gone.out) == (0, "2 quotes checked: 2 same.\n")
-    (leases / "anna.md").write_text("# Lease of Anna\n\nNothing is said.\n", "utf-8")
-    assert run("recheck", Path(again.json["table"])).code == 1
-
-
 def test_the_conversation_of_a_cell_goes_on_by_its_log(run: RunCommand, tmp_path: Path) -> None:
     source = write_leases(tmp_path / "leases") / "anna.md"
     table = run("table", source, "-q", PERIOD).json

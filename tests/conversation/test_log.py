@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from subprocess import PIPE, Popen
 
 import pytest
 
@@ -13,15 +11,6 @@ from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
 from roamtui.errors import StoreError
 from tests.conversation.conversations import Recorder
-
-_HOLD = """
-import sys
-from pathlib import Path
-from roamtui.conversation.log import LineFile
-held = LineFile(Path(sys.argv[1]))
-print("held", flush=True)
-sys.stdin.read()
-"""
 
 
 @pytest.fixture
@@ -108,46 +97,6 @@ def test_a_damaged_entry_is_left_alone_and_the_conversation_continues_in_a_copy(
     log.close()
     assert _path(folder).read_bytes() == b"".join(lines)
     assert len(store.list()) == 2
-
-
-def test_a_conversation_in_use_is_continued_in_a_copy_and_not_changed(store: ConversationStore, folder: Path) -> None:
-    played = Recorder().ask("Why?")
-    _save(store, played)
-    before = _path(folder).read_bytes()
-    with Popen([sys.executable, "-c", _HOLD, str(_path(folder))], stdin=PIPE, stdout=PIPE, text=True) as other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == "held\n"
-        log, warning = store.open("c0ffee")
-        assert "another program uses it" in warning
-        with pytest.raises(StoreError, match="another program uses it"):
-            store.rename("c0ffee", "New")
-        with pytest.raises(StoreError, match="another program uses it"):
-            store.delete("c0ffee")
-        other.kill()
-    log.save()
-    assert _path(folder).read_bytes() == before
-    titles = {summary.title for summary in store.list()}
-    assert titles == {"Why?", "Why? (copy)"}
-    log.close()
-    store.rename("c0ffee", "New")  # the system has released the lock of the killed program
-    assert {summary.title for summary in store.list()} == {"New", "Why? (copy)"}
-
-
-def test_a_failed_write_leaves_no_trace_once_the_disk_works_again(store: ConversationStore, folder: Path) -> None:
-    played = Recorder().ask("Why?")
-    log = store.start("c0ffee", played.events[:1])
-    log.save()
-    with _path(folder).open("ab") as file:
-        file.write(b'{"event": "half')  # what a full disk leaves
-    log.events[:] = played.events
-    log.save()
-    assert store.read("c0ffee") == played.events
-    _path(folder).unlink()
-    log.events.append(ConversationRenamed(title="Lost"))
-    with pytest.raises(StoreError):
-        log.save()
-    assert not _path(folder).exists()
-    log.close()
 
 
 def test_the_list_has_the_last_changed_conversation_first_and_follows_every_change(

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from roamtui.conversation.events import (
-    CloseReason,
-    SectionsClosed,
-)
 from roamtui.conversation.question_flow import (
     select_sections_to_close,
-    shrink_transcript,
 )
 from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, Transcript
 from roamtui.conversation.transcript import (
@@ -29,8 +22,6 @@ from tests.conversation.conversations import (
     close_by,
     find,
     finish,
-    finish_with_events,
-    fold,
     make_state,
     messages,
     open_by_person,
@@ -65,24 +56,6 @@ def test_a_rebuild_has_open_text_once_and_earlier_exchanges_without_text() -> No
     assert third.text == "Third?"
     check_messages(messages(state))
     assert not state.needs_rebuild
-
-
-def _shrink(state: ConversationState, *closed: str) -> ConversationState:
-    """Shrink the transcript. Check which sections close, and that the text of the others is there once."""
-    ids = tuple(find(state, title) for title in closed)
-    shrunk, events = fold(state, shrink_transcript(state, PROMPT_CONTEXT))
-    closing = (SectionsClosed(section_ids=ids, origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)
-    assert events[:-1] == (closing if closed else ())
-    assert shrunk.open_ids == tuple(section_id for section_id in state.open_ids if section_id not in ids)
-    text = read_all(shrunk)
-    for section in shrunk.open_sections:
-        for span in section.deliveries:
-            assert text.count(shrunk.library.text_at(span).strip()) == 1
-    for title in closed:
-        assert shrunk.library.own_text(find(state, title)).strip() not in text
-    check_messages(messages(shrunk))
-    assert shrunk.is_asking
-    return shrunk
 
 
 _QUESTIONS = 5
@@ -123,52 +96,6 @@ def test_the_order_of_closing() -> None:
     assert list(select_sections_to_close(state)) == names
     roomy = _state(*sorted(order, key=lambda section: section.section_id), budget=1_200)
     assert list(select_sections_to_close(roomy)) == names[:7]
-
-
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 500), st.booleans(), st.sampled_from(Origin), st.integers(0, 5), st.integers(1, 5)),
-        max_size=20,
-    )
-)
-def test_no_more_sections_close_than_necessary(rows: list[tuple[int, bool, Origin, int, int]]) -> None:
-    sections = [
-        _section(f"s{i}", tokens=tokens, is_pinned=pinned, opened_by=origin, last_cited=cited, last_used=used)
-        for i, (tokens, pinned, origin, cited, used) in enumerate(rows)
-    ]
-    state = _state(*sections)
-    closing = select_sections_to_close(state)
-    by_id = {section.section_id: section for section in sections}
-    left = state.open_tokens - sum(by_id[section_id].tokens for section_id in closing)
-    assert left <= 1_000
-    if state.open_tokens <= 600:
-        assert closing == ()
-        return
-    unpinned = [s for s in sections if not s.is_pinned and s.section_id not in closing and s.tokens]
-    assert left <= 350 or not unpinned
-    last = by_id[closing[-1]] if closing else None
-    if last is not None:
-        assert left + last.tokens > (1_000 if last.is_pinned else 350), "the last closed section had to close"
-        assert not last.is_pinned or not unpinned
-
-
-def test_closing_over_budget_is_one_event_and_one_rebuild() -> None:
-    state = make_state(budget_tokens=800)
-    size = state.library.node(find(state, "Alpha")).tokens
-    assert 3 * size <= 0.6 * 800 < 4 * size
-    state = ask(state, "Alpha", "Beta", cited=["Alpha"])
-    assert not state.needs_rebuild
-    state, (*events, _) = finish_with_events(step(begin(state), "Gamma", "Delta"), cited=["Delta"])
-    closed = tuple(find(state, title) for title in ("Alpha", "Beta", "Gamma"))
-    assert events == [SectionsClosed(section_ids=closed, origin=Origin.AGENT, reason=CloseReason.BUDGET)]
-    assert state.open_ids == (find(state, "Delta"),)
-    assert state.needs_rebuild
-    rebuilt = begin(state)
-    assert not rebuilt.needs_rebuild
-    assert "delta-0" in read_all(rebuilt)
-    assert "alpha-0" not in read_all(rebuilt)
-    later = begin(finish(rebuilt))
-    assert messages(later)[: len(messages(rebuilt))] == messages(rebuilt)
 
 
 def test_fresh_mode_closes_sections_before_the_next_question() -> None:

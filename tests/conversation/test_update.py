@@ -61,27 +61,6 @@ def test_a_batch_is_answered_id_by_id_in_order() -> None:
     assert state.open_ids == (beta, alpha)
 
 
-def test_a_person_opens_sections_without_text_or_unfolding() -> None:
-    state = make_state()
-    alpha = find(state, "Alpha")
-    after, events = fold(
-        state, update(state, ExpandSections(section_ids=(alpha, "deadbeef", alpha), origin=Origin.PERSON))
-    )
-    assert after.open_ids == (alpha,)
-    assert after.open_sections[0].deliveries == ()
-    assert after.open_sections[0].tokens == after.library.node(alpha).tokens
-    assert after.open_sections[0].opened_by is Origin.PERSON
-    assert after.unfolded == frozenset()
-    (expanded,) = events
-    assert isinstance(expanded, SectionsExpanded)
-    assert [result.status for result in expanded.results] == [
-        ExpandStatus.OPENED,
-        ExpandStatus.UNKNOWN,
-        ExpandStatus.ALREADY_OPEN,
-    ]
-    assert expanded.origin is Origin.PERSON
-
-
 def test_during_a_question_closing_only_marks() -> None:
     for origin in Origin:
         asking = step(begin(make_state()), "Alpha")

@@ -24,11 +24,6 @@ def test_ids_are_unique_and_fit_the_paths(paths: list[list[str]]) -> None:
     assert len(made) == len(paths) == len(set(made))
 
 
-@given(_PATHS, st.integers(0, 30))
-def test_later_paths_never_change_earlier_ids(paths: list[list[str]], length: int) -> None:
-    assert make_ids("doc", paths[:length]) == make_ids("doc", paths)[:length]
-
-
 def test_the_later_of_two_colliding_paths_is_hashed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def collide(_doc: str, _path: tuple[str, ...], _ordinal: int, *salt: str) -> str:
         return "0000000" + ("0" if not salt else salt[-1])
@@ -78,8 +73,3 @@ def test_a_bare_number_is_a_footer_if_the_next_one_is_a_page_away() -> None:
     assert _blank(f"A\n\n6\n\n{_PAGE}\n\n7\n\nB") == f"A {_PAGE}B"
     assert _blank(f"A\n\n6\n\n{_PAGE}\n\n9\n\nB") == f"A 6 {_PAGE}9 B"
     assert _blank("A\n\n6\n\nB\n\n7\n\nC") == "A 6 B 7 C"
-
-
-def test_footers_in_a_part_are_recognised_by_the_pages_around_it() -> None:
-    text = f"A\n\n6\n\n{_PAGE}\n\nB\n\n7\n\nC"
-    assert parse_document(text).clean_text(text.index("B"), len(text)).split() == ["B", "C"]

@@ -29,10 +29,6 @@ def open_folder(folder: Path) -> tuple[Library, Loader]:
     return library, loader
 
 
-def load_whole(folder: Path) -> Library:
-    return load_files(*open_folder(folder))
-
-
 def find(library: Library, title: str) -> str:
     return next(node_id for node_id in library.walk() if library.title_of(node_id) == title)
 
@@ -81,12 +77,3 @@ def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> No
     again = whole.graft_all(loader.load_batch(whole, (one,), frozenset()))
     assert again.is_loaded(one)
     assert again.node(one).problem == ""
-
-
-def test_the_digest_follows_texts_and_names(folder: Path) -> None:
-    before = load_whole(folder).content_hash
-    assert load_whole(folder).content_hash == before
-    (folder / "README.md").rename(folder / "README2.md")
-    renamed = load_whole(folder).content_hash
-    (folder / "README2.md").write_text("# Other\n", "utf-8")
-    assert len({before, renamed, load_whole(folder).content_hash}) == 3

@@ -56,15 +56,6 @@ def test_a_loaded_page_is_below_its_link() -> None:
     assert library.own_text(part) == "## Part\n\nPart of alpha.\n"
 
 
-def test_tokens_of_a_node_include_every_page_loaded_below_it() -> None:
-    library = _load(_list_links(), "a.md", "b.md")
-    for node_id in library.walk():
-        node = library.node(node_id)
-        below = [library.node(other) for other in library.walk(node_id)]
-        assert below[0] == node
-        assert node.tokens == sum(other.own_tokens for other in below)
-
-
 def test_children_and_parents_agree() -> None:
     library = _load(_list_links(), "c.md", "a.md", "b.md")
     pending, seen = [*library.children(library.root_id)], []

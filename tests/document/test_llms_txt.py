@@ -147,15 +147,3 @@ def test_a_real_file_keeps_every_character_and_every_page(name: str) -> None:
         if re.match(r"(?:source|url|title): ", title, re.IGNORECASE) and not lines[line - 1].startswith("#")
     ]
     assert false == []
-
-
-@pytest.mark.parametrize(
-    ("name", "pages"),
-    [("sei-protocol__sei-docs", 134), ("55-Tech-Limited__mm-abp-docs", 23), ("BerriAI__litellm-docs", 50),
-     ("Consensys__doc.web3signer", 25)],
-)  # fmt: skip
-def test_a_real_file_has_a_page_for_each_boundary(name: str, pages: int) -> None:
-    if f"llms/full/{name}.txt" not in _FULL:
-        pytest.skip("No real documents here: set ROAMTUI_DATA.")
-    document = parse_pages(read_document(f"llms/full/{name}.txt"))
-    assert len(set(filter(None, document.columns.urls))) == pages

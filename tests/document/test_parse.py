@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import group_paragraphs, parse_document
-from roamtui.document.text import measure_front_matter
 from tests.document.block_texts import markdown_texts
 from tests.document.invariants import (
     assert_ids_follow_the_contract,
@@ -63,20 +62,6 @@ def test_very_deep_nesting_is_read_with_a_note(marker: str) -> None:
     assert document.columns.titles == ("", "After")
     assert [note.split(";")[0] for note in document.notes] == ["Lists or quotes nest very deep"]
     assert parse_document("> - 1. x\n===\n").notes == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "front_matter"),
-    [
-        ("---  \na: 1\n...\t\nrest", "---  \na: 1\n...\t\n"),
-        ("---\na: 1\n---", "---\na: 1\n---"),
-        ("---\na: 1\n", ""),
-        ("---\n\na: 1\n---\n", ""),
-        ("--- a\na: 1\n---\n", ""),
-    ],
-)
-def test_front_matter_ends_at_its_closing_line(text: str, front_matter: str) -> None:
-    assert text[: measure_front_matter(text)] == front_matter
 
 
 _LINES = st.lists(

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.document.plain import sanitise_line, sanitise_text, shorten, strip_anchor
+from roamtui.document.plain import sanitise_text
 from roamtui.document.text import compute_line_starts, line_number_at
-from roamtui.document.tokens import estimate_tokens, format_tokens
+from roamtui.document.tokens import estimate_tokens
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,6 @@ _BIDI_CLASSES = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 _HOSTILE = st.sampled_from(
     ["\x1b[31m", "\x1b]52;c;eA==\x07", "\x9b31m", "\u202e", "\u2066", "\r", "\r\n", "\0", "\x7f", "\ud800", "\u200f"]
 )
-_ANY = st.lists(_HOSTILE | st.text(max_size=4)).map("".join)
 
 
 def _is_obeyed(character: str) -> bool:
@@ -56,37 +55,6 @@ def _is_obeyed(character: str) -> bool:
 def test_exactly_the_unsafe_characters_are_replaced() -> None:
     replaced = {code for code in range(sys.maxunicode + 1) if sanitise_text(chr(code)) != chr(code)}
     assert replaced == {code for code in range(sys.maxunicode + 1) if _is_obeyed(chr(code))}
-
-
-@given(_ANY)
-def test_a_plain_line_is_one_trimmed_line(text: str) -> None:
-    line = sanitise_line(text)
-    assert sanitise_line(line) == line
-    assert not any(map(_is_obeyed, line))
-    assert not set(line) & set("\n\t\r")
-    assert line == line.strip()
-    assert "  " not in line
-
-
-@given(st.text(), st.integers(2, 40))
-def test_a_shortened_text_fits_and_ends_with_an_ellipsis(text: str, length_max: int) -> None:
-    short = shorten(text, length_max)
-    assert len(short) <= length_max
-    assert short == text or (short.endswith("…") and text.startswith(short[:-1]))
-
-
-@pytest.mark.parametrize(
-    ("title", "shown"),
-    [
-        ("Ovens {#ovens}", "Ovens"),
-        ("Ovens{#the-ovens.2} ", "Ovens"),
-        ("Ovens {: #ovens .hot }", "Ovens"),
-        ("Ovens { # }", "Ovens { # }"),
-        ("Ovens {#a} and dough", "Ovens {#a} and dough"),
-    ],
-)
-def test_only_an_anchor_at_the_end_is_removed(title: str, shown: str) -> None:
-    assert strip_anchor(title) == shown
 
 
 @pytest.mark.parametrize(
@@ -106,11 +74,3 @@ def test_the_estimate_is_near_the_count_of_a_tokenizer(text: str, tokens: int) -
 @given(st.text(), st.text())
 def test_more_text_is_never_fewer_tokens(first: str, second: str) -> None:
     assert estimate_tokens(first + second) >= max(estimate_tokens(first), estimate_tokens(second))
-
-
-@pytest.mark.parametrize(
-    ("tokens", "shown"),
-    [(999, "999"), (1_000, "1k"), (1_249, "1.2k"), (9_960, "10k"), (999_999, "1M"), (45_000_000_000, "45G")],
-)
-def test_token_counts_have_a_short_form(tokens: int, shown: str) -> None:
-    assert format_tokens(tokens) == shown

@@ -8,7 +8,6 @@ import pytest
 
 from roamtui.document.document import Document
 from roamtui.document.parse import parse_document
-from roamtui.errors import SourceError
 from roamtui.evaluation.question_set import (
     EvalQuestion,
     Gold,
@@ -91,15 +90,3 @@ def _name(ids: frozenset[str], document: Document = _BOATS) -> set[str]:
 )
 def test_subsections_of_a_gold_section_are_hits_by_default(question: EvalQuestion, titles: set[str]) -> None:
     assert _name(resolve_golds(question, _DOCUMENTS).strict) == titles
-
-
-def test_an_alternative_in_another_document_is_a_hit() -> None:
-    golds = resolve_golds(_question(_gold("Safety"), _gold("Bicycles", "Prices", doc="bikes.md")), _DOCUMENTS)
-    assert _name(golds.strict) == {"Safety"}
-    assert _name(golds.strict, _BIKES) == {"Prices"}
-
-
-@pytest.mark.parametrize("gold", [_gold("Boats", "Sails"), _gold(line=99), _gold("Safety", doc="none.md")])
-def test_a_missing_gold_section_is_an_error(gold: Gold) -> None:
-    with pytest.raises(SourceError):
-        resolve_golds(_question(gold), _DOCUMENTS)

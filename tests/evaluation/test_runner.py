@@ -78,11 +78,3 @@ async def test_a_model_that_fails_at_once_stops_the_run(tmp_path: Path) -> None:
     model = ScriptedModel([ScriptedReply(error=ModelError("no key"))])
     with pytest.raises(ModelError, match="no key"):
         await _measure(tmp_path, model=model)
-
-
-async def test_a_question_is_skipped_if_the_model_fails(tmp_path: Path) -> None:
-    answer = ScriptedReply(text="Not found: nothing.")
-    model = ScriptedModel([answer, ScriptedReply(error=ModelError("the server is gone")), answer])
-    run = await _measure(tmp_path, model=model)
-    assert [row.id for row in run.results] == ["canoe", "jacket"]
-    assert run.problems == ["question tyre is skipped: the server is gone"]

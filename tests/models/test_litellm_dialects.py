@@ -108,25 +108,6 @@ async def test_anthropic_is_told_what_to_cache(claude: LitellmModel, anthropic_s
     assert [use["input"] for use in uses] == [json.loads(arguments) for _, arguments in CALLS]
 
 
-@pytest.mark.parametrize(
-    ("name", "finish_reason", "reason"),
-    [
-        ("openai/gpt-4.1-mini", "length", "length"),
-        ("openai/gpt-4.1-mini", "content_filter", "filtered"),
-        ("anthropic/claude-sonnet-4-5", "max_tokens", "length"),
-        ("anthropic/claude-sonnet-4-5", "refusal", "filtered"),
-        ("ollama_chat/llama3.1", "length", "length"),
-    ],
-)
-async def test_a_reply_that_was_cut_off_says_why(
-    worker: WorkerProcess, name: str, finish_reason: str, reason: str
-) -> None:
-    with SERVERS[name.partition("/")[0]](FakeReply(text="Half an ans", reason=finish_reason)) as server:
-        events = await collect(LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker))
-    assert join_text(events) == "Half an ans"
-    assert events[-1] == ReplyFinished(reason)
-
-
 @pytest.mark.parametrize("name", ["openai/gpt-4.1-mini", "anthropic/claude-sonnet-4-5", "ollama_chat/llama3.1"])
 async def test_whatever_a_model_said_can_be_sent_back(worker: WorkerProcess, name: str) -> None:
     broken = ("[" * 9_999, '{"limit": NaN}', '{"limit": 1e999}', '{"q": "\\ud83d"}', '{"q": "\ud83d"}', '{"a', "")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from roamtui.conversation.transcript import ToolCall
-from roamtui.errors import ModelError
 from roamtui.models.base import RetryPending, get_startup_note, warm_up_model
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
-from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeReply, openai_error
+from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeReply
 from tests.models.asking import EXPAND, OPTIONS, answer_calls, collect, join_text, make_request
 
 REFUSAL = FakeReply(status=400, error={"error": "registry.ollama.ai/library/gemma3:latest does not support tools"})
@@ -51,30 +50,3 @@ async def test_a_server_that_refuses_tools_is_asked_once_more_without_them_and_f
     assert join_text(again) == "Second."
     assert not any(isinstance(event, RetryPending) for event in again)
     assert ["tools" in body for body in ollama_server.bodies] == [True, False, False]
-
-
-@pytest.mark.parametrize(
-    ("message", "is_refusal"),
-    [
-        ("this model does not support function calling", True),
-        ("Function calling is not enabled for models/x", True),
-        ("`tools` is not supported with this model", True),
-        ("tool use isn't supported here", True),
-        ('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', True),
-        ("Unsupported parameter: 'tools'", True),
-        ("Invalid schema for function 'x'", False),
-        ("this model does not support streaming", False),
-    ],
-)
-async def test_a_refusal_of_tools_differs_from_other_refusals(
-    worker: WorkerProcess, openai_server: FakeOpenAIServer, message: str, *, is_refusal: bool
-) -> None:
-    refused = FakeReply(status=400, error=openai_error(message))
-    openai_server.reset(refused, FakeReply(text="Without.") if is_refusal else refused)
-    model = make_model(worker, "openai/my-own-model", openai_server.url)
-    if is_refusal:
-        assert join_text(await collect(model)) == "Without."
-    else:
-        with pytest.raises(ModelError, match="refused the request"):
-            await collect(model)
-    assert len(openai_server.bodies) == 1 + is_refusal

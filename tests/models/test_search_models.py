@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import json
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -70,27 +67,6 @@ def test_any_reply_gives_places_that_exist(reply: str) -> None:
     choice = parse_choice(reply, 3)
     assert set(choice) <= {0, 1, 2}
     assert len(set(choice)) == len(choice)
-
-
-async def _name_thread() -> str:
-    await asyncio.sleep(0)
-    return threading.current_thread().name
-
-
-async def _fail() -> None:
-    raise LookupError("what was looked for")
-
-
-def test_a_coroutine_runs_in_a_thread_that_ends_with_its_owner() -> None:
-    background = BackgroundLoop()
-    before = threading.active_count()
-    assert background.run(_name_thread()) == "background models"
-    with pytest.raises(LookupError, match="looked for"):
-        background.run(_fail())
-    assert threading.active_count() == before + 1
-    del background
-    gc.collect()
-    assert threading.active_count() == before
 
 
 OPTIONS = ModelOptions(retry_wait_seconds=0.01, retries=2, cancel_seconds=5.0)

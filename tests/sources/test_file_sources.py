@@ -18,17 +18,7 @@ from roamtui.sources.file_sources import (
     list_sources,
     split_sources,
 )
-from roamtui.sources.listing import estimate_load_cost
 from tests.sources.listings import keys, write
-
-
-def test_files_are_in_the_given_order_once_each(tmp_path: Path) -> None:
-    write(tmp_path, "c.md", "a.py", "b.md")
-    c, a, b = (tmp_path / name for name in ("c.md", "a.py", "b.md"))
-    listing = list_sources([c, a, b, c])
-    assert keys(listing) == ["c.md", "a.py", "b.md"]
-    assert listing.source == f"{c}, {a}, {b}"
-    assert (listing.name, estimate_load_cost(listing.files.values())) == ("c.md, a.py, b.md", 24)
 
 
 def test_files_of_several_folders_are_below_their_common_parent(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from pathlib import Path
 
@@ -28,15 +27,6 @@ def test_a_dash_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("# Größe\n".encode()), encoding="ascii"))
     raw = read_source("-")
     assert (raw.text, raw.source, raw.name) == ("# Größe\n", "-", "standard input")
-
-
-def test_neither_a_keyboard_nor_closed_standard_input_is_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, keyboard = os.openpty()
-    with os.fdopen(keyboard, "r") as stdin:
-        monkeypatch.setattr(sys, "stdin", stdin)
-        assert "pipe" in _refuse("-")
-    monkeypatch.setattr(sys, "stdin", None)
-    assert "pipe" in _refuse("-")
 
 
 def test_the_error_for_a_missing_file_suggests_the_nearest_name(tmp_path: Path) -> None:

@@ -136,19 +136,6 @@ def test_a_file_and_its_folder_are_listed_once(leases: Path) -> None:
     assert [row.title for row in list_rows((str(leases / "bert.md"), str(leases)))] == ["bert.md", "anna.md"]
 
 
-async def test_the_first_cell_of_a_row_comes_before_its_others(leases: Path, folder: Path) -> None:
-    gate = asyncio.Event()
-    model = ScriptedModel([ScriptedReply(text="Not found: x.", gate=gate) for _ in range(12)])
-    task = asyncio.create_task(fill(define(folder, leases, *_NUMBERED), model, jobs=8))
-    await wait_until(lambda: len(model.requests) == 2)
-    for _ in range(50):
-        await asyncio.sleep(0)
-    assert list_questions(model.requests) == ["What is 0?"] * 2, "one of each row"
-    gate.set()
-    await task
-    assert len(model.requests) == 12
-
-
 async def test_prompts_of_a_row_share_more_than_45_percent(tmp_path: Path, folder: Path) -> None:
     """A long document, so that sections and hits differ from question to question."""
     chapters = [

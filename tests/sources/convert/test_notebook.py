@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from roamtui.errors import SourceError
-from roamtui.sources.convert.conversion import convert
 from roamtui.sources.convert.notebook import convert_notebook
 from tests.sources.convert.samples import read_outline, read_sample
 
@@ -20,12 +16,3 @@ def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:
     assert "```output\nZeroDivisionError: division by zero\n```" in converted.text
     assert "Figure size" not in converted.text
     assert "base64" not in converted.text
-
-
-@pytest.mark.parametrize(
-    "data",
-    [b'{"cells": [', b'{"cells": "words"}', b'{"cells": [null, {"outputs": 5}]}'],
-)
-def test_a_broken_notebook_is_refused_in_one_sentence(data: bytes) -> None:
-    with pytest.raises(SourceError, match=r"^Could not convert a\.ipynb: it is damaged"):
-        convert(data, "a.ipynb")

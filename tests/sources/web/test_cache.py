@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from roamtui.document.parallel import run_parallel
 from roamtui.sources.web.cache import HttpResponse, PageCache
 from roamtui.sources.web.page import FetchError, OriginNotApprovedError
 from tests.fakes.hostile_server import FakeInternet, Handler, HostileServer, answer, raw, redirect
@@ -54,23 +53,6 @@ def test_the_least_recently_used_responses_are_evicted_first(tmp_path: Path) -> 
     kept = [number for number in range(6) if cache._path(f"{URL}{number}").exists()]
     assert kept == [0, 2, 3, 4, 5]
     assert sum(file.stat().st_size for file in _files(tmp_path)) <= 9_000
-
-
-def test_several_programs_at_once_see_whole_entries(tmp_path: Path) -> None:
-    bodies = {bytes([number]) * 20_000 for number in range(4)}
-
-    def work(body: bytes) -> set[bytes]:
-        cache, seen = PageCache(tmp_path, 90_000), set()
-        for number in range(30):
-            cache.save(replace(REPLY, url=f"{URL}{number % 7}", body=body))
-            if (response := cache.load(f"{URL}{(number + 3) % 7}")) is not None:
-                seen.add(response.body)
-        return seen
-
-    seen = set[bytes]().union(*run_parallel(work, bodies, 4))
-    assert seen
-    assert seen <= bodies
-    assert not [file for file in _files(tmp_path) if file.suffix != ".page" or file.stat().st_size <= 20_000]
 
 
 def test_a_page_is_fresh_for_a_time_unless_it_is_to_be_fetched_again(tmp_path: Path) -> None:

@@ -118,16 +118,6 @@ def test_a_typed_name_does_not_lead_to_a_metadata_service_while_a_typed_number_d
         assert fetcher.fetch("http://169.254.169.254/", allow("http://169.254.169.254")).body == b"inside"
 
 
-def test_if_one_address_refuses_the_next_is_tried() -> None:
-    internet = FakeInternet()
-    with HostileServer() as server, open_fetcher(internet=internet) as fetcher:
-        server.handlers["/"] = answer(b"public")
-        internet.add("docs.example", server)
-        internet.answers["docs.example"] = [["2606:4700::1111", PUBLIC_ADDRESS]]
-        assert fetcher.fetch(SITE, approve(SITE)).body == b"public"
-        assert internet.dialled == [("2606:4700::1111", 80), (PUBLIC_ADDRESS, 80)]
-
-
 @pytest.mark.parametrize(
     ("texts", "scope"),
     [(_PUBLIC, AddressScope.PUBLIC), (_LOCAL, AddressScope.LOCAL), (_SPECIAL, AddressScope.SPECIAL)],
