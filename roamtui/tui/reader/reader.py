@@ -17,6 +17,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
+from textual.style import Style
 from typing_extensions import override
 
 from roamtui.document.library import Library
@@ -394,10 +395,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         line = found.line
         content = render_line(line, left + width)
         for start, end, kind in self.lines.iter_highlights(found):
-            content = content.stylize(self.get_visual_style(kind, partial=True), start, end)
+            content = content.stylize(Style.from_styles(self.get_component_styles(kind)), start, end)
         span = self.text_selection.get_span(line_y) if self.text_selection else None
         if span is not None:
-            selected = self.screen.get_visual_style("screen--selection", partial=True)
+            selected = Style.from_styles(self.screen.get_component_styles("screen--selection"))
             content = content.stylize(selected, span[0], span[1] if span[1] >= 0 else len(line.text))
         segments = content.render_segments(self.visual_style) if content else []
         if line.picture is not None:

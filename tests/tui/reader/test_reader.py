@@ -214,3 +214,16 @@ async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_
         await pilot.pause()
         assert "".join(_marked(reader, HighlightKind.QUOTE)).startswith("Petrol machines")
         assert reader.section_id == exceptions
+
+
+async def test_the_current_match_other_matches_and_a_selection_have_grounds_of_their_own() -> None:
+    text = "# A\n\nRye, oats, rye and barley.\n"
+    async with _run(make_library(text), "A") as (app, reader, pilot):
+        reader.highlight_words(("rye",), text.index("Rye"))
+        y = _lines(reader).index("Rye, oats, rye and barley.")
+        app.screen.selections = {reader: Selection(Offset(19, y), Offset(25, y))}
+        await pilot.pause()
+        grounds = {
+            part.text.strip(" ,."): part.style.bgcolor for part in reader.render_line(y) if part.style is not None
+        }
+        assert len({grounds["Rye"], grounds["oats"], grounds["rye"], grounds["barley"]}) == 4
