@@ -83,7 +83,6 @@ class PageLink(Struct, frozen=True, kw_only=True):
 
     top: float
     bottom: float
-    x0: float
     page: int
     """0-based."""
 
@@ -240,10 +239,8 @@ class PdfPage:
         if box.right > box.left and box.top > box.bottom:
             left, right, top, bottom = _rotate_box(box.left, box.right, box.bottom, box.top, rotation)
         self.is_wide = right - left > _WIDE_RATIO * (bottom - top)
-        self.is_right_to_left = _RIGHT_TO_LEFT.search(text) is not None and len(_RIGHT_TO_LEFT.findall(text)) * 2 > sum(
-            map(str.isalpha, text)
-        )
-        has_no_ligatures = not any(map(text.replace("\r\n", "").__contains__, map(chr, _LIGATURES)))
+        self.is_right_to_left = len(_RIGHT_TO_LEFT.findall(text)) * 2 > sum(map(str.isalpha, text))
+        has_ligatures = any(map(text.replace("\r\n", "").__contains__, map(chr, _LIGATURES)))
         words = []
         # Tesseract stretches each word and the space after it, together, over the width of the word in the picture.
         past_end = 0 if self.read_font(len(text) // 2).name == _TESSERACT_FONT else 1
@@ -251,8 +248,8 @@ class PdfPage:
             first, end = match.span()
             bounds = self._read_box(first, end - past_end, rotation)
             if bounds and bounds[1] > left and bounds[0] < right and bounds[3] > top and bounds[2] < bottom:
-                letters = match[0] if has_no_ligatures else match[0].translate(_LIGATURES)
-                if self.is_right_to_left:
+                letters = match[0].translate(_LIGATURES) if has_ligatures else match[0]
+                if self.is_right_to_left and _RIGHT_TO_LEFT.match(letters):
                     letters = self._order_letters(letters, first, rotation)
                 words.append(Word(letters, *bounds, first, end - 1))
         if words and not self.read_font(words[len(words) // 2].first).name:
@@ -261,14 +258,13 @@ class PdfPage:
 
     def _order_letters(self, letters: str, first: int, rotation: int) -> str:
         """Put the letters of a right-to-left word into reading order. pdfium may return them in either order."""
-        if not _RIGHT_TO_LEFT.match(letters):
-            return letters
         boxes = [self._read_box(first + index, first + index, rotation) or (0.0, 0.0) for index in range(len(letters))]
         if boxes[0][0] < boxes[-1][0] and all(map(_RIGHT_TO_LEFT.match, letters)):
             letters, boxes = letters[::-1], boxes[::-1]
-        for index in [match.start() for match in _LAM_ALEF.finditer(letters)]:
+        for match in _LAM_ALEF.finditer(letters):
+            index = match.start()
             if boxes[index] == boxes[index + 1]:
-                letters = f"{letters[:index]}{letters[index + 1]}{letters[index]}{letters[index + 2 :]}"
+                letters = f"{letters[:index]}{match[0][::-1]}{letters[index + 2 :]}"
         return unicodedata.normalize("NFKC", letters)
 
     def _read_box(self, first: int, last: int, rotation: int) -> tuple[float, float, float, float] | None:
@@ -323,7 +319,7 @@ class PdfPage:
             page = pdfium.FPDFDest_GetDestPageIndex(self._document, dest) if dest else -1
             if page >= 0 and pdfium.FPDFLink_GetAnnotRect(link, rect):
                 low, high = sorted((-rect.top, -rect.bottom))
-                links.append(PageLink(top=low, bottom=high, x0=rect.left, page=page))
+                links.append(PageLink(top=low, bottom=high, page=page))
         return links
 
 

@@ -24,7 +24,7 @@ _SPACE_GAP = 0.07
 """Minimum gap, in letter heights, that counts as a space. A narrower gap counts only if the PDF has a space character
 there."""
 _TALL_RATIO = 1.8
-"""Minimum height of large initials and of vertical text, relative to the median height of words."""
+"""Minimum height of vertical text, relative to the median height of words."""
 _FIGURE_PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
 """A cell, such as a currency sign, that belongs to the figure after it."""
 _FIGURE_SUFFIX = re.compile(r"[)%\]]+|pts?|bps|x")
@@ -37,12 +37,10 @@ _ENUMERATOR = re.compile(
 _WHOLE_FIGURE = re.compile(r"\(?[$€£¥]?\(?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\)?%?\)?")
 _FIGURE_SIGNS = re.compile(r"\d[,.]\d|[$€£¥%(]")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_AFTER_YEAR = re.compile(r"(?:19|20)\d\d|(?:\$|%|% ?)?Change|%|Variance")
 _FOOTNOTE_MARK = re.compile(r"\((?:\d|[a-z])\)|[*†‡]{1,3}")
 _FOOTNOTE_MARK_GAP_MAX = 0.9
 """Maximum distance between a figure and its footnote mark, in letter heights."""
-_FIGURE_ENDS, _DASHES = "0123456789)%", "—–-"
-_CURRENCIES, _FIGURE_STARTS = "$€£¥", "(0123456789—–-"
+_FIGURE_ENDS, _CURRENCIES = "0123456789)%—–-", "$€£¥"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
 _PROSE_WORDS_MIN = 2
 _COLUMN_ROWS_MIN = 6
@@ -157,9 +155,7 @@ def make_row(words: Sequence[Word]) -> PageRow:
     before = words[0]
     for word in words:
         gap = word.x0 - before.x1
-        if cell is not None and 2 * gap < word.x0 - word.x1 and word.text == before.text:
-            continue  # a shadow: the same word, drawn again with a small shift
-        if cell is None or gap > gap_max or (gap > touching and _are_figures(cell.text, before.text, word.text)):
+        if cell is None or gap > gap_max or (gap > touching and _starts_column(cell.text, before.text, word.text)):
             cell = Cell(word.text, word.x0, word.x1)
             cells.append(cell)
         else:
@@ -172,21 +168,16 @@ def make_row(words: Sequence[Word]) -> PageRow:
     return _build_row(cells, words, size)
 
 
-def _are_figures(cell: str, text: str, after: str) -> bool:
-    """Check whether the last word of a cell and the word after it are figures of two columns.
+def _starts_column(cell: str, last: str, after: str) -> bool:
+    """Check whether the word after a cell is a figure or a year of the next column, as in "9,035 $488".
 
-    Examples are "9,035" and "$488", or the years of a header.
+    `last` is the last word of the cell.
     """
-    if _YEAR.fullmatch(text) and _AFTER_YEAR.fullmatch(after):
-        return True
-    return bool(
-        (text[-1] in _FIGURE_ENDS or cell in _DASHES)
-        and not cell[0].isalpha()
-        and (
-            after[0] in _CURRENCIES
-            or (_WHOLE_FIGURE.fullmatch(text) and _WHOLE_FIGURE.fullmatch(after) and _FIGURE_SIGNS.search(text + after))
-        )
+    are_figures = (
+        _WHOLE_FIGURE.fullmatch(last) and _WHOLE_FIGURE.fullmatch(after) and _FIGURE_SIGNS.search(last + after)
     )
+    is_figure = cell[-1] in _FIGURE_ENDS and not cell[0].isalpha() and (after[0] in _CURRENCIES or are_figures)
+    return bool(is_figure or (_YEAR.fullmatch(last) and _YEAR.fullmatch(after)))
 
 
 def _build_row(cells: list[Cell], words: Sequence[Word], size: float) -> PageRow:
@@ -208,7 +199,7 @@ def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
     joined = [cells[0]]
     for cell in cells[1:]:
         before = joined[-1]
-        if before.text[-1] in _CURRENCIES and len(before.text) > 1 and cell.text[0] in _FIGURE_STARTS:
+        if before.text[-1] in _CURRENCIES and len(before.text) > 1 and cell.text[0] in "(0123456789—–-":
             # The currency sign of a figure may be drawn far to the left, next to the figure or label before it.
             cell.text = before.text[-1] + cell.text
             before.x1 -= (before.x1 - before.x0) / len(before.text)
@@ -236,43 +227,14 @@ def _measure_size(words: Iterable[Word]) -> float:
     return median([word.bottom - word.top for word in words])
 
 
-def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
-    """Split words into horizontal ones and vertical ones, such as a stamp at the page edge.
-
-    A vertical word would join all rows next to it. Large initials are joined to the words that they begin.
-    """
-    if not words:
-        return [], []
-    usual = _measure_size(words)
-    limit = usual * _TALL_RATIO
-    kept: list[Word] = []
-    vertical: list[Word] = []
-    initial: Word | None = None
-    for word in words:
-        if initial is not None:
-            is_next = word.first <= initial.last + 3 and word.x0 >= initial.x0
-            if is_next and word.text[:1].isalpha() and (word.text[:1].islower() or word.text.isupper()):
-                word.text = initial.text + word.text
-                word.x0 = initial.x0
-            else:
-                kept.append(initial)
-        initial = None
-        height = word.bottom - word.top
-        if height > limit:
-            if len(word.text) > 2 and height > 1.5 * (word.x1 - word.x0):
-                vertical.append(word)
-                continue
-            if len(word.text) == 1 and word.text.isupper() and height > 2 * usual:
-                initial = word
-                continue
-        kept.append(word)
-    if initial is not None:
-        kept.append(initial)
-    return kept, vertical
+def _is_vertical(word: Word, usual: float) -> bool:
+    """Check whether a word is vertical, such as a stamp at the page edge. It would join all rows next to it."""
+    height = word.bottom - word.top
+    return height > usual * _TALL_RATIO and len(word.text) > 2 and height > 1.5 * (word.x1 - word.x0)
 
 
 def _make_drawn_row(words: Sequence[Word]) -> PageRow:
-    """Make a row of one cell from words in drawing order, which is the reading order of right-to-left text."""
+    """Make a row of one cell from words in drawing order, the reading order of right-to-left and vertical text."""
     text = " ".join(word.text for word in sorted(words, key=_GET_FIRST))
     cell = Cell(text, min(map(_GET_LEFT, words)), max(word.x1 for word in words))
     return _build_row([cell], words, _measure_size(words))
@@ -280,16 +242,14 @@ def _make_drawn_row(words: Sequence[Word]) -> PageRow:
 
 def read_rows(page: PdfPage) -> list[PageRow]:
     """Return the rows of a page in reading order."""
-    words, vertical = separate_stray_words(page.read_words())
-    groups = _sort_into_reading_order(words, 0)
-    if page.is_right_to_left:
-        rows = [_make_drawn_row(group) for group in groups]
-    else:
-        rows = [make_row(group) for group in groups]
+    words = page.read_words()
+    usual = _measure_size(words) if words else 0.0
+    vertical = [word for word in words if _is_vertical(word, usual)]
+    groups = _sort_into_reading_order([word for word in words if not _is_vertical(word, usual)], 0)
+    make = _make_drawn_row if page.is_right_to_left else make_row
+    rows = [make(group) for group in groups]
     if vertical:
-        drawn = sorted(vertical, key=_GET_FIRST)
-        cell = Cell(" ".join(word.text for word in drawn), min(map(_GET_LEFT, drawn)), max(word.x1 for word in drawn))
-        rows.append(_build_row([cell], drawn, _measure_size(drawn)))
+        rows.append(_make_drawn_row(vertical))
     for row in rows:
         font = page.read_font(row.first)
         if row.last == row.first or font is page.read_font(row.last):
