@@ -44,7 +44,6 @@ _MARKED_WEIGHT = 3
 """Weight of an Item in bold type or capitals; others have 1."""
 _TITLE_TOP_ROWS = 7
 """Number of rows at the top of a page in which statements, signatures and exhibits have their titles."""
-_STATEMENT_LENGTH_MAX = 130
 _STATEMENT = re.compile(
     r"(?:[\w&.,'’ -]{0,60}?\b)?(?:(?:condensed|consolidated|combined|unaudited|interim|supplemental)\s+)*"
     r"(?:balance sheets?|statements? of (?:(?:consolidated|condensed|comprehensive|net|changes in|total|other)\s+)*"
@@ -62,7 +61,6 @@ _HOLDS_STATEMENTS = re.compile(r"items?\s*(?:8|1[56])\b|financial statements|exh
 """Items that contain financial statements."""
 _NOTE_TITLE = re.compile(r"note\s*(\d{1,2})\s*(?:[.:)\u2014\u2013-]|\s[A-Z]|$)", re.IGNORECASE)
 _NUMBERED_NOTE = re.compile(r"\(?(\d{1,2})[.)\u2014\u2013-]?\s+(?=[A-Z])(?!\d)")
-_NOTE_LENGTH_MAX = 140
 _NOTES_TITLE = re.compile(
     r"(?:.{0,40}\b)?notes to (?:the )?(?:\w+ ){0,3}(?:financial )?statements\b.{0,40}", re.IGNORECASE
 )
@@ -71,7 +69,6 @@ _EXHIBIT = re.compile(
 )
 """A title of what comes after the last Item of a report; group 1 is a single exhibit."""
 _NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z]\w*\s)")
-_NUMBERED_LENGTH_MAX = 110
 _CHARACTERS_PER_TITLE_MIN = 200
 """Minimum length of the text, in characters, for each numbered title. The lines of a form are numbered more densely."""
 _LEADING_MAX = 1.6
@@ -95,9 +92,7 @@ _TITLE_ROWS_MAX = 4
 _APART_RATIO = 1.25
 """Minimum distance above a row that is set apart, relative to the usual distance between rows."""
 _APART_LENGTH_MAX = 90
-"""Maximum length of a title that is only italic or in capitals, in characters."""
-_SHORT_ROW_LENGTH = 80
-"""Length, in characters, below which a row that is set apart looks a little like a title."""
+"""Maximum length of a title that is only set apart, in characters."""
 _FULL_ROW_LENGTH = 60
 """Length, in characters, above which a row is text, so that its distance to the next row is the usual one."""
 _CAPTION = re.compile(
@@ -205,7 +200,7 @@ def detect_statements(
     pages_with_tables = {row.page for row in rows if row.is_in_table}
     by_container: dict[int, list[DetectedHeading]] = {}
     last_page = -1
-    for index, row in _iter_short_rows(rows, _STATEMENT_LENGTH_MAX):
+    for index, row in _iter_short_rows(rows, _LENGTH_MAX):
         if row.number >= _TITLE_TOP_ROWS or row.page == last_page or row.page not in pages_with_tables:
             continue
         is_title = row.text[0].isupper() and row.text[-1] not in ".,;:" and not CONTINUED.search(row.text)
@@ -234,7 +229,7 @@ def detect_notes(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> l
     Some companies write "Note 1. Revenue" above a note, others "1. Revenue". The latter counts only below a heading
     such as "Notes to Financial Statements", up to the next of the `known` Items.
     """
-    short = [(index, row) for index, row in _iter_short_rows(rows, _NOTE_LENGTH_MAX) if not CONTINUED.search(row.text)]
+    short = [(index, row) for index, row in _iter_short_rows(rows, _LENGTH_MAX) if not CONTINUED.search(row.text)]
     titles = [index for index, row in short if row.number < _TITLE_TOP_ROWS and _NOTES_TITLE.fullmatch(row.text)]
     titles += [heading.row for heading in known if _NOTES_TITLE.fullmatch(heading.title)]
     marked = [(index, row) for index, row in short if is_marked(row)]
@@ -311,7 +306,7 @@ def detect_numbered_headings(rows: Sequence[PageRow], score_title: Callable[[int
     `score_title` rates a row by its looks: 0 if it cannot be a title, at least 1 if it must be one.
     """
     candidates = []
-    for index, row in _iter_short_rows(rows, _NUMBERED_LENGTH_MAX):
+    for index, row in _iter_short_rows(rows, _LENGTH_MAX):
         match = _NUMBERED_TITLE.match(row.text)
         score = score_title(index) if match and row.text[-1] not in ",;" else 0.0
         if match and score:
@@ -431,7 +426,7 @@ class TypographicHeadings:
             return 0.0
         if self._is_large_or_bold(row):
             return 2.0
-        return 0.3 * (self._is_apart(index) and len(row.text) < _SHORT_ROW_LENGTH and row.text[-1] not in ".:;,")
+        return 0.3 * (self._is_apart(index) and len(row.text) < _APART_LENGTH_MAX and row.text[-1] not in ".:;,")
 
     def _is_long(self, start: int, end: int) -> bool:
         return self._offsets[end] - self._offsets[start] >= self._long_min

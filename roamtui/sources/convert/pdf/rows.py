@@ -40,7 +40,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _FOOTNOTE_MARK = re.compile(r"\((?:\d|[a-z])\)|[*†‡]{1,3}")
 _FOOTNOTE_MARK_GAP_MAX = 0.9
 """Maximum distance between a figure and its footnote mark, in letter heights."""
-_FIGURE_ENDS, _CURRENCIES = "0123456789)%—–-", "$€£¥"
+_FIGURE_ENDS, _CURRENCIES, _DASHES = "0123456789)%", "$€£¥", "—–-"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
 _PROSE_WORDS_MIN = 2
 _COLUMN_ROWS_MIN = 6
@@ -173,11 +173,12 @@ def _starts_column(cell: str, last: str, after: str) -> bool:
 
     `last` is the last word of the cell.
     """
-    are_figures = (
-        _WHOLE_FIGURE.fullmatch(last) and _WHOLE_FIGURE.fullmatch(after) and _FIGURE_SIGNS.search(last + after)
-    )
-    is_figure = cell[-1] in _FIGURE_ENDS and not cell[0].isalpha() and (after[0] in _CURRENCIES or are_figures)
-    return bool(is_figure or (_YEAR.fullmatch(last) and _YEAR.fullmatch(after)))
+    if _YEAR.fullmatch(last) and _YEAR.fullmatch(after):
+        return True
+    if cell[0].isalpha() or not (last[-1] in _FIGURE_ENDS or cell in _DASHES):
+        return False
+    are_whole = _WHOLE_FIGURE.fullmatch(last) and _WHOLE_FIGURE.fullmatch(after)
+    return after[0] in _CURRENCIES or bool(are_whole and _FIGURE_SIGNS.search(last + after))
 
 
 def _build_row(cells: list[Cell], words: Sequence[Word], size: float) -> PageRow:
