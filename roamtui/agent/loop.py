@@ -23,7 +23,7 @@ from roamtui.agent.limits import (
 from roamtui.agent.offline import NOTICE, FoundPassage, find_passages, list_openable, list_unread_pages, write_answer
 from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
 from roamtui.agent.retrieval_context import (
-    RetrievedContext,
+    HitList,
     list_whole_document,
     make_search_event,
     retrieve_context,
@@ -222,19 +222,19 @@ class Agent:
 
     async def _begin(self, question: str, within: str | None) -> None:
         """Start the question together with the sections and hits that search finds for it."""
-        state, retrieved = self.conversation.state, RetrievedContext()
+        state, retrieved = self.conversation.state, HitList()
         library, (room, *_) = state.library, share_window(self.model.window_tokens)
         if whole := self._list_whole():
-            retrieved = RetrievedContext(auto_opened=tuple(one for one in whole if state.get_open(one) is None))
+            retrieved = HitList(auto_opened=tuple(one for one in whole if state.get_open(one) is None))
         elif self.searcher is not None and self.options.sends_hits and self.model.name != OFFLINE:
             retrieved = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
         context = replace(
             self._build_prompt_context(retrieved.auto_opened),
             note=self.options.question_note,
-            hits_text=retrieved.hit_list.text,
+            hits_text=retrieved.text,
             search_events=(make_search_event(library, question, retrieved.hits),) if retrieved.hits else (),
         )
-        is_one_shot, excerpts = self.conversation.is_one_shot, retrieved.hit_list.excerpts
+        is_one_shot, excerpts = self.conversation.is_one_shot, retrieved.excerpts
         asked = QuestionAsked(question=question, within=within, excerpts=excerpts, is_one_shot=is_one_shot)
         await self.conversation.apply(begin_question(state, asked, context))
 
@@ -391,17 +391,18 @@ class Agent:
                 excerpts=tuple(span for use in reply.uses for span in use.excerpts),
             )
             text = f'There is no tool "{name}". The tools are {", ".join(self._tools)}.'
-            result = ToolResponse(text=text, finished=ToolFinished(tool=name))
+            result = ToolResponse(text=text)
             try:
                 if tool is not None:
                     result = await tool.run(parse_tool_arguments(call.arguments), context)
             except RoamtuiError as error:
-                result = ToolResponse(text=f"{name} failed: {error}", finished=ToolFinished(tool=name))
+                result = ToolResponse(text=f"{name} failed: {error}")
             room = max(0, room - estimate_tokens(result.text))
             reply.uses.append(
                 ToolUse(call=call, result=result.text, excerpts=result.excerpts, deliveries=result.deliveries)
             )
-            self.conversation.publish(result.finished)
+            ids, results = result.section_ids, result.results
+            self.conversation.publish(ToolFinished(tool=name, section_ids=ids, query=result.query, results=results))
         if is_before_last_step:
             reply.uses[-1] = replace(reply.uses[-1], result=f"{reply.uses[-1].result}\n{LAST_STEP_NOTE}")
 

@@ -29,7 +29,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.options import OFFLINE
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_path
 from roamtui.outline.spans import split_pages
-from roamtui.outline.structure import find_unread_pages, suggest_ids
+from roamtui.outline.structure import find_unread_pages
 from roamtui.quotes.source_list import strip_links
 from roamtui.quotes.verdicts import AnswerProof, make_proof
 from roamtui.search.base import Hit, Searcher
@@ -117,7 +117,7 @@ def find_passages(
 
     Args:
         state: The conversation with the question.
-        searcher: Proposes sections. Without one, and if it fails, titles do.
+        searcher: Proposes sections. Without one, and if it fails, nothing is found.
         needs_certainty: Whether a doubtful passage is no answer, as in a cell of a table.
     """
     exchange, library = state.transcript.exchanges[-1], state.library
@@ -134,9 +134,6 @@ def find_passages(
                 for rank, hit in enumerate(searcher.search(words, limit=_HITS_MAX, within=within, earlier=earlier)):
                     hits.setdefault(hit.section_id, hit)
                     ranks.setdefault(hit.section_id, rank)
-    if not ranks:
-        proposed = suggest_ids(library, question) if within is None else (within,)
-        ranks = {section_id: rank for rank, section_id in enumerate(proposed)}
     return tuple(hits.values()), _choose_passages(library, question, ranks, needs_certainty=needs_certainty)
 
 

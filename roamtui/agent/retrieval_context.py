@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.conversation.events import SearchHit, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
@@ -80,24 +81,18 @@ _INDENT = "    "
 
 
 class HitList(Struct, frozen=True, kw_only=True):
-    """Search hits rendered for the model."""
+    """Search hits rendered for the model, and what comes with a question beside them."""
 
-    text: str
+    text: str = ""
     """Empty if nothing was found."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the list. The model may quote it."""
     section_ids: tuple[str, ...] = ()
     """Sections that have a line in the list, in order."""
-
-
-class RetrievedContext(Struct, frozen=True, kw_only=True):
-    """Search results that come with a question."""
-
     hits: tuple[Hit, ...] = ()
-    hit_list: HitList = HitList(text="")
-    """The hits without `auto_opened`, rendered for the model."""
+    """All hits of a question."""
     auto_opened: tuple[str, ...] = ()
-    """Sections to open together with the question."""
+    """Sections to open together with a question. The list does not have them."""
 
 
 def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str, ...]:
@@ -111,7 +106,7 @@ def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str,
 
 async def retrieve_context(
     searcher: Searcher, state: ConversationState, question: str, within: str | None, *, room_tokens: int | None
-) -> RetrievedContext:
+) -> HitList:
     """Search for a question. The result is empty if the search finds nothing or fails.
 
     Args:
@@ -125,7 +120,7 @@ async def retrieve_context(
     try:
         hits = await asyncio.to_thread(searcher.search, question, limit=_START_HITS_MAX, within=within, earlier=earlier)
     except RoamtuiError:
-        return RetrievedContext()
+        return HitList()
     hits = trim_weak_hits(hits)
     opened = pick_confident_hit(state, hits, question, room_tokens)
     if room_tokens is not None:
@@ -134,7 +129,7 @@ async def retrieve_context(
     if opened:
         others = others[:_BESIDE_OPENED_MAX]
     listed = format_hits(state, others, question, room_tokens=room_tokens, opened=opened)
-    return RetrievedContext(hits=hits, hit_list=listed, auto_opened=opened)
+    return replace(listed, hits=hits, auto_opened=opened)
 
 
 def pick_confident_hit(
@@ -215,7 +210,7 @@ def format_hits(
         hits_by_id.setdefault(get_canonical_id(library, hit.section_id), hit)
     chosen = _choose_spans(library, hits_by_id, matcher, room_tokens)
     if not chosen:
-        return HitList(text="")
+        return HitList()
     known = state.collect_delivered()
     add_delivered(known, shown)
     if state.is_asking:

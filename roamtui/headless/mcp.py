@@ -19,12 +19,10 @@ from mcp.server.stdio import stdio_server
 from msgspec.structs import replace
 
 from roamtui import __version__
-from roamtui.agent.tools import make_tools
+from roamtui.agent.tools import collapse, documents, make_tools
 from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse
-from roamtui.agent.tools.collapse import CollapseTool
-from roamtui.agent.tools.documents import DocumentsTool
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ExpandStatus, SectionsClosed, ToolFinished
+from roamtui.conversation.events import ExpandStatus, SectionsClosed
 from roamtui.conversation.question_flow import select_sections_to_close
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.conversation.transcript import Origin
@@ -154,14 +152,13 @@ class McpSession:
     def list_specs(self) -> list[ToolSpec]:
         """Return the specifications of the tools. Unlike the agent's, they do not mention its questions."""
         specs = [tool.spec for tool in self._list_tools().values()]
-        shown = CollapseTool.spec
+        shown = collapse.TOOL.spec
         return [replace(spec, description=_COLLAPSE_DESCRIPTION) if spec == shown else spec for spec in specs]
 
     def _list_tools(self) -> Mapping[str, Tool]:
         # The agent has the list of documents only if there are several, and reads the outline in its prompt.
-        documents, outline = DocumentsTool(), OutlineTool()
         tools = make_tools(self.conversation.state.library, has_search=self._make_searcher is not None)
-        return {documents.spec.name: documents, outline.spec.name: outline, **tools}
+        return {tool.spec.name: tool for tool in (documents.TOOL, _OUTLINE, *tools.values())}
 
     def _refresh(self) -> bool:
         """Load the files with the first call. Return whether they have changed since, and were loaded again."""
@@ -193,7 +190,7 @@ class McpSession:
             context = ToolContext(conversation=self.conversation, searcher=self._searcher, room_tokens=CALL_TOKENS_MAX)
             open_before = self.conversation.state.open_ids
             outcome = await tools[name].run(arguments, context)
-            results = outcome.finished.results
+            results = outcome.results
             if any(status == ExpandStatus.ALREADY_OPEN for _, status in results):
                 notes.append(_REPEATED_NOTE)
             # The oldest sections have probably left the client's context too. The sections of this call stay.
@@ -206,19 +203,18 @@ class McpSession:
             return sanitise_text("\n\n".join([outcome.text, *notes]))
 
 
-class OutlineTool:
-    """Renders the outline."""
+async def _show_outline(_arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
+    return ToolResponse(text=render_outline(context.conversation.state.library))
 
-    spec = ToolSpec(
+
+_OUTLINE = Tool(
+    spec=ToolSpec(
         name="outline",
         description=(
             "Read the outline: the headings, each with the id of a section that expand_sections opens, its size and a "
             "hint of what it holds. Read it before anything else."
         ),
         parameters={"type": "object", "properties": {}},
-    )
-
-    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:  # noqa: ARG002 - as all
-        """Return the outline."""
-        text = render_outline(context.conversation.state.library)
-        return ToolResponse(text=text, finished=ToolFinished(tool=self.spec.name))
+    ),
+    run=_show_outline,
+)

@@ -81,19 +81,9 @@ async def test_a_card_comes_from_each_section_and_begins_with_its_likeliest_stat
             1,
         ),
         ("What may never be left in the returns locker?", "anything with wheels may never be left in the locker", 0),
-        (
-            "I've done the Saturday petrol course. Is that enough to take a chainsaw home?",
-            "lent only to members who show a chainsaw certificate as well as the petrol induction",
-            0,
-        ),
         ("Every tallow command dies with T-1103. How far wrong may my clock be?", "at most 120 seconds", 0),
-        (
-            "A twelve-year-old cut her hand at the shed. Until when do you hold on to the report?",
-            "kept until that person's 21st birthday",
-            1,
-        ),
     ],
-    ids=["grace period", "bike", "locker", "chainsaw", "clock", "report"],
+    ids=["grace period", "bike", "locker", "clock"],
 )
 async def test_passages_answer_the_questions_of_the_handbook(question: str, answer: str, place: int) -> None:
     handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")

@@ -64,9 +64,9 @@ def test_what_a_question_names_is_whole_besides_few_other_hits() -> None:
     state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
     question = "What is the quick ratio?"
     found = asyncio.run(retrieve_context(KeywordSearcher(library), state, question, None, room_tokens=None))
-    assert found.hit_list.text.startswith(f"- [{id_of(library, 'Balance Sheets')}] Balance Sheets")
-    assert ", complete)\n" in found.hit_list.text.partition("| Line")[0]
-    assert "| 79,000 |" in found.hit_list.text
+    assert found.text.startswith(f"- [{id_of(library, 'Balance Sheets')}] Balance Sheets")
+    assert ", complete)\n" in found.text.partition("| Line")[0]
+    assert "| 79,000 |" in found.text
     assert len(found.hits) == 4
 
 
@@ -100,10 +100,10 @@ async def test_few_hits_come_besides_a_section_that_clearly_answers() -> None:
     state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
     found = await retrieve_context(searcher, state, "Do herons wait for fish?", None, room_tokens=None)
     assert found.auto_opened == (id_of(library, "Herons"),)
-    assert [library.title_of(section_id) for section_id in found.hit_list.section_ids] == ["Bird 0", "Bird 1"]
+    assert [library.title_of(section_id) for section_id in found.section_ids] == ["Bird 0", "Bird 1"]
     assert len(found.hits) > 3
     unclear = await retrieve_context(searcher, state, "Do herons fear owls or foxes?", None, room_tokens=None)
-    assert len(unclear.hit_list.section_ids) > 3
+    assert len(unclear.section_ids) > 3
 
 
 def test_an_open_section_is_marked_without_an_excerpt() -> None:

@@ -18,8 +18,7 @@ from typing import IO
 
 from mcp import Client
 
-from roamtui.agent.tools.expand import ExpandTool
-from roamtui.agent.tools.search import SearchTool
+from roamtui.agent.tools import expand, search
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
@@ -115,10 +114,10 @@ async def test_a_client_roams_as_the_agent_does(mode: str) -> None:
     async with connect_stdio(HANDBOOK, mode=mode) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert list(tools)[:2] == ["list_documents", "outline"]
-        for known in (ExpandTool.spec, SearchTool().spec):
+        for known in (expand.TOOL.spec, search.TOOL.spec):
             assert tools[known.name].description == known.description
             assert tools[known.name].input_schema.keys() == known.parameters.keys()
-        assert tools["expand_sections"].input_schema == ExpandTool.spec.parameters
+        assert tools["expand_sections"].input_schema == expand.TOOL.spec.parameters
         assert not [name for name, tool in tools.items() if "question" in tool.model_dump_json()]
         assert "one document" in await call(client, "list_documents")
         outline = await call(client, "outline")

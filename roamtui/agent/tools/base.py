@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 
 from msgspec import Struct
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ToolFinished
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.models.base import ToolSpec
@@ -39,25 +37,24 @@ class ToolResponse(Struct, frozen=True, kw_only=True):
 
     text: str
     """The result that the model reads."""
-    finished: ToolFinished
-    """The event that tells front ends about the call."""
+    query: str | None = None
+    section_ids: tuple[str, ...] = ()
+    """What was asked for, as in `ToolFinished`."""
+    results: tuple[tuple[str, str], ...] = ()
+    """What became of each section, as in `ToolFinished`."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the result, except for the text of opened sections."""
     deliveries: tuple[Span, ...] = ()
     """Text of opened sections in the result."""
 
 
-class Tool(Protocol):
+class Tool(Struct, frozen=True, kw_only=True):
     """A tool that the model can call."""
 
-    @property
-    def spec(self) -> ToolSpec:
-        """The name, description and parameters for the model."""
-        ...
-
-    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
-        """Run a call. Models may send any JSON as arguments."""
-        ...
+    spec: ToolSpec
+    """The name, description and parameters for the model."""
+    run: Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResponse]]
+    """Runs a call. Models may send any JSON as arguments."""
 
 
 def parse_tool_arguments(text: str) -> Mapping[str, object]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from roamtui.agent.prompt import COLLAPSE_DESCRIPTION
-from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_section_ids
-from roamtui.conversation.events import SectionsClosed, ToolFinished
+from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_section_ids
+from roamtui.conversation.events import SectionsClosed
 from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import CloseSections
 from roamtui.models.base import ToolSpec
@@ -15,10 +15,26 @@ NAME = "collapse_sections"
 _NO_IDS = "collapse_sections needs section_ids: a list of ids of open sections."
 
 
-class CollapseTool:
-    """Marks sections to be closed after the question."""
+async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
+    """Mark sections for closing, and give a reason for each one that stays open."""
+    ids = tuple(dict.fromkeys(parse_section_ids(arguments, context.conversation.state.library)))
+    if not ids:
+        return ToolResponse(text=_NO_IDS)
+    status: dict[str, str] = {}
+    for event in await context.conversation.execute(CloseSections(section_ids=ids, origin=Origin.AGENT)):
+        if isinstance(event, SectionsClosed):
+            when = "closed after this question" if event.is_pending else "closed"
+            status |= dict.fromkeys(event.section_ids, when)
+            status |= {section_id: f"kept: {reason}" for section_id, reason in event.kept}
+    lines = [f"[{section_id}] {status.get(section_id, 'kept: not open')}" for section_id in ids]
+    results = tuple(
+        (section_id, "kept" if status.get(section_id, "kept").startswith("kept") else "closed") for section_id in ids
+    )
+    return ToolResponse(text="\n".join(lines), section_ids=ids, results=results)
 
-    spec = ToolSpec(
+
+TOOL = Tool(
+    spec=ToolSpec(
         name=NAME,
         description=COLLAPSE_DESCRIPTION,
         parameters={
@@ -26,23 +42,6 @@ class CollapseTool:
             "properties": {"section_ids": {"type": "array", "items": {"type": "string"}, "minItems": 1}},
             "required": ["section_ids"],
         },
-    )
-
-    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
-        """Mark sections for closing, and give a reason for each one that stays open."""
-        ids = tuple(dict.fromkeys(parse_section_ids(arguments, context.conversation.state.library)))
-        if not ids:
-            return ToolResponse(text=_NO_IDS, finished=ToolFinished(tool=NAME))
-        status: dict[str, str] = {}
-        for event in await context.conversation.execute(CloseSections(section_ids=ids, origin=Origin.AGENT)):
-            if isinstance(event, SectionsClosed):
-                when = "closed after this question" if event.is_pending else "closed"
-                status |= dict.fromkeys(event.section_ids, when)
-                status |= {section_id: f"kept: {reason}" for section_id, reason in event.kept}
-        lines = [f"[{section_id}] {status.get(section_id, 'kept: not open')}" for section_id in ids]
-        results = tuple(
-            (section_id, "kept" if status.get(section_id, "kept").startswith("kept") else "closed")
-            for section_id in ids
-        )
-        finished = ToolFinished(tool=NAME, section_ids=ids, results=results)
-        return ToolResponse(text="\n".join(lines), finished=finished)
+    ),
+    run=_run,
+)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from roamtui.agent.prompt import DOCUMENTS_DESCRIPTION
-from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_number
-from roamtui.conversation.events import ToolFinished
+from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.models.base import ToolSpec
@@ -27,10 +26,46 @@ SUMMARY_LENGTH = 400
 """Maximum length of a document's summary, in characters."""
 
 
-class DocumentsTool:
-    """Lists the documents of a library in order, up to `limit` in each call."""
+async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
+    """List documents with id, path, title, size and opening words, one per line."""
+    library = context.conversation.state.library
+    file_ids = list_file_ids(library)
+    if not file_ids:
+        sections = f"{len(library)} section{'' if len(library) == 1 else 's'}"
+        text = f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."
+        return ToolResponse(text=text)
+    start = parse_number(arguments.get("offset"), default=0, low=0, high=len(file_ids))
+    limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
+    shown = file_ids[start : start + limit]
+    if not shown:
+        text = f"There are {len(file_ids)} documents, none after {start}."
+        return ToolResponse(text=text)
+    end = start + len(shown)
+    lines = [f"Documents {start + 1} to {end} of {len(file_ids)}:"]
+    for file_id in shown:
+        node = library.node(file_id)
+        folders = library.ancestors(file_id)
+        folder = f"{format_path(library, folders[-1])} > " if folders else ""
+        title, size = format_node_and_heading(library, node), format_size(library, node)
+        line = f"[{get_canonical_id(library, file_id)}] {folder}{title} ({size})"
+        length_max = SUMMARY_LENGTH if library.summary(file_id) else OPENING_LENGTH
+        if node.is_loaded and (opening := extract_opening_words(library, file_id, length_max=length_max)):
+            line += f": {opening}"
+        lines.append(line)
+    if end < len(file_ids):
+        lines.append(f"({len(file_ids) - end} more: call {NAME} with offset {end}.)")
+    results = tuple((file_id, "listed") for file_id in shown)
+    return ToolResponse(text="\n".join(lines), results=results)
 
-    spec = ToolSpec(
+
+def list_file_ids(library: Library) -> tuple[str, ...]:
+    """List the ids of the files in a library, in order. A single document has none."""
+    kinds = library.root.columns.kinds
+    return tuple(file_id for file_id, kind in zip(library.root.ids, kinds, strict=True) if kind is NodeKind.FILE)
+
+
+TOOL = Tool(
+    spec=ToolSpec(
         name=NAME,
         description=DOCUMENTS_DESCRIPTION,
         parameters={
@@ -40,41 +75,6 @@ class DocumentsTool:
                 "offset": {"type": "integer", "minimum": 0, "default": 0},
             },
         },
-    )
-
-    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
-        """List documents with id, path, title, size and opening words, one per line."""
-        library = context.conversation.state.library
-        file_ids = list_file_ids(library)
-        if not file_ids:
-            sections = f"{len(library)} section{'' if len(library) == 1 else 's'}"
-            text = f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."
-            return ToolResponse(text=text, finished=ToolFinished(tool=NAME))
-        start = parse_number(arguments.get("offset"), default=0, low=0, high=len(file_ids))
-        limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
-        shown = file_ids[start : start + limit]
-        if not shown:
-            text = f"There are {len(file_ids)} documents, none after {start}."
-            return ToolResponse(text=text, finished=ToolFinished(tool=NAME))
-        end = start + len(shown)
-        lines = [f"Documents {start + 1} to {end} of {len(file_ids)}:"]
-        for file_id in shown:
-            node = library.node(file_id)
-            folders = library.ancestors(file_id)
-            folder = f"{format_path(library, folders[-1])} > " if folders else ""
-            title, size = format_node_and_heading(library, node), format_size(library, node)
-            line = f"[{get_canonical_id(library, file_id)}] {folder}{title} ({size})"
-            length_max = SUMMARY_LENGTH if library.summary(file_id) else OPENING_LENGTH
-            if node.is_loaded and (opening := extract_opening_words(library, file_id, length_max=length_max)):
-                line += f": {opening}"
-            lines.append(line)
-        if end < len(file_ids):
-            lines.append(f"({len(file_ids) - end} more: call {NAME} with offset {end}.)")
-        results = tuple((file_id, "listed") for file_id in shown)
-        return ToolResponse(text="\n".join(lines), finished=ToolFinished(tool=NAME, results=results))
-
-
-def list_file_ids(library: Library) -> tuple[str, ...]:
-    """List the ids of the files in a library, in order. A single document has none."""
-    kinds = library.root.columns.kinds
-    return tuple(file_id for file_id, kind in zip(library.root.ids, kinds, strict=True) if kind is NodeKind.FILE)
+    ),
+    run=_run,
+)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from roamtui.agent.prompt import EXPAND_DESCRIPTION
-from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_section_ids
-from roamtui.conversation.events import SectionsExpanded, ToolFinished
+from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_section_ids
+from roamtui.conversation.events import SectionsExpanded
 from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import ExpandSections, list_new_spans
 from roamtui.models.base import ToolSpec
@@ -19,10 +19,29 @@ _NO_IDS = (
 )
 
 
-class ExpandTool:
-    """Opens sections by id."""
+async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
+    """Open the sections. Each id gets a result of its own, so that one unknown id does not fail the call."""
+    requested = parse_section_ids(arguments, context.conversation.state.library)
+    if not requested:
+        return ToolResponse(text=_NO_IDS)
+    ids, ignored_ids = requested[:IDS_MAX], requested[IDS_MAX:]
+    command = ExpandSections(section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens)
+    results: list[tuple[str, str]] = []
+    texts: list[str] = []
+    before = context.conversation.state
+    for event in await context.conversation.execute(command):
+        if isinstance(event, SectionsExpanded):
+            results += [(result.id, result.status) for result in event.results]
+            texts += [result.text for result in event.results]
+    if ignored_ids:
+        texts.append(f"({len(ignored_ids)} more ids were not opened: at most {IDS_MAX} a call.)")
+    deliveries = list_new_spans(before, context.conversation.state)
+    text = "\n\n".join(texts)
+    return ToolResponse(text=text, section_ids=ids, results=tuple(results), deliveries=deliveries)
 
-    spec = ToolSpec(
+
+TOOL = Tool(
+    spec=ToolSpec(
         name=NAME,
         description=EXPAND_DESCRIPTION,
         parameters={
@@ -38,24 +57,6 @@ class ExpandTool:
             },
             "required": ["section_ids"],
         },
-    )
-
-    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
-        """Open the sections. Each id gets a result of its own, so that one unknown id does not fail the call."""
-        requested = parse_section_ids(arguments, context.conversation.state.library)
-        if not requested:
-            return ToolResponse(text=_NO_IDS, finished=ToolFinished(tool=NAME))
-        ids, ignored_ids = requested[:IDS_MAX], requested[IDS_MAX:]
-        command = ExpandSections(section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens)
-        results: list[tuple[str, str]] = []
-        texts: list[str] = []
-        before = context.conversation.state
-        for event in await context.conversation.execute(command):
-            if isinstance(event, SectionsExpanded):
-                results += [(result.id, result.status) for result in event.results]
-                texts += [result.text for result in event.results]
-        if ignored_ids:
-            texts.append(f"({len(ignored_ids)} more ids were not opened: at most {IDS_MAX} a call.)")
-        finished = ToolFinished(tool=NAME, section_ids=ids, results=tuple(results))
-        deliveries = list_new_spans(before, context.conversation.state)
-        return ToolResponse(text="\n\n".join(texts), finished=finished, deliveries=deliveries)
+    ),
+    run=_run,
+)

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 from roamtui.agent.prompt import SEARCH_DESCRIPTION
 from roamtui.agent.retrieval_context import HITS_MAX, format_hits, list_history_texts, make_search_event, trim_weak_hits
-from roamtui.agent.tools.base import ToolContext, ToolResponse, parse_number
-from roamtui.conversation.events import ToolFinished
+from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
 from roamtui.models.base import ToolSpec
@@ -28,42 +27,32 @@ _QUERY_KEYS = ("query", "q", "queries", "keywords", "text", "_raw")
 _NO_QUERY = 'search_sections needs a query, such as {"query": "late fees"}.'
 
 
-class SearchTool:
-    """Searches for sections."""
-
-    spec = ToolSpec(
-        name=NAME,
-        description=SEARCH_DESCRIPTION,
-        parameters={"type": "object", "properties": _PROPERTIES, "required": ["query"]},
-    )
-
-    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
-        """Search, and list the hits with excerpts."""
-        value = next(filter(None, map(arguments.get, _QUERY_KEYS)), "")
-        words = " ".join(map(str, value)) if isinstance(value, list) else str(value)
-        query = sanitise_line(words)[:_QUERY_LENGTH_MAX]
-        if not query or context.searcher is None:
-            return ToolResponse(text=_NO_QUERY, finished=ToolFinished(tool=NAME, query=query))
-        state = context.conversation.state
-        library = state.library
-        context.searcher.refresh(library)
-        asked = state.transcript.exchanges[-1].within if state.is_asking else None
-        within = str(arguments.get("within") or "").strip("[] ") or asked
-        note = ""
-        if within is not None and within not in library:
-            note = f'("{within[:40]}" is no section id.)'
-            within = asked if asked in library else None
-        limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
-        earlier = list_history_texts(state.transcript.exchanges[:-1])
-        hits = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
-        hits = trim_weak_hits(hits)
-        listed = format_hits(state, hits, query, shown=context.excerpts)
-        results = tuple((section_id, "found") for section_id in listed.section_ids)
-        finished = ToolFinished(tool=NAME, query=query, results=results)
-        text = listed.text or _format_no_hits(library, query)
-        context.conversation.apply_unsaved(make_search_event(library, query, hits))
-        text = f"{text}\n{note}" if note else text
-        return ToolResponse(text=text, finished=finished, excerpts=listed.excerpts)
+async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
+    """Search, and list the hits with excerpts."""
+    value = next(filter(None, map(arguments.get, _QUERY_KEYS)), "")
+    words = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    query = sanitise_line(words)[:_QUERY_LENGTH_MAX]
+    if not query or context.searcher is None:
+        return ToolResponse(text=_NO_QUERY, query=query)
+    state = context.conversation.state
+    library = state.library
+    context.searcher.refresh(library)
+    asked = state.transcript.exchanges[-1].within if state.is_asking else None
+    within = str(arguments.get("within") or "").strip("[] ") or asked
+    note = ""
+    if within is not None and within not in library:
+        note = f'("{within[:40]}" is no section id.)'
+        within = asked if asked in library else None
+    limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
+    earlier = list_history_texts(state.transcript.exchanges[:-1])
+    hits = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
+    hits = trim_weak_hits(hits)
+    listed = format_hits(state, hits, query, shown=context.excerpts)
+    results = tuple((section_id, "found") for section_id in listed.section_ids)
+    text = listed.text or _format_no_hits(library, query)
+    context.conversation.apply_unsaved(make_search_event(library, query, hits))
+    text = f"{text}\n{note}" if note else text
+    return ToolResponse(text=text, query=query, results=results, excerpts=listed.excerpts)
 
 
 def _format_no_hits(library: Library, query: str) -> str:
@@ -71,3 +60,13 @@ def _format_no_hits(library: Library, query: str) -> str:
     message = "Nothing found. Try other words, or choose from the outline."
     lines = [f"- [{node_id}] {format_path(library, node_id)} (page)" for node_id in find_unread_pages(library, query)]
     return "\n".join((message, "Pages that were not read:", *lines)) if lines else message
+
+
+TOOL = Tool(
+    spec=ToolSpec(
+        name=NAME,
+        description=SEARCH_DESCRIPTION,
+        parameters={"type": "object", "properties": _PROPERTIES, "required": ["query"]},
+    ),
+    run=_run,
+)
