@@ -16,7 +16,8 @@ from roamtui.document.parse import parse_source_text
 from roamtui.document.plain import make_title_from_url
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import convert, detect_format
-from roamtui.sources.convert.converted import ConvertedText, Format
+from roamtui.sources.convert.converted import ConvertedText
+from roamtui.sources.convert.converters import Format
 from roamtui.sources.decode import decode_html, decode_text, normalise_charset
 from roamtui.sources.read import RawText, has_headings
 from roamtui.sources.web.page import FetchedPage, FetchError, OriginNotApprovedError

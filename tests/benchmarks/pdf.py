@@ -20,7 +20,8 @@ from typing import Any
 
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
-from roamtui.sources.convert.converted import ConvertedText, Format
+from roamtui.sources.convert.converted import ConvertedText
+from roamtui.sources.convert.converters import Format
 from roamtui.sources.convert.subprocess_converter import convert_in_subprocess
 from tests.real_documents import find_data_dir
 

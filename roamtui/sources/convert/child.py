@@ -16,8 +16,7 @@ from typing import Any
 import msgspec
 
 from roamtui.errors import RoamtuiError, SourceError
-from roamtui.sources.convert.converted import Format
-from roamtui.sources.convert.converters import get_converter
+from roamtui.sources.convert.converters import Format, get_converter
 from roamtui.sources.convert.drawing import DrawingRequest
 from roamtui.sources.decode import replace_surrogates
 

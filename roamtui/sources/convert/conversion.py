@@ -8,15 +8,8 @@ from pathlib import PurePosixPath
 from msgspec.structs import replace
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import (
-    DEFAULT_OPTIONS,
-    ZIP_START,
-    ConversionOptions,
-    ConvertedText,
-    Format,
-    PageReport,
-)
-from roamtui.sources.convert.converters import get_converter
+from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ZIP_START, ConversionOptions, ConvertedText, PageReport
+from roamtui.sources.convert.converters import NAMES_BY_FORMAT, Format, get_converter
 from roamtui.sources.convert.separated import find_delimiter
 from roamtui.sources.decode import decode_text
 
@@ -31,22 +24,7 @@ _HTML_START = re.compile(
 _IMAGE = re.compile(r"!\[[^\[\]\n]*\]\([^()\n]*\)")
 _TEXT_SUFFIXES = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".txt"})
 """Suffixes of files that are text even if they start like a web page."""
-_OFFICE = "application/vnd.openxmlformats-officedocument"
-_NAMES_BY_FORMAT = {
-    Format.PDF: (".pdf",),
-    Format.EPUB: (".epub", "application/epub+zip"),
-    Format.DOCX: (".docx", ".docm", f"{_OFFICE}.wordprocessingml.document"),
-    Format.PPTX: (".pptx", ".pptm", f"{_OFFICE}.presentationml.presentation"),
-    Format.SPREADSHEET: (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", f"{_OFFICE}.spreadsheetml.sheet"),
-    Format.ODT: (".odt", "application/vnd.oasis.opendocument.text"),
-    Format.IPYNB: (".ipynb", "application/x-ipynb+json"),
-    Format.SUBTITLES: (".srt", ".vtt", "application/x-subrip", "text/vtt"),
-    Format.HTML: (".html", ".htm", ".xhtml", "text/html", "application/xhtml+xml"),
-    Format.RST: (".rst", ".rest", "text/x-rst"),
-    Format.SEPARATED: (".csv", ".tsv", "text/csv", "text/tab-separated-values"),
-}
-"""The suffixes and media types of each format."""
-_FORMATS_BY_NAME = {name: named for named, names in _NAMES_BY_FORMAT.items() for name in names}
+_FORMATS_BY_NAME = {name: named for named, names in NAMES_BY_FORMAT.items() for name in names}
 CONVERTED_SUFFIXES = frozenset(name for name in _FORMATS_BY_NAME if name.startswith("."))
 _TEXT_FORMATS = (Format.HTML, Format.RST, Format.SEPARATED)
 SLOW_SUFFIXES = frozenset(suffix for suffix in CONVERTED_SUFFIXES if _FORMATS_BY_NAME[suffix] not in _TEXT_FORMATS)

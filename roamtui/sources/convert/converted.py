@@ -1,30 +1,12 @@
-"""Formats, converted text, and progress reports."""
+"""Converted text, options of conversions, and progress reports."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct
-
-
-class Format(StrEnum):
-    """A format that must be converted to Markdown."""
-
-    PDF = "PDF"
-    EPUB = "EPUB"
-    DOCX = "DOCX"
-    PPTX = "PPTX"
-    ODT = "ODT"
-    SPREADSHEET = "spreadsheet"
-    IPYNB = "Jupyter notebook"
-    SUBTITLES = "subtitles"
-    HTML = "HTML"
-    RST = "reStructuredText"
-    SEPARATED = "separated values"
-
 
 ZIP_START = b"PK\x03\x04"
 """First bytes of a zip archive."""

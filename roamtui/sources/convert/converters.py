@@ -1,13 +1,47 @@
-"""Import the converter of a format when it is needed."""
+"""The formats that are converted, and the function that converts each. It is imported when it is needed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import assert_never
 
-from roamtui.sources.convert.converted import ConvertedText, Format
+from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.rst import convert_rst
 from roamtui.sources.convert.separated import convert_separated
+
+
+class Format(StrEnum):
+    """A format that must be converted to Markdown."""
+
+    PDF = "PDF"
+    EPUB = "EPUB"
+    DOCX = "DOCX"
+    PPTX = "PPTX"
+    ODT = "ODT"
+    SPREADSHEET = "spreadsheet"
+    IPYNB = "Jupyter notebook"
+    SUBTITLES = "subtitles"
+    HTML = "HTML"
+    RST = "reStructuredText"
+    SEPARATED = "separated values"
+
+
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+NAMES_BY_FORMAT = {
+    Format.PDF: (".pdf",),
+    Format.EPUB: (".epub", "application/epub+zip"),
+    Format.DOCX: (".docx", ".docm", f"{_OFFICE}.wordprocessingml.document"),
+    Format.PPTX: (".pptx", ".pptm", f"{_OFFICE}.presentationml.presentation"),
+    Format.SPREADSHEET: (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", f"{_OFFICE}.spreadsheetml.sheet"),
+    Format.ODT: (".odt", "application/vnd.oasis.opendocument.text"),
+    Format.IPYNB: (".ipynb", "application/x-ipynb+json"),
+    Format.SUBTITLES: (".srt", ".vtt", "application/x-subrip", "text/vtt"),
+    Format.HTML: (".html", ".htm", ".xhtml", "text/html", "application/xhtml+xml"),
+    Format.RST: (".rst", ".rest", "text/x-rst"),
+    Format.SEPARATED: (".csv", ".tsv", "text/csv", "text/tab-separated-values"),
+}
+"""The suffixes and media types of each format."""
 
 
 def get_converter(source_format: Format) -> Callable[..., ConvertedText]:

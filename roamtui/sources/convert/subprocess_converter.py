@@ -27,10 +27,10 @@ from roamtui.sources.convert.converted import (
     DEFAULT_OPTIONS,
     ConversionOptions,
     ConvertedText,
-    Format,
     PageReport,
     has_tesseract,
 )
+from roamtui.sources.convert.converters import Format
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest
 
 _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")

@@ -12,7 +12,8 @@ import pytest
 from roamtui.errors import OpeningCancelledError, SourceError
 from roamtui.sources.convert import subprocess_converter
 from roamtui.sources.convert.conversion import convert, detect_format
-from roamtui.sources.convert.converted import ConversionOptions, Format
+from roamtui.sources.convert.converted import ConversionOptions
+from roamtui.sources.convert.converters import Format
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 _PDF = make_pdf([lay_out("one boat"), lay_out("two boats")])
