@@ -20,6 +20,7 @@ from roamtui.markdown.plain_words import extract_words
         ("```py\ncode()\n```\n---\n:::tip\nmore", "code() more"),
         ("<!-- note -->Write <your-name> <b>here</b>", "Write <your-name> here"),
         ("Title\n===\n\n# Next ~~old~~", "Title Next old"),
+        ("|a|b|\n|-|-|\n|c|un*d*o|", "a b c undo"),
     ],
 )
 def test_markup_is_removed(text: str, words: str) -> None:
