@@ -69,7 +69,9 @@ class Launch(Struct, frozen=True, kw_only=True):
         """
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain()
-        if not has_screen():
+        # After a document from standard input, the keys come from the terminal again.
+        has_keys = "-" in self.sources or sys.stdin.isatty()
+        if not _is_in_browser() and not (has_keys and sys.stdout.isatty()):
             raise UsageError("the app needs a terminal. Use `roamtui ask` or `roamtui outline` instead.")
         first = table = None
         if len(self.sources) == 1 and is_table(Path(self.sources[0])):
@@ -210,11 +212,6 @@ def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
         note = f"{site['about']} · {host}" if "about" in site else host
         offers.append(StartOffer(group=OfferGroup.SITE, name=site["name"], note=note, source=site["url"]))
     return tuple(offers)
-
-
-def has_screen() -> bool:
-    """Return whether the app can be shown: on a terminal, or in a browser."""
-    return _is_in_browser() or (sys.stdin.isatty() and sys.stdout.isatty())
 
 
 def _is_in_browser() -> bool:

@@ -16,7 +16,7 @@ KEY = "sk-0123456789abcdef"
 
 @pytest.fixture(autouse=True)
 def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSite]:
-    with make_ollama("llama3.1:8b") as server:
+    with make_ollama(*(f"\x1b[2Jmodel-{number}" for number in range(9))) as server:
         monkeypatch.setenv("OLLAMA_API_BASE", server.origin)
         yield server
 
@@ -28,7 +28,8 @@ def test_it_says_what_is_there_and_makes_nothing(run: RunCommand, home_dir: Path
         assert word in result.out
     for path in (config_path(), conversations_path(), cache_path()):
         assert f"{path} (missing)" in result.out
-    assert f"{ollama.origin}: llama3.1:8b" in result.out
+    assert f"{ollama.origin}: ␛[2Jmodel-0, " in result.out
+    assert "\x1b" not in result.out
     assert result.out.count("\n") <= 24
     assert list(home_dir.rglob("*")) == []
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from roamtui.paths import cache_path
 from tests.cli.conftest import RunCommand, write_settings
-from tests.fakes.model_servers import FakeEmbeddingServer, FakeOpenAIServer, FakeReply
+from tests.fakes.model_servers import FakeEmbeddingServer
 
 needs_lance = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
 
@@ -66,42 +65,3 @@ def test_sections_are_embedded_into_a_database_searched_and_deleted(
     assert hits[0]["path"][-1] == "Tools"
     assert run("index", garden, "--index", tmp_path / "database", "--delete").out.endswith("database\n")
     assert run("index", garden, "--index", tmp_path / "database", "--delete").out.startswith("There is no index")
-
-
-FILES = {name: f"# {name.title()}\n\nAll of {name}.\n" for name in ("apples", "bees", "cherries")}
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAIServer]:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
-    with FakeOpenAIServer() as fake:
-        yield fake
-
-
-@pytest.fixture
-def shelf(tmp_path: Path) -> Path:
-    folder = tmp_path / "shelf"
-    folder.mkdir()
-    for name, text in FILES.items():
-        (folder / f"{name}.md").write_text(text, "utf-8")
-    return folder
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("forked_models")
-def test_summaries_are_written_after_what_they_cost_was_said(
-    run: RunCommand, shelf: Path, server: FakeOpenAIServer
-) -> None:
-    server.reset(*(FakeReply(text=f"Zymurgy volume {number}.") for number in range(3)))
-    command = ["index", shelf, "--summaries", "--model", "openai/gpt-4.1-mini", "--api-base", server.url, "--yes"]
-    written = run(*command)
-    assert written.code == 0
-    assert written.err.startswith("Summaries to write by openai/gpt-4.1-mini: 3, about ")
-    assert ", about $0.00.\n" in written.err
-    assert "3 of 3 summaries\n" in written.err
-    assert len(server.bodies) == 3
-    assert "tools" not in server.bodies[0]
-    assert "exist already." in run(*command).err
-    assert len(server.bodies) == 3
-    assert len(run("search", shelf, "zymurgy", "--json").json["hits"]) == 3
-    assert "Zymurgy volume" in run("outline", shelf).out

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
-from typing_extensions import override
 
 from roamtui.errors import ModelError
 from roamtui.headless.index import add_summaries
@@ -63,9 +61,3 @@ def test_what_was_written_before_a_failure_is_kept(place: IndexLocation) -> None
     add(LIBRARY, model, place)
     assert _list_texts(place) == ["One.", "Three.", "Two."]
     assert model.replies_left == 0
-
-
-class _Terminal(io.StringIO):
-    @override
-    def isatty(self) -> bool:
-        return True

@@ -94,6 +94,15 @@ def test_a_person_asks_and_reads_a_cited_answer(open_terminal: OpenTerminal) -> 
     terminal.wait_for_end()
 
 
+def test_what_is_typed_into_the_question_box_stays_there_with_alt_too(open_terminal: OpenTerminal) -> None:
+    terminal = open_terminal(f"{PROGRAM} {HANDBOOK}")
+    terminal.wait_for(lambda screen: "Ask this document" in screen)
+    terminal.type("-l", "12 ?/ 3")
+    terminal.type("M-1", "M-q")  # Textual takes ESC 1 for what some terminals of macOS mean by it
+    terminal.type("-l", " q")
+    terminal.wait_for(lambda screen: "❯ 12 ?/ 3¡ q" in screen)
+
+
 def test_a_conversation_goes_on_after_a_restart(open_terminal: OpenTerminal) -> None:
     terminal = open_terminal(f"{PROGRAM} {HANDBOOK}")
     terminal.wait_for(lambda screen: "Ask this document" in screen)

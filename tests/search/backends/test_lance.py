@@ -1,4 +1,4 @@
-"""Vectors in LanceDB: in a folder, in object storage, and in its cloud, as far as a fake server can show it."""
+"""Vectors in LanceDB: in a folder and in its cloud, as far as a fake server can show it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from roamtui.search.base import SearchMode
 from roamtui.search.lance import LanceDatabase, LanceTable
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.fakes.lance_cloud import FakeLanceCloud
-from tests.fakes.object_store import FakeObjectStore
 from tests.search.backends.conftest import Backend
 from tests.search.libraries import id_of, make_folder
 
@@ -92,14 +91,3 @@ def test_the_cloud_is_written_searched_changed_and_emptied(lance: Backend, cloud
     assert LanceDatabase(cloud.uri).load_summaries() == {"digest": "About apples."}
     assert database.drop_index() == 2
     assert not cloud.database.list_tables().tables
-
-
-def test_a_bucket_is_written_and_searched(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    with FakeObjectStore("shelves") as store:
-        for name, value in store.variables.items():
-            monkeypatch.setenv(name, value)
-        lance.options = msgspec.structs.replace(lance.options, index="s3://shelves/docs/first")
-        assert lance.count_written(LIBRARY) == 2
-        assert all(key.startswith("shelves/docs/first/") for key in store.objects)
-        assert store.keys_seen == {"key-of-tests"}
-        assert _find(lance, "smallish")[0] == "Cherries"
