@@ -69,9 +69,7 @@ class Launch(Struct, frozen=True, kw_only=True):
         """
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain()
-        # After a document from standard input, the keys come from the terminal again.
-        has_keys = "-" in self.sources or sys.stdin.isatty()
-        if not _is_in_browser() and not (has_keys and sys.stdout.isatty()):
+        if not self.has_screen:
             raise UsageError("the app needs a terminal. Use `roamtui ask` or `roamtui outline` instead.")
         first = table = None
         if len(self.sources) == 1 and is_table(Path(self.sources[0])):
@@ -157,6 +155,13 @@ class Launch(Struct, frozen=True, kw_only=True):
         agent = self.bootstrap.make_agent(self.bootstrap.start_conversation(library, loader, self.conversation_id))
         write_notice(*library.notes)
         return PlainChat(agent).run()
+
+    @property
+    def has_screen(self) -> bool:
+        """Whether the app can be shown: on a terminal, or in a browser."""
+        # After a document from standard input, the keys come from the terminal again.
+        has_keys = "-" in self.sources or sys.stdin.isatty()
+        return _is_in_browser() or (has_keys and sys.stdout.isatty())
 
     def _reattach_terminal(self) -> None:
         # If the document came through standard input, the keys must come from the terminal.

@@ -14,7 +14,7 @@ from typing_extensions import override
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.errors import SourceError
-from roamtui.launch import Launch, has_screen
+from roamtui.launch import Launch
 from roamtui.models.registry import LOCAL_SERVERS, LocalServer, discover_local_models
 from roamtui.paths import config_path
 from roamtui.settings import Settings, load_settings
@@ -129,9 +129,10 @@ def test_lines_take_the_place_of_the_screen_where_a_terminal_is_dumb(
     monkeypatch.setattr(sys, "stdout", Stream(is_terminal=is_output))
     assert Launch(bootstrap=Bootstrap(), is_plain=True).should_run_plain
     assert Launch(bootstrap=Bootstrap()).should_run_plain is (kind == "dumb" and is_input and is_output)
-    assert has_screen() is (is_input and is_output)
+    assert Launch(bootstrap=Bootstrap()).has_screen is (is_input and is_output)
+    assert Launch(bootstrap=Bootstrap(), sources=("-",)).has_screen is is_output
     monkeypatch.setenv("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")
-    assert has_screen()
+    assert Launch(bootstrap=Bootstrap()).has_screen
 
 
 def test_an_address_without_a_scheme_is_named_with_it() -> None:

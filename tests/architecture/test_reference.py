@@ -31,7 +31,15 @@ _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _FOLDERS = ("roamtui", "tests", "docs", "examples", "themes", ".ci", ".github")
 _README_LINES_MAX = 160
 _OF_OTHERS = {
-    *("AWS_SESSION_TOKEN", "batch_undone", "find_tables", "fg", "T0", "TablesFound"),
+    *(
+        "AWS_SESSION_TOKEN",
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_ENDPOINT",
+        "AWS_REGION",
+        "AWS_ALLOW_HTTP",
+    ),
+    *("batch_undone", "find_tables", "fg", "T0", "TablesFound"),
 }
 """Names of other programs, of older versions, and of what the changes of CONTRIBUTING.md would add."""
 _NEW_PATHS = {

@@ -92,6 +92,7 @@ def test_each_text_has_its_vector(background: BackgroundLoop, name: str, monkeyp
     path, body = server.requests[0]
     assert path == ("/api/embed" if name.startswith("ollama/") else "/v1/embeddings")
     assert body["model"] == name.partition("/")[2]
+    assert ("encoding_format" in body) is name.startswith("openai/")  # the others refuse it
     assert server.texts == list(TEXTS)
 
 
