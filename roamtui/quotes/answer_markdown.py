@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from roamtui.document.plain import sanitise_text
 from roamtui.markdown.blocks import Markdown
 from roamtui.markdown.parser import read_markdown
@@ -11,24 +9,14 @@ from roamtui.markdown.rules import InlineSpans
 from roamtui.quotes.verdicts import AnswerProof
 
 
-def read_answer_markdown(
-    answer: str,
-    proof: AnswerProof,
-    *,
-    close_markup: Callable[[str], str] = str,
-) -> Markdown:
-    """Parse an answer.
-
-    Args:
-        answer: The text, as the model wrote it.
-        proof: The answer's quotes and marks.
-        close_markup: Closes unfinished markup at the end of an answer that is still streaming in.
+def read_answer_markdown(answer: str, proof: AnswerProof) -> Markdown:
+    """Parse an answer with its quotes and marks.
 
     Returns:
         The blocks and links of the answer. `Words.group` is the index of a quote. The labels of marks are links with
         `is_reference_mark`. Their URL is the index of the mark.
     """
-    text = close_markup(sanitise_text(answer))
+    text = sanitise_text(answer)
 
     def convert(offset: int) -> int:
         """Return an offset in the text that is parsed."""

@@ -16,10 +16,10 @@ from itertools import cycle, islice
 from statistics import median
 from time import thread_time
 
-from textual import events
+from textual import events, on
 from textual.app import App, ComposeResult
 from textual.drivers.headless_driver import HeadlessDriver
-from textual.widgets import Input, Tree
+from textual.widgets import Input, OptionList, Tree
 from typing_extensions import override
 
 from roamtui.document.library import Library
@@ -103,7 +103,7 @@ async def _unfold_everything(app: RoamApp, bench: KeyBench) -> None:
 
 
 class StockTreeApp(App[None]):
-    """A library in Textual's own tree, each node filled when it is added and unfolded."""
+    """A library in Textual's own tree: each node gets its children when it is unfolded."""
 
     def __init__(self, library: Library) -> None:
         super().__init__()
@@ -111,27 +111,45 @@ class StockTreeApp(App[None]):
 
     @override
     def compose(self) -> ComposeResult:
-        yield Tree[str]("")
+        yield Tree[str]("", self._library.root_id)
 
-    async def fill(self) -> None:
-        """Add all sections, unfolded."""
+    @on(Tree.NodeExpanded)
+    def fill(self, event: Tree.NodeExpanded[str]) -> None:
+        """Add the children of a node, unfolded."""
+        assert event.node.data is not None
+        for child in self._library.children(event.node.data):
+            can_unfold = bool(self._library.children(child))
+            event.node.add(self._library.title_of(child), child, expand=can_unfold, allow_expand=can_unfold)
+            if can_unfold:
+                event.node.children[-1].expand()
+
+    async def unfold(self) -> None:
+        """Unfold all sections."""
         tree = self.query_one(Tree)
-        nodes = {self._library.root_id: tree.root}
-        for section_id in self._library.walk():
-            above = nodes.get(self._library.parent(section_id) or "", tree.root)
-            nodes[section_id] = above.add(self._library.title_of(section_id), section_id, expand=True)
         tree.root.expand()
         tree.focus()
 
 
-async def _measure_stock(library: Library) -> tuple[float, list[float]]:
-    """Return what it takes to unfold all sections in Textual's tree, and the time of each key in it."""
-    app = StockTreeApp(library)
+class BareListApp(App[None]):
+    """The titles of a library in Textual's plain list."""
+
+    def __init__(self, library: Library) -> None:
+        super().__init__()
+        self._titles = [library.title_of(section_id) for section_id in library.walk()]
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield OptionList(*self._titles, markup=False)
+
+
+async def _measure_stock(app: StockTreeApp | BareListApp) -> tuple[float, list[float]]:
+    """Return what it takes to unfold all sections in Textual's tree, and the time of each key in its tree or list."""
     app.driver_class = SilentTerminal
     async with app.run_test(headless=False, size=_SIZE):
         bench = KeyBench(app)
         await bench.rest()
-        return await bench.measure(app.fill), await bench.press(_WALK)
+        unfolding = await bench.measure(app.unfold) if isinstance(app, StockTreeApp) else 0.0
+        return unfolding, await bench.press(_WALK)
 
 
 async def _bench_tree(sections: int) -> list[Finding]:
@@ -139,13 +157,14 @@ async def _bench_tree(sections: int) -> list[Finding]:
         library = app.main_screen.conversation.state.library
         unfolding = await bench.measure(partial(_unfold_everything, app, bench))
         keys = await bench.press(_WALK)
-    stock_unfolding, stock_keys = await _measure_stock(library)
+    stock_unfolding, stock_keys = await _measure_stock(StockTreeApp(library))
+    _, list_keys = await _measure_stock(BareListApp(library))
     label = f"{sections:,} sections unfolded"
     unfolded = f"{format_seconds(unfolding)} / {format_seconds(stock_unfolding)}"
-    pressed = f"{format_seconds(median(keys))} / {format_seconds(median(stock_keys))}"
+    pressed = " / ".join(format_seconds(median(one)) for one in (keys, stock_keys, list_keys))
     return [
         Finding(what=f"{label}: until shown / Textual's tree", value=unfolded),
-        Finding(what=f"{label}: a key, median / Textual's tree", value=pressed),
+        Finding(what=f"{label}: a key, median / Textual's tree / its plain list", value=pressed),
         limit_seconds(f"{label}: the slowest key", max(keys), _KEY_SECONDS_MAX),
     ]
 

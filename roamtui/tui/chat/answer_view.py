@@ -1,10 +1,8 @@
-"""The text of an answer. It looks the same while it streams and when it is complete, so nothing jumps at the end."""
+"""The text of an answer, while it streams and when it is complete."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import reduce
 from time import monotonic
 
 from textual.content import Content
@@ -14,7 +12,6 @@ from typing_extensions import override
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.markdown.blocks import Link
-from roamtui.markdown.code import update_fence
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.lines import Line
 from roamtui.quotes.answer_markdown import read_answer_markdown
@@ -36,8 +33,7 @@ QUOTE_COLOURS = {
 class AnswerView(ContentView):
     """Markdown whose quotes are coloured by their verdict and whose citation marks show their numbers.
 
-    A click on a mark jumps to its section, a click on a link follows it. Keys select only links, because the list of
-    sources contains every citation.
+    A mark leads to its section, and a link to its page.
     """
 
     def __init__(self) -> None:
@@ -51,11 +47,6 @@ class AnswerView(ContentView):
         """Looks up the quotes while an answer streams in. None if no answer is streaming in."""
         self._drawing_seconds = 0.0
         self._timer: Timer | None = None
-
-    @property
-    @override
-    def keyboard_targets(self) -> Sequence[int]:
-        return [index for index, target in enumerate(self.targets) if isinstance(target, LinkTarget)]
 
     def append(self, text: str, state: ConversationState) -> None:
         """Append streamed text. Its quotes are looked up in what was read in this conversation so far."""
@@ -87,11 +78,7 @@ class AnswerView(ContentView):
         if self._checker is not None:
             self._citations = self._checker.cite(self.text)
             self.proof = make_proof(self.text, self._citations)
-        markdown = read_answer_markdown(
-            self.text,
-            self.proof,
-            close_markup=str if self._checker is None else close_open_markup,
-        )
+        markdown = read_answer_markdown(self.text, self.proof)
         first_id = self._citations[0].section_id if self._citations else None
         targets: list[SectionTarget | LinkTarget] = []
         for link in markdown.links:
@@ -126,21 +113,3 @@ class AnswerView(ContentView):
             parts.append(words)
         content = Content("").join(parts)
         return add_code_background(content, width) if line.is_code else content
-
-
-_CUT_CITATION = re.compile(r" ?\[[0-9a-f]{0,8}\Z")
-_CUT_STRONG = re.compile(r"\*{1,2}\Z")
-
-
-def close_open_markup(text: str) -> str:
-    """Close the open markup of truncated Markdown and drop an incomplete citation."""
-    if reduce(update_fence, text.split("\n"), ""):
-        return text
-    text = _CUT_CITATION.sub("", text)
-    paragraph = text[text.rfind("\n\n") + 1 :]
-    if paragraph.count("`") % 2:
-        return f"{text}`" if not text.endswith("`") else text[:-1]
-    if paragraph.count("**") % 2:
-        shown, cut = _CUT_STRONG.subn("", text)
-        return shown if cut and text.endswith("**") else f"{shown.rstrip()}**"
-    return text

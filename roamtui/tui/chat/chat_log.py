@@ -33,7 +33,6 @@ from roamtui.export.markdown import format_source_line
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,
-    EarlierTarget,
     SectionTarget,
     Target,
     TargetActivated,
@@ -47,12 +46,8 @@ if TYPE_CHECKING:
     from roamtui.conversation.conversation import Conversation
     from roamtui.tui.chat.exchange_view import ExchangeView
 
-EXCHANGES_STEP = 20
-"""The number of exchanges shown at first, and added with each request for earlier ones."""
 EXCHANGES_MAX = 40
-"""Maximum number of exchanges shown, because each slows down every change below it. A new question that exceeds it
-leaves only the last `EXCHANGES_STEP`."""
-
+"""Maximum number of exchanges shown, the newest ones, because each slows down every change below it."""
 _QUESTION_SHARE = 0.25
 """Maximum share of the view that a question and its steps may take above the start of a long answer."""
 
@@ -93,9 +88,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._keys = keys
         self._conversation = conversation
         self._welcome = welcome
-        self._earlier = TextView(Content(), id="earlier")
-        """The number of earlier questions. Activating it shows some of them."""
-        self._messages = Messages(self._earlier, welcome)
+        self._earlier = TextView(Content())
+        """The number of earlier questions, which are not shown."""
+        self._always_shown = (self._earlier, welcome)
+        self._messages = Messages(*self._always_shown)
         self._shown: list[ExchangeView] = []
         self._selected: ContentView | None = None
         """The view with the selected target."""
@@ -117,41 +113,47 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """The running exchange, or the last one."""
         return self._shown[-1] if self._shown else None
 
-    def _start_exchange(self, number: int, question: str) -> None:
+    def _start_exchange(self, number: int) -> None:
         """Show a question that has started at the end."""
         self.clear_selection()
-        exchanges = self._conversation.state.transcript.exchanges
-        if len(self._shown) >= EXCHANGES_MAX:
-            self._show_saved(exchanges[: number - 1])
-        view = self._make_view(number, question, exchanges[number - 1].within)
+        view = self._make_view(self._conversation.state.transcript.exchanges[number - 1])
         view.activity.show_status()
         self._messages.mount(view)
         self._welcome.display = False
         self._shown.append(view)
+        if len(self._shown) > EXCHANGES_MAX:
+            del self._shown[0]
+            first = self._messages.children.index(self._shown[0])
+            for child in self._messages.children[len(self._always_shown) : first]:
+                child.remove()
+        self._show_earlier_count()
         self._follow_newest()
 
     def reload(self) -> None:
-        """Show the last exchanges of the conversation in place of everything."""
+        """Show the last exchanges of the conversation, and the notices that followed them, in place of everything."""
         self.clear_selection()
         self._keeps_newest_in_view = False
         self.scroll_home(animate=False, immediate=True)
-        self._show_saved(self._conversation.state.transcript.exchanges)
-
-    def _show_saved(self, exchanges: tuple[Exchange, ...]) -> None:
-        for child in self._messages.children:
-            if child is not self._earlier and child is not self._welcome:
-                child.remove()
+        for child in self._messages.children[len(self._always_shown) :]:
+            child.remove()
+        exchanges, library = self._conversation.state.transcript.exchanges, self._conversation.state.library
         self._shown = []
-        self._messages.mount(*self._make_saved_views(exchanges[-EXCHANGES_STEP:]))
-        self._show_earlier_count(len(exchanges) - EXCHANGES_STEP)
+        for exchange in exchanges[-EXCHANGES_MAX:]:
+            view = self._make_view(exchange)
+            view.finish(exchange, library)
+            self._shown.append(view)
+            notices = (notice for event in exchange.events for notice in make_notices(event, library))
+            said = (NoticeView(one.format(), one.severity) for one in notices if one.slot is NoticeSlot.CHAT)
+            self._messages.mount(view, *said)
+        self._show_earlier_count()
         self._welcome.display = not exchanges
         if exchanges:
             self._follow_newest()
 
-    def _show_earlier_count(self, number: int) -> None:
+    def _show_earlier_count(self) -> None:
+        number = self._shown[0].number - 1 if self._shown else 0
         self._earlier.display = number > 0
-        self._earlier.targets = (EarlierTarget(),) if number > 0 else ()
-        self._earlier.show_words(Content.styled(f"↑ {format_count(number, 'earlier question')}", "$muted"))
+        self._earlier.show_words(Content.styled(f"{format_count(number, 'earlier question')} not shown", "$muted"))
 
     def add_notice(self, text: str, severity: Severity = Severity.INFO) -> None:
         """Add a notice at the end."""
@@ -165,8 +167,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Show an event of the conversation."""
         current, state = self.current, self._conversation.state
         match event:
-            case QuestionAsked(number=number, question=question):
-                self._start_exchange(number, question)
+            case QuestionAsked(number=number):
+                self._start_exchange(number)
             case AnswerStreamed(text=text) if current is not None:
                 current.append_answer(text, state)
                 return
@@ -193,39 +195,12 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         for target in view.citation_view.targets[:1]:
             self.post_message(TargetSelected(target))
 
-    def show_earlier(self) -> None:
-        """Show some earlier questions without moving the view."""
-        self.clear_selection()
-        self._stop_following()
-        before, first = self._messages.virtual_size.height, self._shown[0]
-        end = first.number - 1
-        exchanges = self._conversation.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
-        self._messages.mount(*self._make_saved_views(exchanges), before=first)
-        self._show_earlier_count(self._shown[0].number - 1)
-        self.call_after_refresh(
-            lambda: self.scroll_to(y=self.scroll_y + self._messages.virtual_size.height - before, animate=False)
-        )
-
-    def _make_view(self, number: int, question: str, within: str | None) -> ExchangeView:
+    def _make_view(self, exchange: Exchange) -> ExchangeView:
         from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
 
-        about = "" if within is None else format_full_path(self._conversation.state.library, within)
-        return ExchangeView(number, question, about, self._keys)
-
-    def _make_saved_views(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
-        """Make views of saved exchanges and of the notices that followed them. Record them as the first ones shown."""
-        library = self._conversation.state.library
-        widgets: list[Widget] = []
-        views: list[ExchangeView] = []
-        for exchange in exchanges:
-            view = self._make_view(exchange.number, exchange.question, exchange.within)
-            view.finish(exchange, library)
-            views.append(view)
-            notices = (notice for event in exchange.events for notice in make_notices(event, library))
-            said = (NoticeView(one.format(), one.severity) for one in notices if one.slot is NoticeSlot.CHAT)
-            widgets += (view, *said)
-        self._shown[:0] = views
-        return widgets
+        within, library = exchange.within, self._conversation.state.library
+        about = "" if within is None else format_full_path(library, within)
+        return ExchangeView(exchange.number, exchange.question, about, self._keys)
 
     @property
     def has_targets(self) -> bool:
@@ -382,7 +357,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def _walk_targets(self) -> Iterator[tuple[ContentView, int]]:
         for view in self.query(ContentView):
             if view.display:
-                for index in view.keyboard_targets:
+                for index in range(len(view.targets)):
                     yield view, index
 
     def action_move(self, step: int) -> None:

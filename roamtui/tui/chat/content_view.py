@@ -32,11 +32,6 @@ class ContentView(Widget):
     def on_unmount(self) -> None:
         self.refresh()  # releases the drawn lines: Textual caches the last thousand widgets, including removed ones
 
-    @property
-    def keyboard_targets(self) -> Sequence[int]:
-        """Indexes of the targets that keys can select. Clicks can activate all targets."""
-        return range(len(self.targets))
-
     def select_target(self, index: int | None) -> None:
         """Show a target as selected, or no target for None."""
         self.selected = index
@@ -119,11 +114,7 @@ class ExampleTarget(Struct, frozen=True):
     question: str
 
 
-class EarlierTarget(Struct, frozen=True):
-    """Questions of the conversation that are not shown yet."""
-
-
-Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget
+Target = SectionTarget | LinkTarget | ExampleTarget
 
 
 @dataclass
@@ -141,17 +132,10 @@ class TargetSelected(Message):
 
 
 class TextView(ContentView):
-    """Text with one prefix for its first line and another for the others. All of it belongs to its target, if any."""
+    """Text with one prefix for its first line and another for the lines that follow."""
 
-    def __init__(
-        self,
-        words: Content,
-        *,
-        lead: Content | str = "",
-        follow: str = "",
-        id: str | None = None,  # noqa: A002 - Textual's name
-    ) -> None:
-        super().__init__(id=id)
+    def __init__(self, words: Content, *, lead: Content | str = "", follow: str = "") -> None:
+        super().__init__()
         self._words = words
         self._lead = lead
         self._follow = follow
@@ -162,8 +146,7 @@ class TextView(ContentView):
 
     @override
     def render_content(self, width: int) -> Content:
-        words = self.attach(self._words, 0) if self.targets else self._words
-        return Content("\n").join(wrap(words, width, lead=self._lead, follow=self._follow))
+        return Content("\n").join(wrap(self._words, width, lead=self._lead, follow=self._follow))
 
 
 def wrap(content: Content, width: int, *, lead: Content | str = "", follow: Content | str = "") -> list[Content]:

@@ -15,7 +15,6 @@ from typing_extensions import override
 
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command, ReadSection
-from roamtui.document.library import Library
 from roamtui.document.links import (
     DeadLink,
     FileLink,
@@ -178,13 +177,19 @@ class DocumentReader(Reader):
         self.post_message(ReturnRequested())
 
     def action_step_section(self, direction: int) -> None:
-        """Show the section after (1) or before (-1) the current one."""
-        section_id, library = self.section_id, self.state.library
-        adjacent_id = None if section_id is None else get_adjacent_section(library, section_id, direction)
-        if adjacent_id is not None:
-            self.open(adjacent_id)
-        else:
-            self.post_message(StatusMessage(f"{'Last' if direction > 0 else 'First'} section"))
+        """Show the node whose text follows (1) or precedes (-1) the current one. Folders are skipped."""
+        if self.section_id is None:
+            return
+        library, numbering = self.state.library, self.state.library.numbering
+        start, number = library.get_content_span(self.section_id), numbering.find(self.section_id)
+        while number is not None and 0 <= (number := number + direction) < len(numbering):
+            node_id = numbering.id_of(number)
+            span = library.get_content_span(node_id)
+            is_same = (span.doc, span.start) == (start.doc, start.start)
+            if not is_same and library.node(node_id).kind is not NodeKind.FOLDER:
+                self.open(node_id)
+                return
+        self.post_message(StatusMessage(f"{'Last' if direction > 0 else 'First'} section"))
 
     def follow_answer_link(self, target: LinkTarget) -> None:
         """Follow a link in an answer."""
@@ -232,7 +237,7 @@ class DocumentReader(Reader):
                 self.open(target, highlight=(span,) if span is not None else ())
             case WebLink(url):
                 dialog = ConfirmDialog("Open this page in your browser?", url, yes="Open")
-                dialog.ask(self.app, partial(self._open_page, url))
+                dialog.ask(self.app, partial(self.app.open_url, url))
             case FileLink(path, fragment, is_outside):
                 request = partial(self.post_message, DocumentRequested(str(path), place=fragment))
                 if is_outside:
@@ -242,10 +247,6 @@ class DocumentReader(Reader):
                     request()
             case DeadLink(reason):
                 self._warn(reason)
-
-    def _open_page(self, url: str) -> None:
-        self.app.open_url(url)
-        self.post_message(StatusMessage(f"Opened {url} in your browser"))
 
     def show_anchor(self, anchor: str) -> None:
         """Show an anchor that a link in another document names, or the start if it is empty."""
@@ -288,7 +289,7 @@ class DocumentReader(Reader):
 
     def end_search(self) -> bool:
         """Remove the search highlights. Return whether there were any."""
-        if not self.highlighted_words:
+        if not self._highlights.words:
             return False
         self.highlight_words(())
         return True
@@ -303,17 +304,3 @@ class DocumentReader(Reader):
 
     def _warn(self, problem: str) -> None:
         self.notify(problem, severity="warning", markup=False)
-
-
-def get_adjacent_section(library: Library, section_id: str, direction: int) -> str | None:
-    """Return the node whose text follows (1) or precedes (-1) the text of a node, or None. Folders are skipped."""
-    numbering, start = library.numbering, library.get_content_span(section_id)
-    number = numbering.find(section_id)
-    assert number is not None
-    while 0 <= (number := number + direction) < len(numbering):
-        node_id = numbering.id_of(number)
-        span = library.get_content_span(node_id)
-        is_same = (span.doc, span.start) == (start.doc, start.start)
-        if not is_same and library.node(node_id).kind is not NodeKind.FOLDER:
-            return node_id
-    return None

@@ -39,17 +39,10 @@ _REFERENCE = re.compile(r"\](?!\()")
 """The end of a reference link. If a chunk has no match, the document is not searched for link definitions."""
 
 
-class LinePosition(NamedTuple):
-    """A line within a chunk."""
+class LocatedLine(NamedTuple):
+    """A line and the number of its chunk."""
 
     chunk: int
-    line: int
-
-
-class LocatedLine(NamedTuple):
-    """A line with its position."""
-
-    position: LinePosition
     line: Line
 
 
@@ -133,8 +126,6 @@ class LazyLines:
         self.chunks = view.cut()
         self.text_width = 0
         """Width in cells of the longest line laid out so far."""
-        self.laid_out_chunks: set[int] = set()
-        """The chunks that have been laid out at least once."""
         self._width = width
         self._measure_picture = measure_picture
         self._highlights = Highlights()
@@ -142,7 +133,8 @@ class LazyLines:
         self.heights = [self._estimate_height(chunk) for chunk in self.chunks]
         """The number of lines of each chunk, estimated until it is laid out."""
         self._tops: list[int] | None = None
-        self._cached: dict[int, ChunkLines] = {}
+        self.cached: dict[int, ChunkLines] = {}
+        """The chunks that were laid out last."""
 
     def __len__(self) -> int:
         """Return the number of lines, partly estimated."""
@@ -150,28 +142,23 @@ class LazyLines:
 
     def get_chunk_lines(self, chunk: int) -> ChunkLines:
         """Return the lines of a chunk. Laying it out corrects its estimated height."""
-        if chunk not in self._cached:
-            if len(self._cached) >= _CACHED_CHUNKS_MAX:
-                self._cached.clear()
-            span = self.chunks[chunk]
-            laid_out = self._lay_out(span)
-            self._cached[chunk] = laid_out
-        laid_out = self._cached[chunk]
-        if chunk not in self.laid_out_chunks:
-            self.laid_out_chunks.add(chunk)
-            self.heights[chunk] = len(laid_out.lines)
-            self._tops = None
+        if chunk not in self.cached:
+            if len(self.cached) >= _CACHED_CHUNKS_MAX:
+                self.cached.clear()
+            laid_out = self.cached[chunk] = self._lay_out(self.chunks[chunk])
+            if len(laid_out.lines) != self.heights[chunk]:
+                self.heights[chunk], self._tops = len(laid_out.lines), None
             self.text_width = max(self.text_width, *(measure_runs(line.runs) for line in laid_out.lines), 0)
-        return laid_out
+        return self.cached[chunk]
 
     def highlight(self, highlights: Highlights) -> None:
         """Change what is highlighted. The lines stay the same."""
         self._highlights = highlights
-        self._cached.clear()
+        self.cached.clear()
 
     def iter_highlights(self, found: LocatedLine) -> Iterator[Highlight]:
         """Yield the highlights of a line, with their columns."""
-        line, highlights = found.line, self.get_chunk_lines(found.position.chunk).highlights
+        line, highlights = found.line, self.get_chunk_lines(found.chunk).highlights
         column = 0
         for run in line.runs if highlights else ():
             if run.style.quote_number is not None:
@@ -189,57 +176,39 @@ class LazyLines:
         """Return the number of the first line of a chunk."""
         return self._compute_tops()[chunk]
 
-    def locate(self, y: int) -> LinePosition:
-        """Return the position of line `y` within its chunk, or of the nearest line."""
+    def locate(self, y: int) -> tuple[int, int]:
+        """Return the chunk of line `y`, or of the nearest line, and the number of the line within it."""
         tops = self._compute_tops()
         y = max(0, min(y, tops[-1] - 1))
         chunk = max(0, min(bisect_right(tops, y) - 1, len(self.chunks) - 1))
-        return LinePosition(chunk, y - tops[chunk])
+        return chunk, y - tops[chunk]
 
     def get_line(self, y: int) -> LocatedLine | None:
-        """Return line `y` and its position within its chunk, or None if there is no such line."""
+        """Return line `y` and its chunk, or None if there is no such line."""
         if not 0 <= y < len(self):
             return None
-        position = self.locate(y)
-        lines = self.get_chunk_lines(position.chunk).lines
-        return LocatedLine(position, lines[position.line]) if position.line < len(lines) else None
+        chunk, number = self.locate(y)
+        lines = self.get_chunk_lines(chunk).lines
+        return LocatedLine(chunk, lines[number]) if number < len(lines) else None
 
     def measure_from(self, y: int, height: int) -> None:
         """Lay out the chunks that contain the `height` lines from line `y` on. Line `y` itself does not move."""
-        chunk = self.locate(y).chunk
+        chunk, _ = self.locate(y)
         while chunk < len(self.chunks) and self.get_top(chunk) < y + height:
-            if chunk not in self.laid_out_chunks:
-                self.get_chunk_lines(chunk)
+            self.get_chunk_lines(chunk)
             chunk += 1
 
-    def get_chunk_at(self, offset: int) -> int:
-        """Return the number of the chunk that contains an offset, or of the nearest chunk."""
-        return max(0, bisect_right(self.chunks, offset, key=lambda chunk: chunk.start) - 1)
-
-    def get_block_y(self, offset: int) -> int:
-        """Return the number of the first line of the block that contains an offset of the document."""
-        if not self.chunks:
-            return 0
-        chunk = self.get_chunk_at(offset)
-        lines = self.get_chunk_lines(chunk).lines
-        matching = (number for number, line in enumerate(lines) if line.block_end > offset and line.has_content)
-        return self.get_top(chunk) + next(matching, len(lines))
-
-    def get_highlight_y(self, offset: int) -> int:
-        """Return the number of the first line that shows the highlight at an offset, or else its block."""
-        y = self.get_block_y(offset)
-        chunk, first = self.locate(y)
-        chunk_lines = self.get_chunk_lines(chunk)
-        number = next((n for n, one in enumerate(chunk_lines.highlights) if one.start <= offset < one.end), None)
-        for line_number, line in enumerate(chunk_lines.lines[first:] if number is not None else ()):
-            if any(run.style.quote_number == number for run in line.runs):
-                return y + line_number
-        return y
-
-    def get_offset_y(self, offset: int) -> int:
-        """Return the number of the line at an offset of the document, or of the page mark if a page starts there."""
-        chunk = self.get_chunk_at(offset) if self.chunks else 0
-        return self.get_top(chunk) if chunk and self.chunks[chunk].start == offset else self.get_block_y(offset)
+    def get_y(self, offset: int) -> int:
+        """Return the number of the line at an offset: of a page mark, a highlight, or else its block's first line."""
+        chunk = max(0, bisect_right(self.chunks, offset, key=lambda chunk: chunk.start) - 1)
+        if not self.chunks or (chunk and self.chunks[chunk].start == offset):
+            return self.get_top(chunk)
+        laid_out = self.get_chunk_lines(chunk)
+        lines, highlights = laid_out.lines, laid_out.highlights
+        number = next((n for n, one in enumerate(highlights) if one.start <= offset < one.end), -1)
+        marked = (y for y, line in enumerate(lines) if any(run.style.quote_number == number for run in line.runs))
+        first = next((y for y, line in enumerate(lines) if line.block_end > offset and line.has_content), len(lines))
+        return self.get_top(chunk) + next(marked, first)
 
     def iter_pictures(self, view: range) -> Iterator[PictureLine]:
         """Yield the lines of pictures in view."""
@@ -251,11 +220,11 @@ class LazyLines:
     def list_links(self, view: range) -> list[ShownLink]:
         """List the links that start in view, and those of pictures in view, in order."""
         shown: dict[tuple[int, int], ShownLink] = {}
-        first = self.get_top(self.locate(view.start).chunk)  # a link that starts above the view may continue in it
+        first = self.get_top(self.locate(view.start)[0])  # a link that starts above the view may continue in it
         for y in range(first, view.stop):
             if (found := self.get_line(y)) is None:
                 break
-            (chunk, _), line = found
+            chunk, line = found
             starts = [(run.style.link_number, measure_runs(line.runs[:index])) for index, run in enumerate(line.runs)]
             if line.picture is not None and y in view:
                 starts.append((line.picture.link_number, measure_runs(line.runs)))

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
 from textual import events, on, work
 from textual.content import Content
+from textual.css.styles import StylesBase
 from textual.geometry import Offset, Size
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -112,7 +114,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         else:
             self.lines.highlight(self._highlights)
             self.scroll_to(x=0, animate=False, force=True)
-            self._jump_to(self.lines.get_offset_y(self._jump_offset))
+            self._jump_to(self.lines.get_y(self._jump_offset))
             self.refresh()
         self._show_quote()
 
@@ -140,24 +142,19 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.match_label = label
         self.refresh()
 
-    @property
-    def highlighted_words(self) -> tuple[str, ...]:
-        """The words whose matches are highlighted."""
-        return self._highlights.words
-
     def _show_quote(self) -> None:
         """Scroll to the highlighted quote, if any, but not above the start of its section."""
         library, quote = self._library, self._highlights.quote
         if library is not None and quote and self.lines.chunks:
-            y = self.lines.get_highlight_y(quote[0].start)
+            y = self.lines.get_y(quote[0].start)
             section_id = library.section_at(quote[0].doc, quote[0].start)
             start = library.get_content_span(section_id).start if section_id is not None else 0
-            self._jump_to(max(y - _JUMP_MARGIN, self.lines.get_offset_y(start)))
+            self._jump_to(max(y - _JUMP_MARGIN, self.lines.get_y(start)))
 
     def _show_match(self) -> None:
         """Scroll to the current match if it is out of view."""
         if self._highlights.current_match is not None and self.lines.chunks:
-            y = self.lines.get_highlight_y(self._highlights.current_match)
+            y = self.lines.get_y(self._highlights.current_match)
             if y not in self._view_range:
                 self._jump_to(max(0, y - _JUMP_MARGIN))
 
@@ -356,7 +353,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def _rebuild_lines(self, offset: int) -> None:
         """Lay out the text again, and show it from an offset of the document on."""
         self._hints = ()
-        self._laid_out_width = self.view_size.width
+        self._laid_out_width = self.view_size.width if self.view_size.height else 0
         self.lines = LazyLines(
             self._document_view if self._laid_out_width else _EMPTY_VIEW,
             self._laid_out_width - _MARGIN_RIGHT,
@@ -367,7 +364,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._is_jumping = True
             self.scroll_to(x=0, y=0, animate=False, force=True)
             self._is_jumping = False
-        self._jump_to(self.lines.get_offset_y(offset))
+        self._jump_to(self.lines.get_y(offset))
         self._update_view(is_upward=False)
         self.refresh()
 
@@ -391,14 +388,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         line_y, left, width = y + self.top_y, self.scroll_offset.x, self.view_size.width
         found = self.lines.get_line(line_y)
         if found is None:
-            return Strip.blank(width, self.rich_style).apply_offsets(0, line_y)
+            return Strip.blank(width, self.visual_style.rich_style).apply_offsets(0, line_y)
         line = found.line
         content = render_line(line, left + width)
         for start, end, kind in self.lines.iter_highlights(found):
-            content = content.stylize(Style.from_styles(self.get_component_styles(kind)), start, end)
+            content = content.stylize(_make_style(self.get_component_styles(kind)), start, end)
         span = self.text_selection.get_span(line_y) if self.text_selection else None
         if span is not None:
-            selected = Style.from_styles(self.screen.get_component_styles("screen--selection"))
+            selected = _make_style(self.screen.get_component_styles("screen--selection"))
             content = content.stylize(selected, span[0], span[1] if span[1] >= 0 else len(line.text))
         segments = content.render_segments(self.visual_style) if content else []
         if line.picture is not None:
@@ -409,7 +406,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             if hint.y == line_y and label.startswith(self._typed):
                 drawn = Content.styled(label, _HINT_STYLE).render_segments(self.visual_style)
                 strip = Strip.join([strip.crop(0, hint.x), Strip(drawn), strip.crop(hint.x + len(label))])
-        return strip.crop_extend(left, left + width, self.rich_style).apply_offsets(left, line_y)
+        return strip.crop_extend(left, left + width, self.visual_style.rich_style).apply_offsets(left, line_y)
 
     def _draw_picture(self, picture: PictureLine) -> Sequence[Segment]:
         """Draw a row of a picture: dots until it is loaded, spaces if that failed."""
@@ -505,6 +502,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             if is_first:
                 self._show_quote()
                 self._show_match()
+        self._blank_lines = max(0, min(self._blank_lines, self.top_y + self.view_size.height - len(self.lines)))
         self._update_view(is_upward=False)
 
     @on(events.Click)
@@ -516,4 +514,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         picture = found.line.picture
         number = picture.link_number if picture is not None else event.style.meta.get(TARGET_META)
         if number is not None:
-            self.follow(self.lines.get_chunk_lines(found.position.chunk).links[number])
+            self.follow(self.lines.get_chunk_lines(found.chunk).links[number])
+
+
+def _make_style(styles: StylesBase) -> Style:
+    """Make a style of what a rule sets. Most themes set no colour for selections, and Textual would take white."""
+    style = Style.from_styles(styles)
+    return style if styles.has_rule("color") else replace(style, foreground=None)

@@ -27,7 +27,6 @@ from roamtui.models.recorded import RECORDED
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import (
-    EarlierTarget,
     ExampleTarget,
     LinkTarget,
     SectionTarget,
@@ -395,8 +394,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case ExampleTarget(question):
                 self.question_box.fill(question)
                 self.panes.focus_scope(Scope.INPUT)
-            case EarlierTarget():
-                self.chat_log.show_earlier()
             case LinkTarget():
                 self.reader_pane.reader.follow_answer_link(event.target)
             case SectionTarget():

@@ -45,14 +45,11 @@ _BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ",
 _CURSOR_STYLE = "bold $block-cursor-foreground on $block-cursor-background"
 _BLURRED_CURSOR_STYLE = "on $foreground 15%"
 _FOLD_META_KEY = "roamtui_fold"
-"""The style metadata key of the triangle of a node that can be folded."""
+"""The style metadata key of a triangle: whether its node can be folded."""
 
 
 class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows the outline of a conversation's library, one strip per line. `show` replaces the state that it draws.
-
-    CSS may set its left and right padding, but no border.
-    """
+    """Shows the outline of a conversation's library, one strip per line. `show` replaces the state that it draws."""
 
     ALLOW_SELECT = False
     BINDINGS = make_bindings(Scope.TREE, Scope.SECTION, Scope.MOVE)
@@ -86,7 +83,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         line, width = y + self.scroll_offset.y, self.scrollable_content_region.width
         if not 0 <= line < len(self.lines):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.visual_style.rich_style)
         content = self.draw_line(line, width)
         if line == self.cursor_line:
             # A focused cursor covers all colours: only its own is sure to be readable on its background.
@@ -105,8 +102,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         style = "bold $text-accent" if section is not None else "" if title else "italic $muted"
         title = title or format_node(self.lines.library, section_id)
         triangle = Content.styled(f"{fold} ", "$text-warning" if fold is FoldState.FAILED else "$muted")
-        if fold is not FoldState.LEAF:
-            triangle = triangle.stylize(Style.from_meta({_FOLD_META_KEY: True}))
+        triangle = triangle.stylize(Style.from_meta({_FOLD_META_KEY: fold is not FoldState.LEAF}))
         room = width - sum(map(cell_len, (guides, opened, signs))) - len(triangle)
         place = self.lines.format_place(line)
         place = place if room - len(place) > _TITLE_WIDTH_MIN else ""
@@ -144,9 +140,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """Mark what was found, and scroll to what was opened and to the first citation."""
         match event:
             case QuestionAnswered():
-                cited = (citation.section_id for citation in self._state.transcript.exchanges[-1].citations)
-                for section_id in [one for one in cited if one in self._state.library][:1]:
-                    self.reveal(section_id)
+                for citation in self._state.transcript.exchanges[-1].citations[:1]:
+                    self.reveal(citation.section_id)
             case SectionsSearched(hits=hits):
                 self.mark(hit.section_id for hit in hits)
             case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
@@ -268,7 +263,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if offset is None or not 0 <= line < len(self.lines):
             return
         self._move_to_line(line)
-        if _FOLD_META_KEY in event.style.meta:
+        if event.style.meta.get(_FOLD_META_KEY):
             self.action_fold()
         else:
             self.action_read()

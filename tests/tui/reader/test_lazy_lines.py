@@ -86,11 +86,11 @@ def _read_all(lines: LazyLines) -> list[Line]:
 def test_only_what_is_looked_at_is_laid_out() -> None:
     lines = make_lines(_BOOK)
     assert len(lines.chunks) > 50
-    assert not lines.laid_out_chunks
+    assert not lines.cached
     lines.measure_from(0, 50)
-    assert len(lines.laid_out_chunks) <= 2
+    assert len(lines.cached) <= 2
     lines.get_line(len(lines) // 2)
-    assert len(lines.laid_out_chunks) <= 3
+    assert len(lines.cached) <= 3
 
 
 _SHORT = _BOOK[: _BOOK.index("## Section 30")]
@@ -105,8 +105,8 @@ def test_lines_are_in_order_wherever_one_looks_first(looked_at: list[int]) -> No
     assert _read_all(lines) == _SHORT_WHOLE
     assert len(lines) == len(_SHORT_WHOLE)
     assert [lines.get_line(y) for y in (0, len(_SHORT_WHOLE) - 1)] == [
-        (lines.locate(0), _SHORT_WHOLE[0]),
-        (lines.locate(len(_SHORT_WHOLE) - 1), _SHORT_WHOLE[-1]),
+        (0, _SHORT_WHOLE[0]),
+        (len(lines.chunks) - 1, _SHORT_WHOLE[-1]),
     ]
     assert lines.get_line(len(_SHORT_WHOLE)) is None
     assert lines.get_line(-1) is None
@@ -122,7 +122,7 @@ _LINKED = (
 def test_the_links_in_view_are_listed_in_order() -> None:
     lines = make_lines(_LINKED)
     for offset, hrefs in ((0, ["1", "2"]), (_LINKED.index("## Filler"), []), (_LINKED.index("# B"), ["3", "4"])):
-        lines.measure_from(lines.get_offset_y(offset), 8)
-        start = lines.get_offset_y(offset)
+        lines.measure_from(lines.get_y(offset), 8)
+        start = lines.get_y(offset)
         listed = lines.list_links(range(start, start + 8))
         assert [shown.link.href for shown in listed] == hrefs

@@ -154,7 +154,7 @@ async def test_a_large_document_costs_what_is_read_of_it() -> None:
     library = make_library(_BOOK * 5)
     async with _run(library) as (_, reader, pilot):
         assert len(reader.lines.chunks) > 300
-        assert len(reader.lines.laid_out_chunks) <= 2
+        assert len(reader.lines.cached) <= 2
         for _ in range(3):
             reader.action_page(1)
             await pilot.pause()
@@ -162,7 +162,7 @@ async def test_a_large_document_costs_what_is_read_of_it() -> None:
         await pilot.pause()
         reader.action_last()
         await pilot.pause()
-        assert len(reader.lines.laid_out_chunks) <= 12
+        assert len(reader.lines.cached) <= 12
 
 
 _HTML = """# Page
