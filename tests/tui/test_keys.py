@@ -60,7 +60,6 @@ FIELDS = {
     "question": (),
     "find": ("ctrl+f",),
     "help": ("f1", "/"),
-    "commands": ("ctrl+p",),
     "open": ("ctrl+o",),
     "conversations": ("f4", "/"),
     "title of a conversation": ("f4", "e"),

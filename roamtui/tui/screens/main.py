@@ -17,6 +17,7 @@ from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
     DocumentReloaded,
+    QuestionAnswered,
     QuestionAsked,
 )
 from roamtui.conversation.notices import Severity
@@ -211,12 +212,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.tree_pane.show(state)
             self.reader_pane.show(state)
             self.status_line.show_state(state)
-            self.panes.show()
         parts = (self.status_line, self.chat_log, self.tree_pane.outline, self.reader_pane, self.questions)
         for part in parts:
             part.show_event(event)
         if isinstance(event, QuestionAsked):
             self.panes.show_chat()
+        elif isinstance(event, QuestionAnswered):
+            self.panes.show()
         elif isinstance(event, ConversationStarted):
             self.panes.show_chat()
             self.panes.focus_scope(Scope.INPUT)
@@ -415,6 +417,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if event.is_read:
             self.tree_pane.outline.go_to(event.section_id)
             self.panes.show_reader()
+        self.panes.show()
 
     @on(ReadingPositionChanged)
     def _move_cursor(self, event: ReadingPositionChanged) -> None:
