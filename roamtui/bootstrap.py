@@ -1,7 +1,4 @@
-"""The one place where settings become objects: libraries, conversations, models, search, agents and tables.
-
-Agents, searchers and plans of tables are imported when they are made, because many commands do without them.
-"""
+"""The one place where settings become objects: libraries, conversations, models, search, agents and tables."""
 
 from __future__ import annotations
 
@@ -11,26 +8,18 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.agent.limits import AgentOptions
+from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import LOG_SUFFIX, ConversationStore
 from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library, LibrarySource
-from roamtui.document.loader import (
-    Loader,
-    LoadingOptions,
-    get_link_url,
-    is_url,
-    load_files,
-    load_pages,
-    open_sources,
-)
+from roamtui.document.loader import Loader, LoadingOptions, get_link_url, is_url, load_files, load_pages, open_sources
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import ProgressLine, report_conversion, warn, write_notice
@@ -38,26 +27,19 @@ from roamtui.models.base import Model
 from roamtui.models.options import OFFLINE
 from roamtui.models.recorded import RECORDED
 from roamtui.models.registry import make_model
-from roamtui.paths import (
-    conversations_path,
-    conversions_path,
-    indexes_path,
-    make_index_stem,
-    pages_path,
-    table_path,
-)
+from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
+from roamtui.paths import conversations_path, conversions_path, indexes_path, make_index_stem, pages_path, table_path
 from roamtui.search.base import Progress, Searcher, SearchMode, SearchServices
+from roamtui.search.hybrid import make_searcher
+from roamtui.search.index import IndexLocation, load_summaries
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.convert.converted import ConversionOptions, PageReport
 from roamtui.sources.file_sources import split_sources
 from roamtui.sources.listing import estimate_load_cost
 from roamtui.sources.web.urls import normalise_url, origin_of
 from roamtui.table.columns import drop_repeated_columns, parse_question, read_columns
+from roamtui.table.runner import TablePlan
 from roamtui.table.store import Table, is_table, list_rows, read_table
-
-if TYPE_CHECKING:
-    from roamtui.agent.loop import Agent
-    from roamtui.table.runner import TablePlan
 
 EMBEDDING_FORM = "embedded {:,} of {:,} chunks"
 _LOADED_AT_START_BYTES = 1_000_000
@@ -128,8 +110,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         summaries, database = {**library.summaries}, self.settings.retrieval.index
         path = indexes_path() / f"{make_index_stem(library.source)}.sqlite3"
         if path.exists():
-            from roamtui.search.index import load_summaries
-
             summaries |= load_summaries(path)
         if database is not None:
             from roamtui.search.lance import LanceDatabase
@@ -272,8 +252,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Raises:
             UsageError: A choice is unavailable.
         """
-        from roamtui.agent.loop import Agent
-
         searcher = self.make_searcher_factory()(conversation.state.library)
         return Agent(conversation, model or self.make_model(), searcher, self.agent_options)
 
@@ -286,9 +264,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             UsageError: A choice is unavailable. The message says what to choose or install.
             IndexLostError: The LanceDB database of the settings cannot be used.
         """
-        from roamtui.search.hybrid import make_searcher
-        from roamtui.search.index import IndexLocation
-
         services = self.make_search_services(needs_vectors=needs_vectors)
         location = IndexLocation(folder=indexes_path(), on_warning=self.on_warning)
         return partial(make_searcher, options=self.settings.retrieval, services=services, location=location)
@@ -301,8 +276,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
         """
-        from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
-
         options, settings = self.settings.retrieval, self.settings
         reranks = options.mode is not SearchMode.OFF and options.rerank == "on"
         if not options.needs_vectors and not reranks:
@@ -350,8 +323,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             UsageError: A choice is unavailable.
             StoreError: The folder of the table cannot be read.
         """
-        from roamtui.table.runner import TablePlan
-
         if len(sources) == 1 and is_table(Path(sources[0])):
             table = read_table(Path(sources[0]))
         else:

@@ -38,12 +38,7 @@ from roamtui.conversation.state import (
 )
 from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import Command, ExpandSections, FoldNodes, ReadSection, update
-from roamtui.document.added_sources import (
-    SourceOpener,
-    list_sources_of,
-    make_source_key,
-    restore_sources,
-)
+from roamtui.document.added_sources import SourceOpener, list_sources_of, make_source_key, restore_sources
 from roamtui.document.library import Library, LibrarySource, make_short_name
 from roamtui.document.loader import Loader, load_pages
 from roamtui.document.parallel import run_in_thread

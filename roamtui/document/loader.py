@@ -111,12 +111,11 @@ class Loader:
             UsageError: The URL of the proxy is invalid.
         """
         from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - few documents need connections
-        from roamtui.sources.web.proxy import resolve_proxy  # noqa: PLC0415 - the same
 
         fetching = FetchOptions(
             is_offline=self.options.is_offline,
             always_fetch=self.options.always_fetch,
-            proxy=resolve_proxy(self.options.proxy, os.environ),
+            proxy=self.options.proxy,
         )
         fetcher = Fetcher(cache_dir=self.options.cache_dir, options=fetching)
         self._close = finalize(self, fetcher.close)

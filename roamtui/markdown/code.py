@@ -89,12 +89,11 @@ def _get_lexer(language: str) -> Any:  # noqa: ANN401 - Pygments has no types
     if not language:
         return None
     # Pygments is slow to import, and many documents have no code.
-    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]  # noqa: PLC0415
-    from pygments.util import ClassNotFound  # type: ignore[import-untyped]  # noqa: PLC0415
+    from pygments import lexers, util  # type: ignore[import-untyped]  # noqa: PLC0415
 
     try:
-        return get_lexer_by_name(language, stripnl=False)
-    except ClassNotFound:
+        return lexers.get_lexer_by_name(language, stripnl=False)
+    except util.ClassNotFound:
         return None
 
 

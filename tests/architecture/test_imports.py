@@ -163,8 +163,6 @@ _NOT_NEEDED_FOR_OUTLINE = (
     *_HEAVY,
     "markdown_it",
     "rapidfuzz",
-    "roamtui.agent.loop",
-    "roamtui.search.hybrid",
     "tomlkit",
 )
 _PRINT_LOADED = "import sys; print(chr(10) + chr(32).join(sorted(sys.modules)))"
@@ -217,7 +215,7 @@ def test_the_first_screen_loads_only_what_it_shows() -> None:
     assert sorted(loaded.intersection(_NOT_NEEDED_FOR_FIRST_SCREEN)) == []
 
 
-def test_the_outline_of_a_file_loads_neither_screen_nor_models_nor_search() -> None:
+def test_the_outline_of_a_file_loads_neither_screen_nor_providers() -> None:
     loaded = _list_loaded("from roamtui.cli import main; assert main(['outline', 'examples/handbook.md']) == 0")
     assert "roamtui.outline.render" in loaded
     assert sorted(loaded.intersection(_NOT_NEEDED_FOR_OUTLINE)) == []

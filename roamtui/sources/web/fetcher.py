@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 import time
 from http import HTTPStatus
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from roamtui.sources.web.backend import Deadline, Dial, HostResolver, Resolve, resolve_with_system
 from roamtui.sources.web.cache import MISSING_STATUSES, PAGE_STATUSES, HttpResponse, PageCache
@@ -19,6 +22,7 @@ from roamtui.sources.web.page import (
     make_status_error,
     parse_retry_after,
 )
+from roamtui.sources.web.proxy import resolve_proxy
 from roamtui.sources.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
 
 _DEFAULT_OPTIONS = FetchOptions()
@@ -43,11 +47,16 @@ class Fetcher:
         """Set up without opening a connection.
 
         The cache folder is created when needed. `dial` opens connections to IP addresses after they were checked.
+
+        Raises:
+            UsageError: The URL of the proxy is invalid.
         """
-        self._options = options
+        self._options = replace(options, proxy=resolve_proxy(options.proxy, os.environ))
         self._cache = None if cache_dir is None else PageCache(cache_dir, options.cache_bytes_max)
         self._deadline = Deadline()
-        self._client = HttpClient(options, self._deadline, HostResolver(resolve), dial=dial, ssl_context=ssl_context)
+        self._client = HttpClient(
+            self._options, self._deadline, HostResolver(resolve), dial=dial, ssl_context=ssl_context
+        )
 
     def fetch(self, url: str, allowed: AllowedOrigins, *, follows_public: bool = False) -> FetchedPage:
         """Fetch the page at a URL. With `follows_public`, redirects to other public origins are followed too.

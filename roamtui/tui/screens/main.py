@@ -25,6 +25,7 @@ from roamtui.conversation.state import AskOptions, ConversationState
 from roamtui.document.node import Span
 from roamtui.models.options import OFFLINE
 from roamtui.models.recorded import RECORDED
+from roamtui.quotes.recheck import resolve_citation
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import (
@@ -295,8 +296,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case Scope.READER:
                 return self.reader_pane.reader.selection
             case Scope.CHAT:
-                from roamtui.quotes.recheck import resolve_citation
-
                 if (target := self.chat_log.selected_section) is not None:
                     return target.section_id, resolve_citation(target.citation, self.state.library)
                 self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
