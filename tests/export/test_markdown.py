@@ -1,13 +1,16 @@
-"""Conversations and notes as Markdown."""
+"""Conversations and notes as Markdown, and conversations as JSON."""
 
 from __future__ import annotations
 
+import json
 import re
 
 from roamtui.conversation.notes import Note
 from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.quotes.recheck import ClaimStatus, LocatedNote, read_claims
+from tests.conversation.conversations import Recorder, find
 from tests.export.answering import LABELS, answer_question
 
 
@@ -53,3 +56,15 @@ def test_the_export_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
 def test_an_export_claims_only_the_quotes_that_were_found() -> None:
     text = render_markdown(answer_question(), "manual.md")
     assert [claim.quote for claim in read_claims(text, "export.md")] == ["2 euros a day"]
+
+
+def test_a_conversation_is_one_object_that_utf_8_can_encode() -> None:
+    state = Recorder().ask("Why 標 \ud800?", "Alpha", answer="Because.").state
+    text = render_json(state, "manual.md")
+    assert "標 \\ud800?" in text.encode().decode()
+    conversation = json.loads(text)
+    assert (conversation["source"], conversation["open"]) == ("manual.md", [find(state, "Alpha")])
+    (exchange,) = conversation["exchanges"]
+    assert (exchange["question"], exchange["answer"]) == ("Why 標 \ud800?", "Because.")
+    assert [event["kind"] for event in exchange["events"]] == ["sections_expanded"]
+    assert "deliveries" not in exchange["events"][0]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import json
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.conversation.events import ExpandStatus
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.quotes.read import extract_quotations
 from roamtui.quotes.verdicts import AnswerProof, QuoteChecker, make_proof, verify_citations
 from tests.agent.asking import MANUAL
 from tests.conversation.conversations import begin, expand_by_agent, find, make_state
+from tests.real_documents import PROJECT_DIR
 
 
 @pytest.mark.parametrize(
@@ -320,3 +324,31 @@ def test_while_an_answer_streams_it_is_judged_as_if_it_ended_there(state: Conver
     assert judge(len(answer)) == [('"2 euros a day"', "!"), ('"9 euros a day"', "✗")]
     for end in range(len(answer)):
         assert checker.cite(answer[:end]) == verify_citations(answer[:end], state)
+
+
+CASES: dict[str, Any] = json.loads((PROJECT_DIR / "tests" / "cases" / "answers.json").read_text("utf-8"))
+
+
+def make_document(sections: list[dict[str, Any]]) -> str:
+    """Return Markdown with these sections, below the headings of their paths."""
+    lines: list[str] = []
+    above: list[str] = []
+    for section in sections:
+        path = section["path"]
+        shared = next((depth for depth, title in enumerate(path) if above[depth : depth + 1] != [title]), len(path) - 1)
+        lines += [f"{'#' * (depth + 1)} {path[depth]}\n" for depth in range(shared, len(path))]
+        lines.append(f"{section['text']}\n")
+        above = path
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_a_recorded_answer_keeps_its_verdicts(case: dict[str, Any]) -> None:
+    section_ids = [section["id"] for section in case["sections"]]
+    state, results = expand_by_agent(begin(make_state(make_document(case["sections"]))), *section_ids)
+    assert {result.status for result in results} <= {ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN}, "other ids"
+    found = [
+        {"quote": citation.quote, "id": citation.section_id, "verdict": citation.state.value}
+        for citation in verify_citations(case["answer"], state)
+    ]
+    assert found == case["quotes"]

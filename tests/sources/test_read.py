@@ -1,5 +1,8 @@
+"""Bytes of files as text: what is read, and in which encoding."""
+
 from __future__ import annotations
 
+import codecs
 import io
 import sys
 from pathlib import Path
@@ -7,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.errors import SourceError
+from roamtui.sources.decode import decode_text
 from roamtui.sources.read import read_source
 
 _PROJECT_LIKE = "# Title\n\nWords.\n"
@@ -38,3 +42,37 @@ def test_the_error_for_a_missing_file_suggests_the_nearest_name(tmp_path: Path) 
 @pytest.mark.parametrize("name", ["/dev/null", "a\0b.md", "x" * 5_000, ""])
 def test_a_name_that_cannot_be_opened_is_refused(name: str) -> None:
     _refuse(name)
+
+
+_TEXT = "# Überschrift\r\n\n漢字 🙂\n"
+
+
+@pytest.mark.parametrize(
+    ("mark", "encoding"),
+    [
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+        (codecs.BOM_UTF32_LE, "utf-32-le"),
+    ],
+)
+def test_a_byte_order_mark_names_the_encoding_and_is_dropped(mark: bytes, encoding: str) -> None:
+    assert decode_text(mark + _TEXT.encode(encoding), "a.md") == (_TEXT, ())
+
+
+def test_what_is_no_text_is_replaced_or_kept_with_a_note() -> None:
+    text, notes = decode_text(b"# Words\xff and\0 more\n\xc3", "a.md")
+    assert text == "# Words\ufffd and\0 more\n\ufffd"
+    assert notes[0] == "a.md: 2 characters are not valid UTF-8 and show as \ufffd."
+    assert "1 NUL" in notes[1]
+
+
+@pytest.mark.parametrize(
+    ("data", "is_text"),
+    [(bytes(range(256)) * 40, False), (b"\x01\x01\x01aaaaaa", False), (b"\x01\x01\x01aaaaaaa", True)],
+)
+def test_a_file_of_too_many_control_characters_is_not_text(data: bytes, *, is_text: bool) -> None:
+    if is_text:
+        assert decode_text(data, "a.md") == (data.decode(), ())
+    else:
+        with pytest.raises(SourceError, match=r"a\.md does not look like text"):
+            decode_text(data, "a.md")

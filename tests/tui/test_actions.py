@@ -1,4 +1,4 @@
-"""The table of actions is whole: each does something, no key means two things, help and docs/keys.md follow from it."""
+"""The table of actions is whole: each does something, no key means two things; help, docs and palette follow."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.context import ImageMode, TuiOptions
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.conversations import ConversationsScreen
+from roamtui.tui.screens.help import HelpDialog
+from roamtui.tui.screens.lists import PickerItem, filter_items
 from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.screens.picture import PictureScreen, ShownFile
 from roamtui.tui.screens.table import TableScreen
 from tests.fakes.scripted_model import ScriptedModel
 from tests.table.filling import make_plan
-from tests.tui.driving import make_app, make_context, running, wait_until
+from tests.tui.driving import make_app, make_context, press_until, running, screen_text, type_at_once, wait_until
 from tests.tui.opening import Opener
 
 
@@ -116,3 +118,30 @@ def test_what_is_typed_cannot_send_a_question(key: str) -> None:
         f'"start.complete" stays as it was: "{key}" is typed into the text field.',
     )
     assert keys.format_first_key("input.send") == "enter"
+
+
+async def test_keys_typed_at_once_go_to_the_list_of_commands_and_then_to_what_it_opens() -> None:
+    async with running(make_app(), (120, 35)) as (app, pilot):
+        type_at_once(pilot, "ctrl+p", *"theme", "enter", *"beacon", "enter", *"hm")
+        await wait_until(pilot, lambda: app.main_screen.question_box.text == "hm")
+        assert app.theme == "beacon"
+
+
+def test_the_best_match_comes_first() -> None:
+    names = (("a", "Pin"), ("a", "Unpin"), ("b", "Spin"), ("b", "A pin"), ("c", "pinned"), ("c", "Note"))
+    choices = [PickerItem(value=name, label=name, group=group) for group, name in names]
+    assert [choice.value for choice in filter_items(choices, "PIN")] == ["Pin", "pinned", "A pin", "Unpin", "Spin"]
+    assert filter_items(choices, "") == tuple(choices)
+    assert filter_items(choices, "pin x") == ()
+
+
+async def test_help_is_filtered_as_typed() -> None:
+    async with running(make_app(), (120, 35)) as (app, pilot):
+        await press_until(pilot, HelpDialog, "f1")
+        await wait_until(pilot, "Question box · current pane")
+        assert screen_text(app).index("current pane") < screen_text(app).index("Everywhere")
+        await pilot.press(*"pin")
+        await wait_until(pilot, lambda: "Pin or unpin" in screen_text(app) and "Fold or unfold" not in screen_text(app))
+        await press_until(pilot, "No match", *"zz")
+        await press_until(pilot, "Go to the outline.", "escape")
+        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")

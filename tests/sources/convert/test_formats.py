@@ -1,4 +1,4 @@
-"""Office files and books as Markdown: each format with a good, an empty, a broken, a huge and a hostile file."""
+"""Office files, books and notebooks as Markdown: good, empty, broken, huge and hostile files of each format."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert import subprocess_converter
 from roamtui.sources.convert.conversion import convert
 from roamtui.sources.convert.converted import ConvertedText
+from roamtui.sources.convert.notebook import convert_notebook
 from roamtui.sources.read import read_file
 from tests.sources.convert.samples import (
     FILES,
@@ -214,3 +215,15 @@ def test_a_formula_of_libreoffice_is_code() -> None:
 def test_a_citation_names_the_slide() -> None:
     library = build_library(read_file(Path(FILES / "talk.pptx")))
     assert [library.node(section_id).page for section_id in library.walk()] == [1, 2, 3, 4]
+
+
+def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:
+    converted = convert_notebook(read_sample("tides.ipynb"), "tides.ipynb")
+    assert read_outline(converted.text) == [(1, "Tides"), (2, "By port"), (2, "Picture")]
+    assert "Heights in *metres*." in converted.text
+    assert "```python\nheights = {" in converted.text
+    assert "```output\nhighest 7.2\n```" in converted.text
+    assert "|  | port | metres |\n| --- | --- | --- |\n| 0 | Brest | 6.1 |" in converted.text
+    assert "```output\nZeroDivisionError: division by zero\n```" in converted.text
+    assert "Figure size" not in converted.text
+    assert "base64" not in converted.text
