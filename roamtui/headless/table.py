@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 
 from roamtui.errors import UsageError
-from roamtui.export.table import RENDERERS, format_progress, render_json_table
+from roamtui.export.table import RENDERERS, format_progress
 from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
 from roamtui.models.base import get_startup_note
 from roamtui.models.options import OFFLINE
@@ -19,7 +20,8 @@ from roamtui.table.store import Table
 def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     """Fill a table, write it, and return the exit status: 1 if a cell failed or the run ended early.
 
-    The suffix of `output_path` decides the format. If it is None, JSON is written to stdout.
+    The suffix of `output_path` decides the format. If it is None, JSON is written to stdout, or Markdown
+    to a terminal.
 
     Raises:
         RoamtuiError: The table cannot be read or saved, or the file cannot be of this kind.
@@ -27,7 +29,8 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     """
     if not table.columns:
         raise UsageError("a table needs questions. Give them with -q, or a file of them with --questions.")
-    render = render_json_table if output_path is None else RENDERERS.get(output_path.suffix.lower())
+    path = output_path or Path("table.md" if sys.stdout.isatty() else "table.json")
+    render = RENDERERS.get(path.suffix.lower())
     if render is None:
         raise UsageError(f"-o takes a file whose name ends with {', '.join(RENDERERS)}.")
     if output_path is not None and os.path.realpath(output_path) in {
@@ -42,9 +45,9 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     if note := get_startup_note(plan.model):
         warn(note)
     if output_path is None:
-        write_text(render_json_table(table))
+        write_text(render(table, path))
     else:
-        output_path.write_bytes(render(table, output_path).encode("utf-8", "backslashreplace"))
+        path.write_bytes(render(table, path).encode("utf-8", "backslashreplace"))
     if plan.model.name == OFFLINE:
         write_notice("Each cell is the best passage of its row. No model has read them: --model chooses one.")
     write_notice(f"{format_progress(run)}. The table is in {table.folder}")
