@@ -13,7 +13,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint embeddings fast snap golden bench size fuzz soak docs release clean
+.PHONY: help run test lint embeddings fast snap golden bench compare size fuzz soak docs release clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ golden: $(VENV)/.developed ## Write anew what every command prints (tests/cases/
 
 bench: $(VENV)/.developed ## Measure speed, each number beside one that it can be compared with (ARGS="--only tree" for one part)
 	@$(BIN)/python -m tests.benchmarks.bench $(ARGS)
+
+compare: $(VENV)/.developed $(MODEL_VENV)/.distilled ## Compare what a question brings with plain search and MiniLM (ARGS=--quick without MiniLM, ARGS="--sets ray-docs")
+	@$(BIN)/python -m tests.benchmarks.compare --models $(MODEL_VENV) $(ARGS)
 
 size: $(VENV)/.developed ## Print how many files, lines and functions every folder has, beside its limit
 	@$(BIN)/python -m tests.benchmarks.size

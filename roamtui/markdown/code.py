@@ -11,8 +11,6 @@ from roamtui.markdown.lines import TAB_WIDTH, Run, RunStyle, TextRole
 
 FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)")
 """A line that opens or closes a fence, also inside a list item or a block quote."""
-_INFO = re.compile(r"\{?[ \t]*[.=]?(?P<language>[\w+#./-]*)(?P<rest>.*)")
-_TITLE = re.compile(r"\b(?:title|filename|file|name|caption)=(?:\"([^\"]*)\"|'([^']*)'|(\S+))|\[([^\[\]]+)\]")
 
 
 def update_fence(opening: str, line: str) -> str:
@@ -29,16 +27,10 @@ def update_fence(opening: str, line: str) -> str:
     return "" if is_end else opening
 
 
-def describe_code(info: str) -> tuple[str, str]:
-    """Return the language of a block of code, and the label to show above it: the language and a title.
-
-    `info` is the text after the opening fence. It may have other options of a site generator, which are not shown.
-    """
-    match = _INFO.match(info)
-    language, rest = (match["language"], match["rest"]) if match else ("", "")
-    titled = _TITLE.search(rest)
-    title = next(filter(None, titled.groups()), "") if titled else ""
-    return language, " · ".join(filter(None, (language, title)))
+def get_language(info: str) -> str:
+    """Return the language that the text after an opening fence names. Options of site generators follow it."""
+    match = re.match(r"\{?[ \t]*[.=]?([\w+#./-]*)", info)
+    return match[1] if match else ""
 
 
 _HIGHLIGHTED_LENGTH_MAX = 20_000

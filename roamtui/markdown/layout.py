@@ -24,7 +24,7 @@ from roamtui.markdown.blocks import (
     Table,
     ThematicBreak,
 )
-from roamtui.markdown.code import describe_code, highlight_code
+from roamtui.markdown.code import get_language, highlight_code
 from roamtui.markdown.lines import (
     HARD_BREAK,
     Line,
@@ -186,14 +186,14 @@ class MarkdownLayout(Struct, kw_only=True):
 
     def _add_code(self, block: Code) -> None:
         start = block.offsets[0]
-        language, label = describe_code(block.info)
-        if label:
-            self._add_lines([(make_run(label, RunStyle(TextRole.ASIDE)),)], start, start, is_code=True)
+        language = get_language(block.info)
+        if language:
+            self._add_lines([(make_run(language, RunStyle(TextRole.ASIDE)),)], start, start, is_code=True)
         room = None if self.can_scroll or not self.can_click else self._compute_available_width()
         spans = zip(block.offsets, block.offsets[1:], strict=False)
         for number, (runs, (start, end)) in enumerate(zip(highlight_code(block.text, language), spans, strict=False)):
             lines = fold_runs(runs, room and room - len(_CODE_MARGIN.text))
-            self._add_lines(lines, start, end, is_code=True, is_tight=number > 0 or bool(label))
+            self._add_lines(lines, start, end, is_code=True, is_tight=number > 0 or bool(language))
 
     def _add_table(self, block: Table) -> None:
         head_style, style = RunStyle(emphasis=Emphasis.STRONG), RunStyle()

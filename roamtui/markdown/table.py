@@ -12,7 +12,6 @@ _GRID = RunStyle(TextRole.GRID)
 _COLUMN_GAP = Run(" │ ", _GRID)
 _WORD_WIDTH_MAX = 60
 """In cells. A longer word in a table may be broken."""
-_FIGURE_LENGTH_MAX = 40
 _FIGURE_LETTERS_MAX = 3
 """Maximum number of letters in a figure, for its currency or unit, as in ``32 MiB``."""
 _FIGURES_MIN = 0.8
@@ -47,16 +46,11 @@ def _align_figures(rows: Sequence[Cells], alignments: Sequence[str], columns: in
     for column, alignment in enumerate(aligned):
         cells = ["".join(run.text for run in row[column]).strip() for row in rows if column < len(row)]
         filled = [cell for cell in cells if cell]
-        figures = [cell for cell in filled if _is_figure(cell)]
-        has_digit = any(character.isdecimal() for figure in figures for character in figure)
+        figures = [cell for cell in filled if sum(map(str.isalpha, cell)) <= _FIGURE_LETTERS_MAX]
+        has_digit = any(map(str.isdecimal, "".join(figures)))
         if not alignment and has_digit and len(filled) > 1 and len(figures) >= _FIGURES_MIN * len(filled):
             aligned[column] = "right"
     return aligned
-
-
-def _is_figure(cell: str) -> bool:
-    """Check whether a cell is a number with its sign, currency or unit, or a dash for none."""
-    return len(cell) <= _FIGURE_LENGTH_MAX and sum(map(str.isalpha, cell)) <= _FIGURE_LETTERS_MAX
 
 
 def _compute_column_widths(rows: Sequence[Cells], room: int | None, *, can_scroll: bool) -> list[int]:

