@@ -12,7 +12,6 @@ from roamtui.search.index import SectionIndex, stem_title, title_of
 from roamtui.search.lexicon import make_pattern, stem
 from roamtui.search.terms import normalise_unicode, split_words
 
-_ENDINGS = frozenset({"s", "es", "y", "ies", "d", "ed", "er", "ers", "or", "ors", "ee", "ees", "ing", "ings", "ion"})
 _LENGTH_MIN = 4
 """Minimum length of a word that is corrected. Shorter ones are too similar to each other."""
 _SIMILARITY_MIN = 0.79
@@ -28,12 +27,12 @@ def suggest_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, 
             continue
         similar = list_similar_words(word, index.title_words)
         if similar:
-            corrections[word] = tuple(similar)
+            corrections[word] = similar
     return corrections
 
 
-def list_similar_words(word: str, words: Sequence[str]) -> dict[str, float]:
-    """Return up to three words that a mistyped one may mean, in singular or plural, with similarities from 0 to 1."""
+def list_similar_words(word: str, words: Sequence[str]) -> tuple[str, ...]:
+    """Return up to three words that a mistyped one may mean, in singular or plural, most similar first."""
     from rapidfuzz import distance, process  # noqa: PLC0415 - the first screen does not need it
 
     similarities: dict[str, float] = {}
@@ -42,15 +41,7 @@ def list_similar_words(word: str, words: Sequence[str]) -> dict[str, float]:
         similar = process.extract(spelling, words, scorer=scorer, score_cutoff=_SIMILARITY_MIN, limit=_CORRECTIONS_MAX)
         for other, similarity, _ in similar:
             similarities[other] = max(similarity, similarities.get(other, 0.0))
-    best = sorted(similarities, key=lambda other: (-similarities[other], other))[:_CORRECTIONS_MAX]
-    kept = {}
-    for other in best:
-        # Words that differ only in their endings (owners, owning) are forms of one word, not slips.
-        start = next((index for index, pair in enumerate(zip(word, other, strict=False)) if pair[0] != pair[1]), 0)
-        is_form = start >= _LENGTH_MIN and word[start:] in _ENDINGS and other[start:] in _ENDINGS
-        if not is_form:
-            kept[other] = similarities[other]
-    return kept
+    return tuple(sorted(similarities, key=lambda other: (-similarities[other], other))[:_CORRECTIONS_MAX])
 
 
 _MESSAGES_MAX = 40

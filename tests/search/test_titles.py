@@ -26,11 +26,6 @@ def test_known_short_and_unusual_words_are_not_corrected() -> None:
     assert suggest_corrections(_INDEX, ["installed", "step", "pot", "guide2", "zebra"]) == {}
 
 
-def test_another_form_of_a_word_is_no_correction() -> None:
-    index = SectionIndex(make_library("# Counterparts\n\nTwo copies.\n\n# Database\n\nRows.\n"))
-    assert suggest_corrections(index, ["counterparty", "databsae"]) == {"databsae": ("database",)}
-
-
 TOWN = """\
 # Town guide
 
