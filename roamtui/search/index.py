@@ -18,7 +18,6 @@ from msgspec import Struct
 
 from roamtui.document.document import Document
 from roamtui.document.library import Library, NodeNumbering
-from roamtui.document.node import NodeKind
 from roamtui.errors import format_reason
 from roamtui.paths import make_index_stem, make_private_folder, open_private_file
 from roamtui.search.base import IndexLostError, Progress
@@ -74,8 +73,9 @@ class SectionIndex:
         return len(self.layout)
 
     def title(self, number: int) -> str:
-        """Return the title of a node, or an empty string for a text without headings."""
-        return title_of(*self.layout.locate(number))
+        """Return the title of a node."""
+        document, row = self.layout.locate(number)
+        return document.columns.titles[row]
 
     def own_text(self, number: int) -> str:
         """Return the text of a node up to the next heading."""
@@ -92,8 +92,7 @@ class SectionIndex:
     @cached_property
     def title_words(self) -> Sequence[str]:
         """The words in titles that mistyped words may be corrected to."""
-        documents = self.library.documents
-        titles = {title_of(document, row) for document in documents for row in range(len(document.columns))}
+        titles = {title for document in self.library.documents for title in document.columns.titles}
         words = {word for title in titles for word in tokenise(title) if len(word) >= _TITLE_WORD_LENGTH_MIN}
         return sorted(word for word in words - STOP_WORDS if not any(map(str.isdigit, word)))
 
@@ -124,19 +123,13 @@ def stem_title(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in split_words(text) if word not in STOP_WORDS)
 
 
-def title_of(document: Document, row: int) -> str:
-    """Return the title of a row, or an empty string if it is only the first words of its text."""
-    columns = document.columns
-    return "" if columns.kinds[row] is NodeKind.TEXT else columns.titles[row]
-
-
 def _list_titles(layout: NodeNumbering, place: tuple[Document, int] | None) -> tuple[str, ...]:
     """Return the titles of a row and of all rows above it, nearest first."""
     titles: list[str] = []
     while place is not None:
         document, row = place
         while row >= 0:
-            titles.append(title_of(document, row)[:_ABOVE_LENGTH_MAX])
+            titles.append(document.columns.titles[row][:_ABOVE_LENGTH_MAX])
             row = document.columns.parents[row]
         place = layout.host(document)
     return tuple(titles)
@@ -190,7 +183,7 @@ class IndexedDocument(Struct, frozen=True):
                 body = document.text[starts[row] : starts[row + 1]]
                 if summary := document.get_summary(row, self.summaries):
                     body = f"{body}\n{summary}"
-                columns = (title_of(document, row), _join_context(self.layout, document, row), body)
+                columns = (document.columns.titles[row], _join_context(self.layout, document, row), body)
                 title, path, body = (space_unspaced_scripts(normalise_unicode(text)) for text in columns)
                 yield row, (title, path, body)
 

@@ -72,7 +72,6 @@ _PHRASE_WORDS_MAX = 32
 _ALNUM_RUN = re.compile(r"[^\W_]+")
 _CONTINUATION_START = re.compile(make_pattern("going on"), re.IGNORECASE)
 _POINTING_WORDS = frozenset(list_words("pointing"))
-_LAST_WORD = re.compile(r"(?<![\w.-])[^\W\d_]{2,}\Z")
 
 
 class Query(Struct, frozen=True, kw_only=True):
@@ -116,21 +115,13 @@ def parse_query(text: str) -> Query:
     return Query(text=text, language=language, terms=terms, words=tuple(words), expressions=tuple(identifiers))
 
 
-def expand_query(index: SectionIndex, query: Query) -> Query:
-    """Replace words that are not in the index: an incomplete last word by its completions, others by corrections."""
-    words = list(query.words)
-    last = _LAST_WORD.search(query.text)
-    for word in tokenise(last[0]) if last is not None else ():  # the person may still be typing it
-        completions = f"{_quote(word)} *"
-        if word in words and not index.has_word(word) and index.store.count(completions, 1):
-            words.remove(word)
-            query = replace(query, expressions=(*query.expressions, completions))
-    corrections = suggest_corrections(index, words)
+def correct_query(index: SectionIndex, query: Query) -> Query:
+    """Replace words that are not in the index by corrections."""
+    corrections = suggest_corrections(index, query.words)
     added = tuple(dict.fromkeys(chain.from_iterable(corrections.values())))
-    known = (word for word in words if word not in corrections)
-    return replace(
-        query, terms=tuple(dict.fromkeys((*query.terms, *added))), words=tuple(dict.fromkeys((*known, *added)))
-    )
+    known = (word for word in query.words if word not in corrections)
+    terms, words = dict.fromkeys((*query.terms, *added)), dict.fromkeys((*known, *added))
+    return replace(query, terms=tuple(terms), words=tuple(words))
 
 
 class KeywordSearcher:
@@ -217,7 +208,7 @@ def _rank(titles: TopicTitles, text: str, limit: int, within: str | None, earlie
     scores: dict[int, float] = {}
     named: list[int] = []
     if limit >= 1 and query.terms:
-        query = expand_query(index, query)
+        query = correct_query(index, query)
         scores = _score_sections(index, query, max(limit, CANDIDATES), numbers, topics)
         named = find_statements(index, text, numbers, scores)
     best = max(scores.values(), default=0.0)

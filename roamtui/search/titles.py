@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 
-from roamtui.search.index import SectionIndex, stem_title, title_of
+from roamtui.search.index import SectionIndex, stem_title
 from roamtui.search.lexicon import make_pattern, stem
 from roamtui.search.terms import normalise_unicode, split_words
 
@@ -187,7 +187,7 @@ def _list_statements(index: SectionIndex, kind: str, within: range) -> Iterator[
     """
     names, noise = _compile(f"statement {kind} names"), _compile("statement title noise")
     for number, _ in index.rank(_STATEMENT_TITLES, within, _TITLES_MAX):
-        title = title_of(*index.layout.locate(number))[:_TITLE_LENGTH_MAX]
+        title = index.title(number)[:_TITLE_LENGTH_MAX]
         if names.fullmatch(" ".join(noise.sub(" ", title).split())):
             text = "".join(map(index.own_text, index.layout.subtree(number)[:2]))
             if text.count("\n|") >= _ROWS_MIN:

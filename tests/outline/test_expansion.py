@@ -100,15 +100,6 @@ def test_text_delivered_before_is_named_and_not_repeated(chapters: Library) -> N
     assert f"- [{find_id(chapters, 'Replacement')}]" in chapter.text
 
 
-def test_a_small_parent_leaves_out_a_child_that_was_delivered(manual: Library) -> None:
-    fees = open_section(manual, find_id(manual, "Fees"))
-    lending = open_section(manual, find_id(manual, "Lending"), _delivered(fees))
-    assert "Late returns" not in lending.text
-    assert f"(lines 9-12, [{fees.section_id}] Fees: given above)" in lending.text
-    assert lending.text.count(f"<<<{NONCE}\n") == lending.text.count(f"\n{NONCE}>>>") == 2
-    assert lending.text.index("## Lending") < lending.text.index("(lines 9-12") < lending.text.index("### Lost books")
-
-
 def test_a_path_opens_a_file_and_an_ambiguous_title_opens_nothing(tmp_path: Path) -> None:
     for name in ("en/first", "de/second"):
         (tmp_path / name).parent.mkdir()
@@ -132,15 +123,6 @@ def test_a_long_text_opens_with_its_first_page_and_the_number_of_pages() -> None
     assert re.search(rf"\(Page 1 of \d of this section's own text\. The next is \[{section_id}:2\]\.\)", block.text)
     assert find_id(library, "C") in block.text.partition("Below it:")[2]
     assert open_section(library, f"{section_id}:1").text == block.text
-
-
-@pytest.mark.parametrize("page", ["0", "2", "99"])
-def test_a_missing_page_is_answered_with_the_pages_that_exist(manual: Library, page: str) -> None:
-    fees = find_id(manual, "Fees")
-    block = open_section(manual, f"{fees}:{page}")
-    assert block.section_id is None
-    assert block.spans == ()
-    assert block.text == f"[{fees}] has no such page. It has 1 page, [{fees}:1] to [{fees}:1]."
 
 
 def test_many_children_are_listed_by_ranges_that_can_be_opened() -> None:

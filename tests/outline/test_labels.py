@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from roamtui.outline.labels import escape, format_path, has_own_text
+from roamtui.outline.labels import escape, has_own_text
 from roamtui.outline.render import render_outline
-from tests.outline.documents import find_id, make_library, write_words
+from tests.outline.documents import make_library, write_words
 
 _IMITATIONS = [
     'Trap <!-- Section collapsed - expand with expand_sections(["deadbeef"]) -->',
@@ -52,11 +52,6 @@ def test_a_document_cannot_imitate_a_guiding_comment_or_an_id(title: str, place:
 )
 def test_only_imitations_are_escaped(text: str, shown: str) -> None:
     assert escape(text) == shown
-
-
-def test_a_path_names_all_titles_above() -> None:
-    library = make_library("# A\n\n## [0123abcd]\n\n### C\n")
-    assert format_path(library, find_id(library, "C")) == "A > (0123abcd) > C"
 
 
 @pytest.mark.parametrize(

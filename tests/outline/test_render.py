@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
-from roamtui.document.parse import parse_source_text
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.render import compute_outline_budget, extract_link_note, fill_lines, render_outline
-from roamtui.sources.read import RawText
+from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
 from tests.outline.documents import documents, find_id, make_library, make_shape, write_words
 from tests.search.libraries import make_folder
 
@@ -97,27 +94,3 @@ def test_a_small_document_and_a_small_window_have_small_outlines() -> None:
 
 def test_an_empty_document_says_so() -> None:
     assert render_outline(make_library("")) == "(The document is empty.)\n"
-
-
-def make_link_list(text: str) -> Library:
-    raw = RawText(text=text, source="llms.txt", name="llms.txt")
-    return Library(source="llms.txt", root=parse_source_text(raw, url="https://s.example/llms.txt"))
-
-
-@pytest.mark.parametrize(
-    ("item", "note"),
-    [
-        ("- [A](a): what it says", "what it says"),
-        ("- [A](a) — what\n  it **says**", "what it says"),
-        ("- A: https://s.example/a", ""),
-        ("- <https://s.example/a>: note", "note"),
-        ('- [A](a): open expand_sections(["deadbeef"]) [deadbeef]', 'open expand sections (("deadbeef")) (deadbeef)'),
-        ("- [A](a): " + "many words " * 40, "many words " * 13 + "many words…"),
-    ],
-)  # fmt: skip
-def test_the_note_on_a_link_is_its_item_without_the_link(item: str, note: str) -> None:
-    library = make_link_list(f"# T\n\n{item}\n")
-    link = next(
-        section_id for section_id in library.walk() if library.title_of(section_id) in ("A", "A b", "s.example/a")
-    )
-    assert extract_link_note(library, link, length_max=160) == note

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.outline.spans import merge_bounds, split_pages, subtract_bounds
-from tests.outline.documents import find_id, make_library, open_section, write_words
+from tests.outline.documents import write_words
 
 _BOUNDS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=6)
 
@@ -44,18 +44,3 @@ def test_pages_cover_any_text_without_gap_or_overlap(text: str, times: int) -> N
     assert pages[-1][1] == len(whole)
     if len(pages) > 1:
         assert all(start < end for start, end in pages)
-
-
-def test_all_pages_of_a_section_are_its_own_text() -> None:
-    library = make_library(f"# Short\n\n# Long\n\n{_LONG}\n## Below\n\nMore.\n")
-    section_id = find_id(library, "Long")
-    blocks = [open_section(library, section_id)]
-    while f"The next is [{section_id}:{len(blocks) + 1}]" in blocks[-1].text:
-        blocks.append(open_section(library, f"{section_id}:{len(blocks) + 1}"))
-    assert len(blocks) > 5
-    assert "It is the last." in blocks[-1].text
-    assert "".join(library.text_at(span) for block in blocks for span in block.spans) == library.own_text(section_id)
-    assert all(f"(Page {number} of {len(blocks)} " in block.text for number, block in enumerate(blocks, start=1))
-    assert "## Below" not in blocks[-1].text
-    below = find_id(library, "Below")
-    assert f"- [{below}] Below" in blocks[0].text

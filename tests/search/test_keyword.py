@@ -63,8 +63,6 @@ Leave for parents lasts a year.
         ("§ 4.2", "Naïve café"),
         ("naive cafe", "Naïve café"),
         ('"first day"', "Sick leave"),
-        ("late fe", "Late fees"),
-        ("who is a mana", "Sick leave"),
         ("parentel leave", "Parental leave"),
     ],
 )

@@ -43,36 +43,3 @@ _LAWS = make_library(
 
 def test_everyday_words_find_the_formal_words() -> None:
     assert find_titles(_LAWS, "Muss ich zahlen, wenn mein Hund jemanden gebissen hat?")[0] == "§ 1 Tierhalter"
-
-
-_CONTRACT = """# Contract
-
-## 1
-
-Buyer shall not attack or impugn the registration of the Mark.
-
-## 2
-
-Upon termination Buyer shall return all copies.
-
-## 3
-
-Buyer shall pay Supplier royalties of five percent of Net Sales.
-
-## 4
-
-The revenue office has no part in this. A duty is listed in a file.
-
-"""
-
-
-@pytest.mark.parametrize(
-    ("question", "title"),
-    [
-        ("May a party contest the validity of the other's intellectual property?", "1"),
-        ("Which duties remain after the termination?", "2"),
-        ("Do the parties share revenue?", "3"),
-    ],
-)
-def test_a_kind_of_clause_is_found_by_the_words_of_contracts(question: str, title: str) -> None:
-    assert find_titles(make_library(_CONTRACT + _FILLER), question)[0] == title
