@@ -229,7 +229,7 @@ class Agent:
         elif self.searcher is not None and self.options.sends_hits and self.model.name != OFFLINE:
             retrieved = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
         context = replace(
-            self._build_prompt_context(retrieved.auto_opened),
+            self._build_prompt_context(retrieved.auto_opened, has_hits=bool(retrieved.hits)),
             note=self.options.question_note,
             hits_text=retrieved.text,
             search_events=(make_search_event(library, question, retrieved.hits),) if retrieved.hits else (),
@@ -244,13 +244,14 @@ class Agent:
             return ()
         return list_whole_document(self.conversation.state.library, share_window(self.model.window_tokens)[0])
 
-    def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
+    def _build_prompt_context(self, opened: tuple[str, ...] = (), *, has_hits: bool = False) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
         state, window = self.conversation.state, self.model.window_tokens
         whole, outline = self._list_whole(), WHOLE_NOTE
         _, preface_tokens, history_tokens = share_window(window)
         if not whole or not {*whole} <= {*state.open_ids, *opened}:
-            outline = render_outline(state.library, budget_tokens=compute_outline_budget(state.library, window))
+            budget = compute_outline_budget(state.library, window, has_hits=has_hits)
+            outline = render_outline(state.library, budget_tokens=budget)
         return PromptContext(
             system=SYSTEM,
             outline=outline,

@@ -28,9 +28,9 @@ from roamtui.search.units import UnitKind, find_units
 
 HITS_MAX = 5
 """Maximum number of hits of a search by the model, unless it asks for another number."""
-_START_HITS_MAX = 10
+_START_HITS_MAX = 9
 """Maximum number of hits sent with a question. More hits and a shorter outline save tool calls."""
-_EXCERPT_TOKENS = (350, 180, 150, 120)
+_EXCERPT_TOKENS = (500, 350, 250, 200, 200, 120, 80)
 """Size of the excerpt of each hit, by rank. The last number applies to all later hits."""
 _WHOLE_TOKENS = (1_000, 560, 400, 250, 150)
 """Maximum size, by rank, of a section that is shown with its whole subtree. A call to open it would cost more."""
@@ -43,7 +43,7 @@ _BESIDE_NAMED_MAX = 3
 """Maximum number of hits besides those that the query names."""
 _BESIDE_OPENED_MAX = 2
 """Maximum number of hits besides a section that opens with the question, which nearly always holds the answer."""
-_SCORE_SHARE_MIN = 0.5
+_SCORE_SHARE_MIN = 0.6
 """Minimum share of the best score. A hit with a lower score is about something else."""
 _EXCERPT_TOKENS_MIN = 40
 _HEADINGS_LENGTH_MAX = 2_000

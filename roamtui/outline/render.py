@@ -34,6 +34,8 @@ OUTLINE_TOKENS = 700
 results use tokens better: five more results answer 4 % more questions in one step."""
 _PAGED_OUTLINE_TOKENS = 1_000
 """The same for a document with pages. Names every Item and statement of an annual report, which people ask about."""
+_SHARE_BESIDE_HITS = 0.6
+"""Share of both budgets if search results come with the outline. The rest holds more evidence as text of hits."""
 _LIBRARY_SHARE = 0.12
 _OUTLINE_TOKENS_MIN = 400
 _WINDOW_SHARE = 0.1
@@ -86,7 +88,7 @@ _URL = re.compile(r"<?https?://[^\s>]+>?")
 _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
 
-def compute_outline_budget(library: Library, window_tokens: int | None) -> int:
+def compute_outline_budget(library: Library, window_tokens: int | None, *, has_hits: bool = False) -> int:
     """Compute the budget of an outline in tokens: at most 12 % of the library (or 400), and 10 % of the window.
 
     If there are many top nodes, it is higher, so that each has a line.
@@ -94,8 +96,10 @@ def compute_outline_budget(library: Library, window_tokens: int | None) -> int:
     Args:
         library: The library to outline.
         window_tokens: Size of the model's context window, or None if it is unknown.
+        has_hits: Whether search results come with the outline.
     """
     tokens = _PAGED_OUTLINE_TOKENS if library.root.page_starts else OUTLINE_TOKENS
+    tokens = int(tokens * _SHARE_BESIDE_HITS) if has_hits else tokens
     for_roots = len(list_roots(library)) * _ROOT_TOKENS
     budget = max(tokens, min(for_roots, _ROOTS_TOKENS_MAX))
     budget = min(budget, max(_OUTLINE_TOKENS_MIN, int(library.tokens * _LIBRARY_SHARE)))

@@ -96,7 +96,7 @@ async def test_few_hits_come_besides_a_section_that_clearly_answers() -> None:
     text = "Herons wait for fish in shallow water, and they eat nothing else at all."
     others = "".join(f"## Bird {number}\n\nBird {number} waits for mice.\n\n" for number in range(5))
     library = make_library(f"# Birds\n\n## Herons\n\n{text}\n\n{others}")
-    searcher = FakeSearcher(_hit(library, "Herons"), *(_hit(library, f"Bird {number}", 0.5) for number in range(5)))
+    searcher = FakeSearcher(_hit(library, "Herons"), *(_hit(library, f"Bird {number}", 0.7) for number in range(5)))
     state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
     found = await retrieve_context(searcher, state, "Do herons wait for fish?", None, room_tokens=None)
     assert found.auto_opened == (id_of(library, "Herons"),)

@@ -141,7 +141,7 @@ def _find_passages(path: Path, question: str) -> tuple[bool, list[str]]:
     """Ask without a model. Return whether anything was found, and the passages."""
     state = asyncio.run(_ask(path, question, NoModel())).conversation.state
     exchange = state.transcript.exchanges[-1]
-    texts = [_normalise(passage.text) for passage in list_passages(exchange, state.library)]
+    texts = [_normalise(passage.quote or "") for passage in list_passages(exchange)]
     return exchange.stopped is not StopReason.NOT_FOUND, texts
 
 
