@@ -56,7 +56,7 @@ def _align_figures(rows: Sequence[Cells], alignments: Sequence[str], columns: in
 def _compute_column_widths(rows: Sequence[Cells], room: int | None, *, can_scroll: bool) -> list[int]:
     """Compute the width of each column in cells. The widest are narrowed if the table does not fit.
 
-    Words are not broken if the table fits or may scroll.
+    Words are not broken if they fit side by side, or if the table may scroll.
     """
     columns = [[row[column] for row in rows if column < len(row)] for column in range(max(map(len, rows), default=0))]
     natural = [max(measure_runs(line) for cell in cells for line in wrap_runs(cell, None)) for cells in columns]
@@ -65,10 +65,13 @@ def _compute_column_widths(rows: Sequence[Cells], room: int | None, *, can_scrol
     room -= (len(columns) - 1) * len(_COLUMN_GAP.text)
     if sum(natural) <= room:
         return natural
-    limit = compute_width_limit(natural, room)
     words = [min(_WORD_WIDTH_MAX, max(map(measure_longest_word, cells))) for cells in columns]
-    widths = [min(cells, max(limit, word)) for cells, word in zip(natural, words, strict=True)]
-    return widths if can_scroll or sum(widths) <= room else [min(cells, max(1, limit)) for cells in natural]
+    for limit in range(room, 0, -1):
+        widths = [min(cells, max(limit, word)) for cells, word in zip(natural, words, strict=True)]
+        if sum(widths) <= room:
+            return widths
+    limit = compute_width_limit(words, room)
+    return words if can_scroll else [min(word, max(1, limit)) for word in words]
 
 
 def compute_width_limit(widths: Sequence[int], room: int) -> int:

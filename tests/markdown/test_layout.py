@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from roamtui.markdown.code import get_language
+from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.lines import Run, fold_runs, wrap_runs
+from roamtui.markdown.parser import read_markdown
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import PROJECT_DIR, list_documents, read_document
 from tests.tui.reader.sections import UNSAFE, make_view, read_chunks, read_lines, show
@@ -172,3 +174,8 @@ def test_a_wide_table_has_one_rule_and_breaks_no_word() -> None:
         lines = show(TABLE, width=width)
         assert sum("─" in line for line in lines) == 1
         assert {"Niedersachsen", "Notwithstanding", "termination"} <= {*" ".join(lines).replace("│", " ").split()}
+    layout = MarkdownLayout(width=34, can_scroll=False)
+    layout.add_blocks(
+        read_markdown("| Law | Words |\n|---|---|\n| Rindfleischetikettierung | a b c d e f g |\n").blocks
+    )
+    assert "Rindfleischetikettierung │ a b c d" in [line.text.rstrip() for line in layout.lines]

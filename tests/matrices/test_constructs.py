@@ -32,7 +32,7 @@ from roamtui.headless.ask import run_ask
 from roamtui.headless.mcp import McpSession
 from roamtui.outline.spans import split_pages
 from roamtui.quotes.verdicts import make_proof
-from roamtui.tui.chat.answer_view import AnswerView
+from roamtui.tui.chat.exchange_view import AnswerView
 from roamtui.tui.reader.document_view import DocumentView
 from roamtui.tui.reader.lazy_lines import LazyLines
 from tests.anomalies.terminal_output import use_every_command

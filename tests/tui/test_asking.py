@@ -14,8 +14,7 @@ from roamtui.search.base import Hit
 from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.answer_view import AnswerView
-from roamtui.tui.chat.exchange_view import ActivityView, ExchangeView, QuestionView, SourcesView
+from roamtui.tui.chat.exchange_view import ActivityView, AnswerView, ExchangeView, QuestionView, SourcesView
 from tests.agent.asking import FakeSearcher
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply

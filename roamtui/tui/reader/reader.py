@@ -34,8 +34,15 @@ from roamtui.tui.labels import STEP, format_full_path
 from roamtui.tui.messages import ReadingPositionChanged, StatusMessage, TerminalWriteRequested, copy
 from roamtui.tui.pictures import PictureStore, draw_row, get_source_and_doc
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
-from roamtui.tui.reader.lazy_lines import HighlightKind, Highlights, LazyLines, ShownLink
-from roamtui.tui.reader.selection import SelectedText, compute_selection_span, list_selected_lines
+from roamtui.tui.reader.lazy_lines import (
+    HighlightKind,
+    Highlights,
+    LazyLines,
+    SelectedText,
+    ShownLink,
+    compute_selection_span,
+    list_selected_lines,
+)
 from roamtui.tui.run_styles import TARGET_META, render_line
 
 _JUMP_MARGIN = 3

@@ -12,9 +12,8 @@ from roamtui.document.node import Span
 from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import SectionTarget
-from roamtui.tui.chat.exchange_view import SourcesView
+from roamtui.tui.chat.exchange_view import AnswerView, SourcesView
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import (
     app_of,

@@ -20,7 +20,7 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.answer_view import AnswerView
+from roamtui.tui.chat.exchange_view import AnswerView
 from roamtui.tui.chat.passages_view import PassagesView
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import PromptDialog
