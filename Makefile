@@ -4,7 +4,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 DOCUMENT ?= examples/handbook.md
 WORKERS ?= auto
-KILLS ?= 200
+QUESTIONS ?= 300
+KILLS ?= 100
 SEEDS ?= 1 2
 STEPS ?= 1000
 PYTEST := $(BIN)/python -m pytest
@@ -55,10 +56,8 @@ fuzz: $(VENV)/.developed ## Run the property tests with 2,000 random cases each,
 	@HYPOTHESIS_PROFILE=nightly $(PYTEST) -n $(WORKERS) -m hypothesis --timeout 0
 	@for seed in $(SEEDS); do $(BIN)/python -m tests.soak.fuzz --steps $(STEPS) --seed $$seed || exit 1; done
 
-soak: $(VENV)/.developed ## Live a long day at the running app, kill the program hundreds of times, compare all headings (KILLS=200)
-	@$(BIN)/python -m tests.soak.day
-	@$(BIN)/python -m tests.soak.kills $(KILLS)
-	@$(BIN)/python -m tests.soak.compare_headings
+soak: $(VENV)/.developed ## Ask the running app hundreds of questions in bad conditions, then kill the program (QUESTIONS=300, KILLS=100)
+	@$(BIN)/python -m tests.soak.long_use $(QUESTIONS) $(KILLS)
 
 docs: $(VENV)/.developed ## Write the generated parts of README and docs/ again: keys, settings, help, licences, pictures
 	@$(BIN)/python docs/write_reference.py

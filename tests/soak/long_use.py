@@ -1,15 +1,20 @@
-"""Long use: a thousand questions while the clock jumps, the terminal is resized and the disk fills up, then 200 kills.
+"""Long use: questions while the clock jumps, the terminal and the document change and the disk fills up; then kills.
 
-`python -m tests.soak.long_use [QUESTIONS] [KILLS]` takes most of an hour. It prints what the process held on the way.
+`python -m tests.soak.long_use [QUESTIONS] [KILLS]` prints what the process held on the way, and when it was killed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import math
+import os
 import random
 import sys
-from collections import Counter, deque
+import threading
+from collections import deque
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,16 +23,41 @@ import pytest
 from typing_extensions import override
 
 from tests.anomalies.faulty_disk import FaultyDisk
-from tests.soak import kills
-from tests.soak.day import Holdings, measure
+from tests.anomalies.mortal_programs import MortalPrograms
+from tests.anomalies.promises import kill_at_random, kill_at_writes
 from tests.soak.fuzz import Life
 
-_DEEDS = {"ask": 30, "cancel": 2, "go_on": 10, "press": 10, "resize": 3, "change": 1}
-_KEYS = (*"jkaxpzulhgG.", "space", "enter", "escape", "tab", "pagedown")
+_DEEDS = {"ask": 30, "cancel": 5, "go_on": 10, "press": 20, "resize": 5, "change": 5}
+_KEYS = (*"jkaxpzulhgG.", "space", "enter", "escape", "f1", "f5", "tab", "pagedown")
 _STEPS = 60
 """In each conversation; they take about half a minute, so there are some six sizes a minute."""
 _JUMP_HOURS = 6
-_MOMENTS = (0, 0.1, 0.25, 0.5, 0.75, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holdings:
+    """What a process holds at one moment."""
+
+    questions: int
+    objects: int
+    """Those that the garbage collector knows."""
+    resident_kb: int
+    tasks: int
+    threads: int
+    descriptors: int
+
+
+def measure(questions: int) -> Holdings:
+    """Return what this process holds now, after so many questions."""
+    gc.collect()
+    return Holdings(
+        questions=questions,
+        objects=len(gc.get_objects()),
+        resident_kb=int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024,
+        tasks=len(asyncio.all_tasks()),
+        threads=threading.active_count(),
+        descriptors=len(list(Path("/proc/self/fd").iterdir())),
+    )
 
 
 class _JumpingClock(datetime):
@@ -39,25 +69,39 @@ class _JumpingClock(datetime):
         return datetime.now(tz) + cls.jump
 
 
-async def _use(life: Life, disk: FaultyDisk, chance: random.Random, questions: int, patch: pytest.MonkeyPatch) -> None:
+async def use(folder: Path, patch: pytest.MonkeyPatch, questions: int, steps: int = _STEPS) -> list[Holdings]:
+    """Ask so many questions, `steps` things in each conversation, and return what was held after each of these."""
+    chance = random.Random(1)  # noqa: S311 - a day that can be lived again
+    trail: deque[str] = deque(maxlen=60)
+    disk = FaultyDisk(patch, folder, names=("write", "fsync", "replace"))
     patch.setattr("roamtui.conversation.log.datetime", _JumpingClock)
-    moments = deque(_MOMENTS)
-    async with life.running():
-        while life.done["ask"] < questions:
-            share = life.done["ask"] / questions
-            disk.passes, disk.faults = 0, math.inf if 0.45 < share < 0.55 else 0
-            _JumpingClock.jump = timedelta(hours=chance.uniform(-_JUMP_HOURS, _JUMP_HOURS))
-            await life.live(_STEPS)
-            await life.start_conversation()
-            if share >= moments[0]:
-                moments.popleft()
-                _tell(measure(life.done["ask"]), life.done)
-    _tell(measure(life.done["ask"]), life.done)
+    life, held = Life(folder, chance, trail, disk=disk, deeds=_DEEDS, keys=_KEYS), list[Holdings]()
+    try:
+        async with life.running():
+            while life.done["ask"] < questions:
+                disk.passes, disk.faults = 0, math.inf if 0.45 < life.done["ask"] / questions < 0.55 else 0
+                _JumpingClock.jump = timedelta(hours=chance.uniform(-_JUMP_HOURS, _JUMP_HOURS))
+                await life.live(steps)
+                disk.faults = 0
+                await life.start_conversation()
+                held.append(measure(life.done["ask"]))
+    except BaseException as error:
+        error.add_note("\n".join(trail))
+        raise
+    return held
 
 
-def _tell(held: Holdings, done: Counter[str]) -> None:
-    sys.stdout.write(f"{held} {dict(done)}\n")
-    sys.stdout.flush()
+def kill(folder: Path, runs: int) -> None:
+    """Kill the program in every write and at so many random moments, and check after each that nothing is lost."""
+    programs_dir, *homes = (folder / name for name in ("programs", "new", "continued", "random"))
+    for path in (programs_dir, *homes):
+        path.mkdir()
+    with closing(MortalPrograms(programs_dir)) as programs:
+        for home in homes[:2]:
+            killed = kill_at_writes(programs, home, is_first=home is homes[0])
+            sys.stdout.write(f"{home.name}: killed in each of {killed} writes\n")
+        ends = kill_at_random(programs, homes[2], runs=runs, seed=1)
+    sys.stdout.writelines(f"{times:5}  {end}\n" for end, times in ends.most_common())
 
 
 def main() -> None:
@@ -67,20 +111,12 @@ def main() -> None:
         AssertionError: Something was lost, or not as it must be; a note tells what was done before.
     """
     questions, runs = (int(number) for number in (*sys.argv[1:], "1000", "200")[:2])
-    chance = random.Random(1)  # noqa: S311 - a day that can be lived again
-    trail: deque[str] = deque(maxlen=60)
-    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        folder = Path(name)
-        patch.setenv("HOME", name)
-        disk = FaultyDisk(patch, folder, names=("write", "fsync", "replace"))
-        try:
-            asyncio.run(
-                _use(Life(folder, chance, trail, disk=disk, deeds=_DEEDS, keys=_KEYS), disk, chance, questions, patch)
-            )
-        except BaseException as error:
-            error.add_note("\n".join(trail))
-            raise
-    kills.kill(runs)
+    with TemporaryDirectory() as name:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("HOME", name)
+            for held in asyncio.run(use(Path(name), patch, questions)):
+                sys.stdout.write(f"{held}\n")
+        kill(Path(name), runs)
 
 
 if __name__ == "__main__":

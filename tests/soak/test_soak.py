@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.soak import fuzz
-from tests.soak.day import live_day
+from tests.soak.long_use import use
 
 _OBJECTS_SHARE = 1.27
 _RESIDENT_KB = 17_000
@@ -23,8 +23,8 @@ def test_the_app_survives_and_shows_what_is_true(seed: int, tmp_path: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)  # on a machine that is busy with much else
-async def test_a_day_leaves_nothing_behind(tmp_path: Path) -> None:
-    _, first, *_, last = await live_day(tmp_path, 160)
+async def test_long_use_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, first, *_, last = await use(tmp_path, monkeypatch, 50, steps=40)
     assert last.questions >= first.questions + 15
     assert last.objects < first.objects * _OBJECTS_SHARE
     assert last.resident_kb < first.resident_kb + _RESIDENT_KB
