@@ -149,9 +149,9 @@ class RoamApp(App[None], inherit_bindings=False):
     def _switch_to(self, mode: str) -> None:
         """Show a document or table. Work in the others continues."""
         self.switch_mode(mode)
-        titles = [screen.header.title for screen in self.documents.values()]
+        titles = tuple(screen.header.title for screen in self.documents.values())
         for number, screen in enumerate(self.documents.values()):
-            screen.header.show_tabs(titles, number)
+            screen.header.titles, screen.header.index = titles, number
 
     def action_turn_to(self, index: int) -> None:
         """Show the open document with this index."""

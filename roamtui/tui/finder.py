@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct
@@ -74,9 +74,7 @@ async def find(agent: Agent, query: str) -> AsyncIterator[FindResults]:
     for index, match in enumerate(matches):
         if (section_id := library.section_at(match.doc, match.start)) is not None:
             first_matches.setdefault(section_id, index)
-    titles = [
-        replace(title, match=first_matches.get(title.section_id)) for title in _find_titles(library, query.casefold())
-    ]
+    titles = _find_titles(library, query.casefold(), first_matches)
     texts = _list_texts(library, query, matches, first_matches)
     found = FindResults(query=query, library=library, results=(*titles, *texts), matches=matches)
     if query.strip():
@@ -99,7 +97,7 @@ async def find(agent: Agent, query: str) -> AsyncIterator[FindResults]:
     yield found
 
 
-def _find_titles(library: Library, query: str) -> Iterator[FindResult]:
+def _find_titles(library: Library, query: str, first_matches: Mapping[str, int]) -> Iterator[FindResult]:
     """Yield sections whose titles contain every word: first those that start with the query, then short ones."""
     words = query.split()
     if not words:
@@ -116,7 +114,8 @@ def _find_titles(library: Library, query: str) -> Iterator[FindResult]:
                 if all(word in title for word in words):
                     ranks[document.ids[first + row]] = (not title.startswith(start), len(title))
     for section_id in sorted(ranks, key=ranks.__getitem__)[:_TITLES_SHOWN_MAX]:
-        yield FindResult(group=f"Titles · {len(ranks):,}", section_id=section_id, words=tuple(words))
+        match = first_matches.get(section_id)
+        yield FindResult(group=f"Titles · {len(ranks):,}", section_id=section_id, words=tuple(words), match=match)
 
 
 def _iter_lines(text: str, needle: str) -> Iterator[int]:
@@ -148,7 +147,7 @@ async def find_text(library: Library, query: str) -> tuple[Span, ...]:
 
 
 def _list_texts(
-    library: Library, query: str, matches: Sequence[Span], first_matches: dict[str, int]
+    library: Library, query: str, matches: Sequence[Span], first_matches: Mapping[str, int]
 ) -> Iterator[FindResult]:
     count = format_count(len(matches), "match", "matches")
     group = f"Text · {'first ' if len(matches) == _MATCHES_MAX else ''}{count}"

@@ -38,19 +38,15 @@ class KeyQueue:
         """Send each event to the focused widget with `forward` when its turn has come."""
         self._app = app
         self._forward = forward
-        self._turn = asyncio.Lock()
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether an event is being handled."""
-        return self._turn.locked()
+        self.turn = asyncio.Lock()
+        """Held while an event is handled."""
 
     def add(self, event: TypedEvent) -> None:
         """Handle an event once all earlier events are handled."""
         self._app.run_worker(self._handle(event), group="keys", exit_on_error=False)
 
     async def _handle(self, event: TypedEvent) -> None:
-        async with self._turn:
+        async with self.turn:
             target = self._target
             await self._forward(event)
             # One marker follows the key, and one goes to the widget that has the focus after it.

@@ -77,7 +77,7 @@ class FullScreenRequested(Message):
 
 @dataclass
 class TerminalWriteRequested(Message):
-    """The terminal must decode an image, or forget one."""
+    """The terminal must decode an image."""
 
     data: str
 

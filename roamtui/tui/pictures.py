@@ -129,31 +129,26 @@ class PictureStore:
         if self._is_closed:
             raise OpeningCancelledError
 
-    def add(self, picture: PictureLine, loaded: bytes) -> Iterator[str]:
-        """Store a loaded picture, empty if that failed. Yield the escape sequences that the terminal must get."""
+    def add(self, picture: PictureLine, loaded: bytes) -> str:
+        """Store a loaded picture, empty if that failed. Return the escape sequence that the terminal must get."""
         drawn: DrawnPicture = loaded
+        sequence = ""
         if self.mode is ImageMode.KITTY and loaded:
             drawn = take_image_id()
-            yield encode_image(drawn, loaded, picture.columns, picture.rows)
+            sequence = encode_image(drawn, loaded, picture.columns, picture.rows)
         self._drawn[picture.file, picture.columns, picture.rows] = drawn
         while len(self._drawn) > _DRAWN_MAX:
-            yield from _free(self._drawn.pop(next(iter(self._drawn))))
+            self._drawn.pop(next(iter(self._drawn)))
+        return sequence
 
-    def clear(self) -> Iterator[str]:
-        """Drop all pictures, because files may have changed. Yield the escape sequences that the terminal must get."""
-        for drawn in self._drawn.values():
-            yield from _free(drawn)
+    def clear(self) -> None:
+        """Drop all pictures, because files may have changed. A terminal drops old images by itself."""
         self._drawn.clear()
         self._measured.clear()
 
     def close(self) -> None:
         """Cancel the drawings that are in progress."""
         self._is_closed = True
-
-
-def _free(drawn: DrawnPicture) -> Iterator[str]:
-    if isinstance(drawn, int):
-        yield encode_deletion(drawn)
 
 
 def take_image_id() -> int:
@@ -180,11 +175,6 @@ def encode_image(image_id: int, data: bytes, columns: int, rows: int, *, pixels:
         more = f"m={int(number + 1 < len(parts))}"
         pieces.append(f"\x1b_G{f'{control},{more}' if number == 0 else f'q=2,{more}'};{part}\x1b\\")
     return "".join(pieces)
-
-
-def encode_deletion(image_id: int) -> str:
-    """Return the escape sequence that makes the terminal forget an image and its data."""
-    return f"\x1b_Ga=d,d=I,q=2,i={image_id}\x1b\\"
 
 
 @lru_cache(_DRAWN_ROWS_MAX)

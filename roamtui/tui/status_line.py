@@ -5,7 +5,8 @@ A click on a part of them runs the action of its key.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from time import monotonic
 
 from textual.content import Content
 from textual.reactive import reactive
@@ -30,8 +31,8 @@ from roamtui.models.options import OFFLINE
 from roamtui.paths import display_path
 from roamtui.tui.actions import Keymap, Scope, format_keys
 
-SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-SPINNER_SECONDS = 0.12
+_SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_SPINNER_SECONDS = 0.12
 _GAP = "  "
 _HINT_GAP = "   "
 _MORE_HINTS = ("global.find", "global.choose_model", "global.open_document", "global.conversations")
@@ -48,8 +49,6 @@ class StatusLine(Widget):
     """What just happened, in a few words, until the next key or click."""
     progress: reactive[str] = reactive("")
     """What goes on or waits for the person."""
-    frame: reactive[int] = reactive(0)
-    """Number of the spinner's current frame."""
 
     def __init__(self, model: str, keys: Keymap) -> None:
         super().__init__(id="status-line")
@@ -58,15 +57,8 @@ class StatusLine(Widget):
         self._stop_key = keys.format_first_key("global.copy_or_cancel")
         self._opened, self._usage = "No open sections", ""
 
-    def on_mount(self) -> None:
-        self._spinner = self.set_interval(SPINNER_SECONDS, self._advance_spinner, pause=True)
-
     def watch_step(self, step: int | None) -> None:
-        (self._spinner.pause if step is None else self._spinner.resume)()
-
-    def _advance_spinner(self) -> None:
-        if self.app.animation_level != "none":
-            self.frame = (self.frame + 1) % len(SPINNER_FRAMES)
+        self.auto_refresh = None if step is None else _SPINNER_SECONDS
 
     def show_state(self, state: ConversationState) -> None:
         """Show the open sections, and the tokens and cost of the conversation."""
@@ -92,7 +84,8 @@ class StatusLine(Widget):
     def render(self) -> Content:
         model = _make_clickable(Content.styled(sanitise_line(self.model), "bold $primary"), "global.choose_model")
         if self.step is not None:
-            step = f"{SPINNER_FRAMES[self.frame]} {f'step {self.step}' if self.step else 'waiting'}"
+            frame = int(monotonic() / _SPINNER_SECONDS) if self.app.animation_level != "none" else 0
+            step = f"{_SPINNER_FRAMES[frame % len(_SPINNER_FRAMES)]} {f'step {self.step}' if self.step else 'waiting'}"
             work = Content.assemble((step, "bold $accent"), (f" · {self._stop_key} stops", "$muted"))
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
         progress = Content.styled(sanitise_line(self.progress), "bold $warning")
@@ -156,17 +149,15 @@ class MessageLine(Static):
 class HeaderLine(Widget):
     """Shows the program's name, the document's title and its source, or a tab for each of several documents."""
 
+    titles: reactive[tuple[str, ...]] = reactive(())
+    """The titles of all open documents."""
+    index: reactive[int] = reactive(0)
+    """The index of this document among them."""
+
     def __init__(self, library: Library) -> None:
         super().__init__(id="header-line")
         self.auto_links = False
-        self._titles: Sequence[str] = ()
-        self._index = 0
         self._library = library
-
-    def show_tabs(self, titles: Sequence[str], index: int) -> None:
-        """Show a tab for each document. `index` is the tab of this document."""
-        self._titles, self._index = titles, index
-        self.refresh()
 
     def show_library(self, library: Library) -> None:
         """Show the title and source of another version of the document."""
@@ -181,7 +172,7 @@ class HeaderLine(Widget):
     @override
     def render(self) -> Content:
         width = self.size.width
-        if len(self._titles) > 1:
+        if len(self.titles) > 1:
             return self._draw_tabs(width)
         left = Content.assemble(("◆ roamtui", "bold $accent"), _GAP, (self.title, "bold"))
         source = Content.styled(sanitise_line(display_path(self._library.source)), "$muted")
@@ -191,10 +182,10 @@ class HeaderLine(Widget):
     def _draw_tabs(self, width: int) -> Content:
         """Return the tabs, each cut so that all fit."""
         line = Content.styled("◆", "bold $accent")
-        room = max(4, (width - 1) // len(self._titles) - len("   "))
-        for index, title in enumerate(self._titles):
+        room = max(4, (width - 1) // len(self.titles) - len("   "))
+        for index, title in enumerate(self.titles):
             tab = Content(f" {title}").truncate(room + 2, ellipsis=True) + " "
-            tab = tab.stylize("bold $accent reverse" if index == self._index else "$muted")
+            tab = tab.stylize("bold $accent reverse" if index == self.index else "$muted")
             line += " " + tab.stylize(Style.from_meta({"@click": f"app.turn_to({index})"}))
         return line
 

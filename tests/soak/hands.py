@@ -52,7 +52,7 @@ class Hands:
         await self.rest()
 
     def _has_taken_all(self) -> bool:
-        return not self._app._key_queue.is_busy
+        return not self._app._key_queue.turn.locked()
 
     async def resize(self, width: int, height: int) -> None:
         """Give the terminal another size, and wait until the app has seen it."""

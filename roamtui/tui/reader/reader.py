@@ -6,7 +6,7 @@ The text in view does not move when estimated heights above it are corrected.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
@@ -128,7 +128,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def refresh_library(self, library: Library) -> None:
         """Show the same position in a changed library, or nothing if its section is gone."""
         if self._pictures is not None:
-            self._write_to_terminal(self._pictures.clear())
+            self._pictures.clear()
         position = self.position
         if position is not None and position.section_id in library:
             self.show_section(library, position.section_id, offset=position.offset)
@@ -443,14 +443,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
                 if isinstance(loaded, str):
                     self.post_message(StatusMessage(loaded))
                     loaded = b""
-                self._write_to_terminal(self._pictures.add(picture, loaded))
+                self.app.post_message(TerminalWriteRequested(self._pictures.add(picture, loaded)))
                 self.app.call_later(self.refresh)  # after the app has written, as placeholders need their image first
         finally:
             self._is_loading_pictures = False
-
-    def _write_to_terminal(self, pieces: Iterator[str]) -> None:
-        for piece in pieces:
-            self.app.post_message(TerminalWriteRequested(piece))
 
     @override
     def on_mount(self) -> None:
@@ -459,7 +455,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _redraw_pictures(self) -> None:
         if self._pictures is not None:
-            self._write_to_terminal(self._pictures.clear())
+            self._pictures.clear()
             self._update_view(is_upward=False)
 
     def on_unmount(self) -> None:

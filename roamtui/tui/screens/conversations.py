@@ -91,10 +91,8 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
             self.dismiss(None)
         elif item.source == self._source:
             self._switch(self._conversation.open(item.id))
-        elif item.source.startswith("-"):
-            self.show_message("Cannot resume: the document came from standard input.")
-        elif is_source_missing(item.source):
-            self.show_message(f"Document not found. If it moved, run: roamtui NEW_PATH --conversation {item.id}")
+        elif item.source.startswith("-") or is_source_missing(item.source):
+            self.show_message("Cannot resume: its document is not there any more.")
         else:
             self.app.post_message(DocumentRequested(item.source, item.id))
             self.dismiss(None)

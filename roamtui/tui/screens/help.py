@@ -56,7 +56,7 @@ class HelpDialog(ListDialog[str, str | None]):
                 item = PickerItem(
                     value=action.id,
                     label=action.label,
-                    keys=" ".join(format_keys(action.keys)) or "–",
+                    sign=" ".join(format_keys(action.keys)) or "–",
                     note=action.help,
                     group=title,
                     synonyms=action.id,
@@ -64,14 +64,14 @@ class HelpDialog(ListDialog[str, str | None]):
                 self._choices.append(item)
         for heading, signs in _SIGNS.items():
             self._choices += [
-                PickerItem(value=meaning, label=sign, keys=sign, note=meaning, group=heading)
+                PickerItem(value=meaning, label="", sign=sign, note=meaning, group=heading)
                 for sign, _, meaning in signs
             ]
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[str]]:
         for choice in filter_items(self._choices, typed):
-            keys = Content.styled(choice.keys, self._sign_styles.get(choice.value, "bold $accent"))
+            keys = Content.styled(choice.sign, self._sign_styles.get(choice.value, "bold $accent"))
             lead = keys.pad_right(max(1, _KEYS_WIDTH - keys.cell_length))
             lines = wrap(Content(choice.note), self.list.line_width, lead=lead, follow=" " * _KEYS_WIDTH)
             heading = Content.styled(choice.group, "bold $primary")

@@ -253,14 +253,13 @@ class PickerItem(Struct, Generic[Item], frozen=True, kw_only=True):
 
     value: Item
     label: str
-    keys: str = ""
     note: str = ""
     group: str = ""
     """The heading of the entry. Entries of a group must be consecutive."""
     synonyms: str = ""
     """More words that find the entry."""
     sign: str = ""
-    """One character before the label, such as a check mark."""
+    """What comes before the label, such as a check mark."""
 
 
 class PickerDialog(ListDialog[str, str | None]):
@@ -290,17 +289,15 @@ class PickerDialog(ListDialog[str, str | None]):
 def lay_out_columns(choices: Sequence[PickerItem[Item]], typed: str) -> list[Row[Item]]:
     """Return the rows of the choices that contain all typed words. The columns have one width for all choices."""
     has_signs = any(choice.sign for choice in choices)
-    labels = [f"{choice.sign or ' '} " * has_signs + sanitise_line(choice.label) for choice in choices]
-    label_width = min(_LABEL_WIDTH_MAX, max((Content(label).cell_length for label in labels), default=0))
-    keys_width = max((Content(choice.keys).cell_length for choice in choices), default=0)
+    labels = {
+        choice.value: Content(f"{choice.sign or ' '} " * has_signs + sanitise_line(choice.label)) for choice in choices
+    }
+    width = min(_LABEL_WIDTH_MAX, max((label.cell_length for label in labels.values()), default=0))
     rows = []
     for choice in filter_items(choices, typed):
-        line = Content(f"{choice.sign or ' '} " * has_signs + sanitise_line(choice.label))
-        if choice.keys or choice.note:
-            line = line.pad_right(max(0, label_width - line.cell_length)) + "  "
-            if keys_width:
-                line += Content.styled(choice.keys, "$secondary").pad_right(keys_width - len(choice.keys)) + "  "
-            line += Content.styled(sanitise_line(choice.note), "$muted")
+        label = labels[choice.value]
+        line = label.pad_right(max(0, width - label.cell_length)) + "  " if choice.note else label
+        line += Content.styled(sanitise_line(choice.note), "$muted")
         rows.append(Row(choice.value, line, "" if typed else choice.group))
     return rows
 
@@ -309,7 +306,7 @@ def filter_items(choices: Iterable[PickerItem[Item]], typed: str) -> tuple[Picke
     """Return the choices that contain all typed words, the best first.
 
     A label that begins with the typed text is best, then a label with a word that does, then a label that contains all
-    typed words. Choices that have a word only in their keys, note, group or synonyms come last.
+    typed words. Choices that have a word only in their sign, note, group or synonyms come last.
     """
     typed = typed.casefold().strip()
     words = typed.split()
@@ -321,7 +318,7 @@ def filter_items(choices: Iterable[PickerItem[Item]], typed: str) -> tuple[Picke
 
     found = []
     for choice in choices:
-        everything = f"{choice.label} {choice.keys} {choice.note} {choice.group} {choice.synonyms}".casefold()
+        everything = f"{choice.label} {choice.sign} {choice.note} {choice.group} {choice.synonyms}".casefold()
         if all(word in everything for word in words):
             found.append(choice)
     return tuple(sorted(found, key=rank) if words else found)

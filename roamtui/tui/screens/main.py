@@ -59,8 +59,6 @@ if TYPE_CHECKING:  # the first screen does without them
 
 _CHECK_SECONDS = 2.0
 """Interval between two checks of the document on disk."""
-_HEADER_ROWS_MIN = 20
-"""Minimum height of a terminal with a header and hints. In a lower one, the panes need their lines."""
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
@@ -70,8 +68,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     BINDINGS = make_bindings(Scope.GLOBAL)
 
     def __init__(self, context: AppContext, keys: Keymap) -> None:
-        super().__init__(classes="-tall")  # as in most terminals: a change of class would style every widget again
-        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (_HEADER_ROWS_MIN, "-tall")]
+        super().__init__()
         self.app_context = context
         """The document, its conversation, and what the app can do with them."""
         self.conversation = context.conversation
@@ -187,9 +184,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             # their values, such as a request with the whole conversation.
             error.__traceback__ = error.__context__ = error.__cause__ = None
         self.questions.restore_unasked(event.worker)
-
-    def _warn(self, reason: str) -> None:
-        self.notify(reason, severity="warning", markup=False)
 
     def warn_if_busy(self) -> bool:
         """Return whether a question is being answered, and if so, tell the person."""
@@ -346,7 +340,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.screens.conversations import ConversationsScreen
 
         if (store := self.conversation.store) is None:
-            self._warn("No saved conversations: saving is off here.")
+            self.notify("No saved conversations: saving is off here.", severity="warning", markup=False)
         elif not self.warn_if_busy():
             self.app.push_screen(ConversationsScreen(self.conversation, store, self.keys))
 

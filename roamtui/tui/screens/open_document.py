@@ -27,7 +27,7 @@ from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
-from roamtui.tui.status_line import KeyHints, format_key_hint
+from roamtui.tui.status_line import make_foot
 
 _GROUPS = list(OfferGroup)
 _INTRODUCTION = "Ask a document. A model opens the sections it needs and backs its answer with verified quotes."
@@ -64,19 +64,12 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             model: The model for the opened document, or None for the model of the settings.
             is_first: Whether this is the first screen.
         """
-        title: Content | str = "Open a document"
+        title: Content | str = "Add a source to this conversation" if request.is_added else "Open a document"
         if is_first:
             title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
-        hints = (
-            ("enter", "add" if request.is_added else "open", "screen.choose"),
-            ("esc", "close", "screen.leave"),
-            (keys.format_first_key("start.complete"), "complete", "screen.complete"),
-            (keys.format_first_key("global.help"), "help", "app.help"),
-            (keys.format_first_key("global.choose_theme"), "theme", "app.choose_theme"),
-        )
-        title = "Add a source to this conversation" if request.is_added else title
-        foot = KeyHints(*(format_key_hint(*hint) for hint in hints))
-        super().__init__(title, foot, placeholder=_HINT)
+        complete_key, help_key = map(keys.format_first_key, ("start.complete", "global.help"))
+        foot = f"enter to open, {complete_key} to complete a path, {help_key} for help, esc to close"
+        super().__init__(title, make_foot(foot), placeholder=_HINT)
         self.field.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
         self.set_class(is_first, "-alone")
         self._options = options

@@ -37,7 +37,6 @@ from roamtui.tui.pictures import (
     DrawnPicture,
     choose_image_mode,
     draw_row,
-    encode_deletion,
     encode_image,
     get_source_and_doc,
     take_image_id,
@@ -161,18 +160,11 @@ class PictureScreen(Screen[None]):
             pixels = (viewport.width, viewport.height) if self._page is not None else None
             self.post_message(TerminalWriteRequested(encode_image(drawn, drawing.data, columns, rows, pixels=pixels)))
         self.app.call_later(self._canvas.show, drawn, columns, rows)
-        self._forget_image()
         page = "" if self._page is None else f" · page {self._page + 1:,} of {self._file.page_count:,}"
         self._say(f"{self._file.name}{page} · {viewport.zoom * 100:.0f} %")
 
     def _say(self, words: str) -> None:
         self._status.update(Content(sanitise_line(words)))
-
-    def _forget_image(self) -> None:
-        """Let the terminal forget the image in view, if it has one."""
-        if isinstance(self._canvas.drawn, int):
-            deletion = TerminalWriteRequested(encode_deletion(self._canvas.drawn))
-            self.app.call_later(self.app.post_message, deletion)
 
     def action_zoom(self, steps: int) -> None:
         self._zoom = max(1.0, min(_ZOOM_MAX, (self._zoom or 1.0) * _ZOOM_STEP**steps))
@@ -213,7 +205,6 @@ class PictureScreen(Screen[None]):
             self._say(f"{'Opened' if open_in_viewer(path) else 'No program here opens'} {path}")
 
     def action_leave(self) -> None:
-        self._forget_image()
         self.dismiss(None)
 
 

@@ -138,8 +138,6 @@ async def test_in_kitty_a_page_is_sent_as_pixels_that_fit_the_width(
         assert re.fullmatch(r"\x1b_Ga=T,U=1,q=2,f=24,o=z,s=1000,v=760,i=\d+,c=100,r=38,m=[01]", head)
         pixels = b64decode("".join(re.findall(r";([^\x1b;]*)\x1b", f";{payload}")))
         assert zlib.decompress(pixels) == zlib.decompress(screen.drawing.data)
-        await press_until(pilot, lambda: len(written) > 1, "escape")
-        assert written[-1].startswith("\x1b_Ga=d,d=I,q=2,i=")
 
 
 async def test_what_cannot_be_shown_is_one_sentence(tmp_path: Path) -> None:
