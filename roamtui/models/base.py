@@ -29,38 +29,38 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     """If False, the model must answer without tools. They are still sent, so that the provider's cache applies."""
 
 
-class TextDelta(Struct, frozen=True):
+class TextDelta(Struct, frozen=True, tag=True):
     """A piece of the reply's text."""
 
     text: str
 
 
-class ThinkingDelta(Struct, frozen=True):
+class ThinkingDelta(Struct, frozen=True, tag=True):
     """A piece of the model's reasoning. It is shown dimmed, and never quoted."""
 
     text: str
 
 
-class ToolCallReceived(Struct, frozen=True):
+class ToolCallReceived(Struct, frozen=True, tag=True):
     """A complete tool call."""
 
     call: ToolCall
 
 
-class UsageReported(Struct, frozen=True):
+class UsageReported(Struct, frozen=True, tag=True):
     """Token counts of this request."""
 
     usage: Usage
 
 
-class RetryPending(Struct, frozen=True):
+class RetryPending(Struct, frozen=True, tag=True):
     """A transient failure. The request will be sent again after a wait. Nothing of the reply was shown yet."""
 
     reason: str
     wait_seconds: float
 
 
-class ReplyFinished(Struct, frozen=True):
+class ReplyFinished(Struct, frozen=True, tag=True):
     """The end of a complete reply. Always the last event."""
 
     reason: str

@@ -28,7 +28,6 @@ from roamtui.models.worker_protocol import (
     JobEvent,
     ModelFailure,
     ResolvedModel,
-    decode_event,
     encode_frame,
 )
 
@@ -36,8 +35,8 @@ WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
 """Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
 _FRAME_BYTES_MAX = 1 << 28
 """Maximum length of a frame. If a line is longer, something else wrote to the pipe."""
-_LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch", "cancelled"})
-"""Names of the events that end a job: those of `encode_event`, and the worker's answer to a cancelled job."""
+_LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch"})
+"""Names of the events that end a job. One that was cancelled ends without an event."""
 _CRASHED = ModelFailure(reason="The model's process ended unexpectedly", advice="ask again", is_transient=True)
 _TOOL_REFUSAL = re.compile(
     r"(?:not support|unsupported)[^.]{0,30}\b(?:tool|function)"
@@ -236,7 +235,7 @@ class WorkerProcess:
             while not is_over:
                 frame = await frames.get()
                 is_over = _is_last(frame)
-                yield _CRASHED if frame is None else decode_event(frame)
+                yield _CRASHED if frame is None else msgspec.convert(frame["event"], JobEvent)
         finally:
             try:
                 if not is_over:
@@ -328,4 +327,4 @@ async def _send(process: Process, frame: Mapping[str, object]) -> None:
 
 
 def _is_last(frame: Frame | None) -> bool:
-    return frame is None or frame["event"] in _LAST_EVENTS
+    return frame is None or frame["event"] is None or frame["event"]["type"] in _LAST_EVENTS

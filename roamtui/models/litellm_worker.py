@@ -28,7 +28,6 @@ from roamtui.models.worker_protocol import (
     JobEvent,
     ModelFailure,
     ResolvedModel,
-    encode_event,
     encode_frame,
 )
 
@@ -86,9 +85,9 @@ class LitellmWorker:
         try:
             async with aclosing(self._run_job(job, loading)) as events:
                 async for event in events:
-                    self._send(number, encode_event(event))
+                    self._send(number, {"event": msgspec.to_builtins(event)})
         except asyncio.CancelledError:
-            self._send(number, {"event": "cancelled"})
+            self._send(number, {"event": None})
 
     async def _run_job(self, job: Job, loading: asyncio.Future[Any]) -> AsyncGenerator[JobEvent, None]:
         try:

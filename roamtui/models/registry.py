@@ -21,7 +21,7 @@ from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.options import OFFLINE, ModelOptions
 from roamtui.models.recorded import RECORDED, RecordedModel
 from roamtui.models.secrets import PROVIDERS, get_key_variable
-from roamtui.sources.web.page import FetchError, FetchOptions, UnreachableError
+from roamtui.sources.web.page import FetchOptions, UnreachableError
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 
 OLLAMA_URL = "http://127.0.0.1:11434"
@@ -261,9 +261,8 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
             page = fetcher.fetch(url_of_list, AllowedOrigins(typed=frozenset({origin})))
             entries = json.loads(page.body)["data"] or ()
             models = tuple(sorted(str(entry["id"]) for entry in entries))
-        except FetchError as error:
-            problem = "no server" if isinstance(error, UnreachableError) else "no reply"
-            problem = f"it does not list models ({error.status})" if error.status is not None else problem
+        except UnreachableError:
+            problem = "no server"
         except (SourceError, ValueError, KeyError, TypeError, RecursionError):
             problem = "it does not list models"
         else:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
-import msgspec
 from msgspec import Struct
 
 from roamtui.models.base import ModelEvent, ModelRequest
@@ -36,7 +35,7 @@ class Job(Struct, frozen=True, kw_only=True):
     """Texts to embed. Only for `embed`."""
 
 
-class ModelFailure(Struct, frozen=True, kw_only=True):
+class ModelFailure(Struct, frozen=True, kw_only=True, tag=True):
     """Why there is no reply, or only a partial one."""
 
     reason: str
@@ -56,7 +55,7 @@ class ModelFailure(Struct, frozen=True, kw_only=True):
         return f"{self.reason}; {self.advice}."
 
 
-class ResolvedModel(Struct, frozen=True, kw_only=True):
+class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
     """What is known about a model by its name, without asking a server."""
 
     model: str
@@ -110,7 +109,7 @@ class ResolvedModel(Struct, frozen=True, kw_only=True):
         return provider.title if provider else self.provider
 
 
-class EmbeddingBatch(Struct, frozen=True):
+class EmbeddingBatch(Struct, frozen=True, tag=True):
     """Vectors of a batch of texts."""
 
     vectors: list[list[float]]
@@ -118,22 +117,3 @@ class EmbeddingBatch(Struct, frozen=True):
 
 JobEvent = ModelEvent | ModelFailure | ResolvedModel | EmbeddingBatch
 """An event of a job. The last one is a failure, a resolved model, vectors, or the end of a reply."""
-
-
-def encode_event(event: JobEvent) -> dict[str, Any]:
-    """Convert an event to a frame without an id. Its class name is under `event`."""
-    return {"event": type(event).__name__, "data": msgspec.to_builtins(event)}
-
-
-def decode_event(frame: Mapping[str, Any]) -> JobEvent:
-    """Convert a frame from `encode_event` back to an event.
-
-    Raises:
-        KeyError: The event name is unknown.
-        msgspec.ValidationError: A field is missing or has the wrong type.
-    """
-    event: JobEvent = msgspec.convert(frame["data"], _EVENTS[frame["event"]])
-    return event
-
-
-_EVENTS = {event.__name__: event for event in get_args(JobEvent)}

@@ -10,9 +10,9 @@ import os
 import sys
 
 
-def send(number: int, event: str, **data: object) -> None:
-    """Write a frame."""
-    sys.stdout.write(json.dumps({"id": number, "event": event, "data": data}) + "\n")
+def send(number: int, event: str | None, **data: object) -> None:
+    """Write a frame. Without an event, it says that a job was cancelled."""
+    sys.stdout.write(json.dumps({"id": number, "event": event and {"type": event, **data}}) + "\n")
     sys.stdout.flush()
 
 
@@ -25,7 +25,7 @@ def main(behaviour: str) -> None:
         number, job = frame["id"], frame["job"]
         if job is None:
             if behaviour != "deaf":
-                send(number, "cancelled")
+                send(number, None)
             continue
         if job["operation"] == "describe":
             send(number, "ResolvedModel", model="fake/model", provider="fake", window_tokens=9_000, can_call_tools=True)
