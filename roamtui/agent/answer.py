@@ -21,20 +21,13 @@ from roamtui.search.base import Hit, Searcher
 _NEAREST_MAX = 3
 _LIKELY_SHARE = 0.6
 """A section whose score is at least this share of the best one is likely to contain the answer too."""
-_NO_ANSWER = "The model returned no answer. Ask again or choose another model."
-_NO_ANSWERS = {
-    "length": ("The model ran out of output tokens before answering. Ask a narrower question or choose another model."),
-    "filtered": "The provider refused to answer. Rephrase the question or choose another model.",
-}
-_CUT_NOTES = {  # part of the answer, so the model reads them with the next question
-    "length": "(The answer is cut off here: the model may write no more at once. Ask it to go on.)",
-    "filtered": "(The answer is cut off here: the provider refused the rest. Ask in other words.)",
-}
+_NO_ANSWER = "The model returned no answer. Ask again, ask a narrower question, or choose another model."
+_CUT_NOTE = "(The answer is cut off here: the model may write no more at once, or the provider refused the rest.)"
+"""Part of the answer, so the model reads it with the next question."""
 _TOO_EXPENSIVE = (
     "The next step could exceed the spending limit of this conversation. "
     "Raise max_cost_usd or start a new conversation."
 )
-_NO_ANSWER_AT_LIMIT = "The model used all its steps without answering. Ask a narrower question or ask again."
 
 
 def build_outcome(
@@ -53,12 +46,11 @@ def build_outcome(
     if stopped is StopReason.COST:
         return build_partial(state, answer, stopped, _TOO_EXPENSIVE)
     if not answer:
-        if stopped is StopReason.STEP_LIMIT:
-            return QuestionAnswered(answer="", stopped=stopped, error=_NO_ANSWER_AT_LIMIT)
-        return QuestionAnswered(answer="", stopped=StopReason.ERROR, error=_NO_ANSWERS.get(reason, _NO_ANSWER))
+        stopped = stopped if stopped is StopReason.STEP_LIMIT else StopReason.ERROR
+        return QuestionAnswered(answer="", stopped=stopped, error=_NO_ANSWER)
     citations = verify_citations(answer, state)
-    if reason in _CUT_NOTES:
-        answer = f"{answer}\n\n{_CUT_NOTES[reason]}"
+    if reason in ("length", "filtered"):
+        answer = f"{answer}\n\n{_CUT_NOTE}"
     if is_not_found(answer):
         stopped = StopReason.NOT_FOUND
         answer = f"{answer}\n\n{_format_nearest(state, searcher)}".rstrip()

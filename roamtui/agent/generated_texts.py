@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Container
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -20,7 +20,6 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model, complete_once
 from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.outline.render import render_outline
-from roamtui.outline.structure import list_roots
 from roamtui.paths import get_resource_dir
 
 _QUESTIONS_MAX = 3
@@ -42,15 +41,13 @@ _SUMMARY_LENGTH_MAX = 600
 
 
 def suggest_questions(library: Library) -> tuple[str, ...]:
-    """Suggest up to three questions: those written for a bundled example, or titles all over the document."""
+    """Suggest up to three questions: those written for a bundled example, or from titles of the document."""
     source, folder = Path(library.source).absolute(), get_resource_dir("examples")
     if source.parent == folder:
         written: dict[str, list[str]] = json.loads((folder / "first_questions.json").read_bytes())
         return tuple(written.get(source.name, ()))
-    root_ids = list_roots(library)[:_SCANNED_SECTIONS_MAX]
-    per_root = _SCANNED_SECTIONS_MAX // max(1, len(root_ids))
     titles: dict[str, None] = {}
-    for section_id in chain.from_iterable(islice(library.walk(root_id), per_root) for root_id in root_ids):
+    for section_id in islice(library.walk(), _SCANNED_SECTIONS_MAX):
         node = library.node(section_id)
         title = format_node_title(node)
         is_telling = len(title.split()) >= _TITLE_WORDS_MIN and len(title) <= _TITLE_LENGTH_MAX

@@ -20,7 +20,7 @@ from roamtui.agent.limits import (
     estimate_request_usd,
     share_window,
 )
-from roamtui.agent.offline import NOTICE, FoundPassage, find_passages, list_openable, list_unread_pages, write_answer
+from roamtui.agent.offline import FoundPassage, find_passages, list_openable, list_unread_pages, write_answer
 from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
 from roamtui.agent.retrieval_context import (
     HitList,
@@ -224,10 +224,11 @@ class Agent:
         """Start the question together with the sections and hits that search finds for it."""
         state, retrieved = self.conversation.state, HitList()
         library, (room, *_) = state.library, share_window(self.model.window_tokens)
-        if whole := self._list_whole():
-            retrieved = HitList(auto_opened=tuple(one for one in whole if state.get_open(one) is None))
-        elif self.searcher is not None and self.options.sends_hits and self.model.name != OFFLINE:
-            retrieved = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
+        if self.options.sends_hits and self.model.name != OFFLINE:
+            if whole := list_whole_document(library, room):
+                retrieved = HitList(auto_opened=tuple(one for one in whole if state.get_open(one) is None))
+            elif self.searcher is not None:
+                retrieved = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
         context = replace(
             self._build_prompt_context(retrieved.auto_opened, has_hits=bool(retrieved.hits)),
             note=self.options.question_note,
@@ -238,17 +239,11 @@ class Agent:
         asked = QuestionAsked(question=question, within=within, excerpts=excerpts, is_one_shot=is_one_shot)
         await self.conversation.apply(begin_question(state, asked, context))
 
-    def _list_whole(self) -> tuple[str, ...]:
-        """List the top sections of a document that is sent whole; empty if it is not."""
-        if not self.options.sends_hits or self.model.name == OFFLINE:
-            return ()
-        return list_whole_document(self.conversation.state.library, share_window(self.model.window_tokens)[0])
-
     def _build_prompt_context(self, opened: tuple[str, ...] = (), *, has_hits: bool = False) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
-        state, window = self.conversation.state, self.model.window_tokens
-        whole, outline = self._list_whole(), WHOLE_NOTE
-        _, preface_tokens, history_tokens = share_window(window)
+        state, window, outline = self.conversation.state, self.model.window_tokens, WHOLE_NOTE
+        room, preface_tokens, history_tokens = share_window(window)
+        whole = list_whole_document(state.library, room) if self.options.sends_hits else ()
         if not whole or not {*whole} <= {*state.open_ids, *opened}:
             budget = compute_outline_budget(state.library, window, has_hits=has_hits)
             outline = render_outline(state.library, budget_tokens=budget)
@@ -409,8 +404,8 @@ class Agent:
 
     async def _read_offline(self, run: QuestionRun) -> None:
         """Answer without a model: open the sections of the best passages, by the calls of a model, and quote these."""
-        conversation, exchanges = self.conversation, self.conversation.state.transcript.exchanges
-        question, run.usage = exchanges[-1].question, Usage(cost_usd=0.0)
+        conversation, run.usage = self.conversation, Usage(cost_usd=0.0)
+        question = conversation.state.transcript.exchanges[-1].question
         passages: Sequence[FoundPassage] = ()
         for may_load in (True, False):
             state = conversation.state
@@ -433,7 +428,5 @@ class Agent:
                 await conversation.apply((StepRecorded(step=reply.make_step()),))
             if not pages:
                 break
-        answer = write_answer(question, passages, conversation.state.library)
-        is_noted = any(NOTICE in exchange.answer for exchange in exchanges[:-1])
-        run.reply = StepReply(text=answer if is_noted else f"{answer}\n\n{NOTICE}")
+        run.reply = StepReply(text=write_answer(question, passages, conversation.state.library))
         conversation.publish(AnswerStreamed(text=run.reply.text))

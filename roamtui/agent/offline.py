@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import chain, groupby
 from operator import attrgetter
@@ -33,7 +33,7 @@ from roamtui.outline.structure import find_unread_pages
 from roamtui.quotes.source_list import strip_links
 from roamtui.quotes.verdicts import AnswerProof, make_proof
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.lexicon import Language, get_implied_words, get_synonyms
+from roamtui.search.lexicon import Language, get_implied_words
 from roamtui.search.passages import (
     Passage,
     find_passage,
@@ -45,8 +45,6 @@ from roamtui.search.passages import (
 )
 from roamtui.search.terms import TermMatcher, extract_code_names, extract_query_terms, fold_term, is_unspaced
 
-NOTICE = "(The offline model quotes passages; it does not reason. `--model`, or f2 in the app, chooses another.)"
-"""End of the first answer in a conversation."""
 NO_QUESTION = "Please ask a question about the document, in words that it may contain."
 _HITS_MAX = 8
 _PAGES_MAX = 3
@@ -83,8 +81,8 @@ _PASSAGE_BONUS, _SECTION_BONUS, _PATH_BONUS, _TITLE_BONUS = 0.5, 0.2, 0.6, 0.8
 """Added to the score of the best sentence if the passage, its section, the path alone, or the title has all words."""
 _RANK_LOSS = 0.15
 """Loss of score per search rank."""
-_PRESENT_SYNONYM_WEIGHT, _SYNONYM_WEIGHT = 0.35, 0.5
-"""Weight of a synonym, as a share of that of its word: if a section contains the word, and if none does."""
+_SYNONYM_WEIGHT = 0.5
+"""Weight of a synonym, as a share of that of its word."""
 _UNSEEN_PAIR_WEIGHT = 0.2
 """Factor on the weight of a pair of characters, in a script without spaces, that no section contains. About half of the
 pairs join two words, so their absence means little."""
@@ -95,8 +93,6 @@ _QUOTATION_MARKS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』")
 """A passage is put between the first pair that it does not contain, so that it is one quotation."""
 _MARKUP = re.compile(r"[\[\]*_`<>|\\\"“”„«»「」『』〝〞〟＂]")
 """Characters of a title or statement that Markdown, or the reader of quotes, would take for something else."""
-_LIMITING_TITLE = re.compile(r"[\W\d]*(?:exceptions?|exemptions?|exclusions?|ausnahmen?)\b", re.IGNORECASE)
-"""A title that announces exceptions to the sections around it. A question rarely has their words."""
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
 
@@ -121,20 +117,14 @@ def find_passages(
         needs_certainty: Whether a doubtful passage is no answer, as in a cell of a table.
     """
     exchange, library = state.transcript.exchanges[-1], state.library
-    question, within = exchange.question, exchange.within
-    terms = extract_query_terms(question)
-    if not terms:
+    if searcher is None or not extract_query_terms(exchange.question):
         return (), ()
-    hits: dict[str, Hit] = {}
-    ranks: dict[str, int] = {}
-    if searcher is not None:
-        earlier = list_history_texts(state.transcript.exchanges[:-1])
-        with suppress(RoamtuiError):  # an embedder may fail
-            for words in filter(None, (question, " ".join(get_synonyms(terms)))):
-                for rank, hit in enumerate(searcher.search(words, limit=_HITS_MAX, within=within, earlier=earlier)):
-                    hits.setdefault(hit.section_id, hit)
-                    ranks.setdefault(hit.section_id, rank)
-    return tuple(hits.values()), _choose_passages(library, question, ranks, needs_certainty=needs_certainty)
+    hits: tuple[Hit, ...] = ()
+    earlier = list_history_texts(state.transcript.exchanges[:-1])
+    with suppress(RoamtuiError):  # an embedder may fail
+        hits = searcher.search(exchange.question, limit=_HITS_MAX, within=exchange.within, earlier=earlier)
+    ids = [hit.section_id for hit in hits]
+    return hits, _choose_passages(library, exchange.question, ids, needs_certainty=needs_certainty)
 
 
 def list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:
@@ -206,16 +196,17 @@ def find_statement(question: str, passages: Sequence[str]) -> str:
 
 
 def _choose_passages(
-    library: Library, question: str, sections: Mapping[str, int], *, needs_certainty: bool
+    library: Library, question: str, section_ids: Sequence[str], *, needs_certainty: bool
 ) -> tuple[FoundPassage, ...]:
-    """Choose the passages of an answer from `sections`, which have their ranks, and from those below them."""
+    """Choose the passages of an answer from sections, best first, and from those below them."""
     ranks: dict[str, int] = {}
     texts: dict[str, str] = {}
-    for section_id, rank in sections.items():
+    for rank, section_id in enumerate(section_ids):
         room = WHOLE_TOKENS_MAX
         for node_id in library.walk(section_id):
-            ranks[node_id] = min(rank, ranks.get(node_id, rank))
-            texts[node_id] = _read(library, node_id)
+            ranks.setdefault(node_id, rank)
+            own = library.get_own_content_span(node_id)
+            texts[node_id] = library.clean_text(own.get_part(0, min(len(own), _TEXT_LENGTH_MAX)))
             room -= estimate_tokens(texts[node_id])
             if room <= 0:
                 break
@@ -230,13 +221,6 @@ def _choose_passages(
     evidence = max((weighing.compute_evidence(passage.terms) + bonus for passage in chosen), default=0.0)
     if evidence < _EVIDENCE_MIN:  # a section whose title fits the question is never "not found"
         chosen = [one for one in ranked if weighing.fits_title(library.node(one.section_id).path[-2:])][:1]
-    for passage in [*chosen]:
-        parent = library.parent(passage.section_id)
-        for node_id in (*library.children(passage.section_id), *(library.children(parent) if parent else ())):
-            if _LIMITING_TITLE.match(library.title_of(node_id)) and all(one.section_id != node_id for one in chosen):
-                texts[node_id] = _read(library, node_id)
-                exceptions = _rank_passages(library, node_id, texts[node_id], 0, weighing)
-                chosen[(place := chosen.index(passage) + 1) : place] = exceptions[:1]
     room = _WIDENED_TOKENS_MAX - sum(estimate_tokens(library.text_at(passage.span)) for passage in chosen)
     widened: list[FoundPassage] = []
     for passage in chosen:
@@ -245,12 +229,6 @@ def _choose_passages(
             widened.append(_widen(library, passage, texts[passage.section_id], room))
             room -= estimate_tokens(library.text_at(widened[-1].span)) - estimate_tokens(library.text_at(passage.span))
     return tuple(widened)
-
-
-def _read(library: Library, section_id: str) -> str:
-    """Return the own text of a section without page furniture, or the start of a very long one."""
-    own = library.get_own_content_span(section_id)
-    return library.clean_text(own.get_part(0, min(len(own), _TEXT_LENGTH_MAX)))
 
 
 def _take_varied(library: Library, ranked: Sequence[FoundPassage]) -> list[FoundPassage]:
@@ -312,9 +290,8 @@ class _Weighing:
         self.total = sum(self.weights.values())
         self._term_by_related: dict[str, str] = {}
         for term in self.terms:
-            weight = self.weights[term] * (_PRESENT_SYNONYM_WEIGHT if counts[term] else _SYNONYM_WEIGHT)
             for word in sorted(self._related[term] - {*self.terms}):
-                self.weights[word], self._term_by_related[word] = weight, term
+                self.weights[word], self._term_by_related[word] = _SYNONYM_WEIGHT * self.weights[term], term
         self._implied = {word for word in get_implied_words(question) if "_" not in word} - self.weights.keys()
         self.weights |= dict.fromkeys(sorted(self._implied), _SYNONYM_WEIGHT * self.total / max(1, len(self.terms)))
         self.matcher = TermMatcher(self.weights, matcher.language)

@@ -58,7 +58,8 @@ def write_answer(exchange: Exchange, library: Library, model_name: str) -> None:
         likely = "; ".join(format_path(library, hit.section_id) for hit in unopened)
         lines.append(f"{format_count(len(unopened), 'likely section')} not opened: {likely}")
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
-    lines.append(f"({model_name}{f'; {tokens:,} tokens' if tokens else ''})")
+    ending = f"; {tokens:,} tokens" if tokens else "" if has_verdicts else " quotes passages; --model chooses a model"
+    lines.append(f"({model_name}{ending})")
     lines = [f"  {sanitise_text(line)}" for line in lines]
     if not is_terminal:
         gap = [""] if exchange.citations else []

@@ -49,8 +49,6 @@ class FakeSearcher:
         self._hits = hits
         self._error = error
         self.searches: list[tuple[str, int, str | None]] = []
-        self.earlier: tuple[str, ...] = ()
-        """Earlier messages, as passed to the last search."""
 
     def refresh(self, library: Library) -> None:
         """Do nothing."""
@@ -59,10 +57,14 @@ class FakeSearcher:
         """Do nothing."""
 
     def search(
-        self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        within: str | None = None,
+        earlier: Sequence[str] = (),  # noqa: ARG002 - as all
     ) -> tuple[Hit, ...]:
         self.searches.append((query, limit, within))
-        self.earlier = tuple(earlier)
         if self._error is not None:
             raise self._error
         return self._hits[:limit]

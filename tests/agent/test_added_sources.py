@@ -82,22 +82,6 @@ async def test_the_next_question_sees_the_outline_the_hits_and_the_tools_of_all_
     assert "list_documents" in list_tools(model)
 
 
-async def test_a_source_that_is_gone_says_so_when_the_conversation_is_resumed(folder: Path) -> None:
-    agent, _ = make(folder)
-    await agent.conversation.add_source(str(folder / "acts"))
-    await agent.conversation.add_source(str(folder / "tariff.md"))
-    await agent.ask("Why?")
-    ride = find(agent.conversation.state, "Zeppelin rides")
-    (folder / "acts" / "one.md").unlink()
-    (folder / "acts").rmdir()
-
-    resumed = resume(agent, folder)
-
-    assert [source.key for source in resumed.state.library.sources] == ["", "acts", "tariff.md"]
-    assert any("acts" in note and "There is no file" in note for note in resumed.state.library.notes)
-    assert ride in resumed.state.library
-
-
 async def test_pages_of_an_added_site_open_and_come_back_when_resumed(folder: Path) -> None:
     pages = {
         "/llms.txt": "# Site\n\n> Fees.\n\n## Docs\n\n- [Fees](fees.md): costs\n",

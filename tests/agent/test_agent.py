@@ -15,8 +15,6 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
-    QuestionAsked,
-    QuestionsRewound,
     SectionsClosed,
     SectionsExpanded,
 )
@@ -102,19 +100,6 @@ async def test_section_commands_act_at_once_also_before_and_during_an_answer() -
         reply_gate.set()
         await asking
     assert conversation.state.open_ids == (hours,)
-
-
-async def test_a_question_that_replaces_one_is_asked_in_its_place() -> None:
-    agent, conversation, seen = watch(make_agent([saying("Not found: one."), saying("Not found: two.")]))
-    fees = find(conversation.state, "Fees")
-    await agent.ask("First?")
-    (exchange,) = conversation.state.transcript.exchanges
-    await agent.ask("Again?", AskOptions(replaces=exchange, open_first=(fees,)))
-    assert questions(conversation) == ["Again?"]
-    assert conversation.state.transcript.exchanges[0].answer.startswith("Not found: two.")
-    kinds = QuestionAsked | QuestionsRewound | SectionsExpanded
-    order = [type(event) for event in seen if isinstance(event, kinds)]
-    assert order == [QuestionAsked, QuestionsRewound, SectionsExpanded, QuestionAsked]
 
 
 @pytest.mark.parametrize("error", [None, ModelError("The connection broke.")])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.answer import ANSWER_REMINDER, format_verification, list_unopened_hits
+from roamtui.agent.answer import ANSWER_REMINDER, list_unopened_hits
 from roamtui.agent.limits import AgentOptions
-from roamtui.conversation.transcript import Citation, QuoteState, StopReason
+from roamtui.conversation.transcript import StopReason
 from roamtui.errors import RoamtuiError
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, make_desk, model_of, saying
@@ -84,20 +84,3 @@ async def test_an_empty_reply_triggers_a_reminder_and_then_an_error() -> None:
     assert not answer.is_unproven
     assert desk.sent[-1].text == ANSWER_REMINDER
     check_messages(desk.sent)
-
-
-@pytest.mark.parametrize(
-    ("states", "words"),
-    [
-        (["found", "elsewhere", "found", "not_found"], "4 quotes: 2 where cited, 1 elsewhere, 1 nowhere"),
-        (["elsewhere", "no_quote"], "1 quote: 1 elsewhere"),
-        (["found", "no_quote", "found"], "2/2 quotes found in the text"),
-        (["no_quote"], ""),
-    ],
-)
-def test_quotes_are_counted_by_where_their_words_are(states: list[str], words: str) -> None:
-    citations = tuple(
-        Citation(section_id="a8a96034", quote=None if state == "no_quote" else "x", state=QuoteState(state))
-        for state in states
-    )
-    assert format_verification(citations) == words

@@ -102,7 +102,6 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     assert talk.searches == 1
     assert "Cars" in talk.opened
     assert "“A car costs 30 crowns each way. A trailer costs 12 crowns more.”" in answer.answer
-    assert "offline model" in answer.answer
     assert answer.citations[0].path == ("Ferry handbook", "Tickets", "Cars")
     assert all(citation.state is QuoteState.FOUND for citation in answer.citations)
 

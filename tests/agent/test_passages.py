@@ -37,10 +37,10 @@ Rye comes by boat on Mondays.
 """
 
 
-async def _ask(question: str, *, text: str = MILL, has_search: bool = True) -> tuple[Exchange, Library]:
+async def _ask(question: str, *, text: str = MILL) -> tuple[Exchange, Library]:
     library = Library(source="mill.md", root=parse_document(text))
     session = Conversation(library)
-    agent = Agent(session, NoModel(), KeywordSearcher(library) if has_search else None)
+    agent = Agent(session, NoModel(), KeywordSearcher(library))
     await agent.ask(question)
     return session.state.transcript.exchanges[-1], library
 
@@ -75,15 +75,10 @@ async def test_a_card_comes_from_each_section_and_begins_with_its_likeliest_stat
     ("question", "answer", "place"),
     [
         ("How long is the grace period for a late bicycle?", "grace period of 24 hours", 0),
-        (
-            "Can I drop the folding bike off in the night locker on my way home?",
-            "anything with wheels may never be left in the locker",
-            1,
-        ),
         ("What may never be left in the returns locker?", "anything with wheels may never be left in the locker", 0),
         ("Every tallow command dies with T-1103. How far wrong may my clock be?", "at most 120 seconds", 0),
     ],
-    ids=["grace period", "bike", "locker", "clock"],
+    ids=["grace period", "locker", "clock"],
 )
 async def test_passages_answer_the_questions_of_the_handbook(question: str, answer: str, place: int) -> None:
     handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 
 from roamtui.agent.limits import AgentOptions
@@ -105,17 +103,3 @@ async def test_nothing_is_opened_unless_the_first_hit_is_clear(question: str) ->
     await desk.ask(question, NOTHING)
     assert desk.agent.conversation.state.open_sections == ()
     assert FOUND_LEAD not in _last_question(desk)
-
-
-@pytest.mark.parametrize("mode", list(KeepOpenMode))
-async def test_a_request_still_begins_with_the_previous_one(mode: KeepOpenMode) -> None:
-    desk = _make_desk(mode=mode)
-    for question in (CLEAR, "Do swifts sleep while they fly?", "How far do owls turn their heads?", CLEAR):
-        await desk.ask(question, ANSWER)
-
-    requests = [request.messages for request in desk.model.requests]
-    if mode is not KeepOpenMode.FRESH:
-        assert all(after[: len(before)] == before for before, after in pairwise(requests))
-        assert FOUND_LEAD not in requests[-1][-1].text
-    else:
-        assert all(FOUND_LEAD in request[-1].text for request in requests)

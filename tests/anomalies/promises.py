@@ -37,16 +37,8 @@ class Promises:
             assert run.events == ()
             return
         self._check_run(run, question)
-        self.note_answer(run, question)
-        self.check_answers()
-
-    def note_answer(self, run: MortalRun, question: str) -> None:
-        """Remember what a run answered."""
         for answer in run.find("answer"):
             self._answers[answer["conversation"], question] = answer
-
-    def check_answers(self) -> None:
-        """Check that every answer is in the logs."""
         saved = {conversation.id: conversation for conversation in self._load_all()}
         for (conversation_id, asked), answer in self._answers.items():
             exchange = next(e for e in saved[conversation_id].transcript.exchanges if e.question == asked)
