@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import assert_never
 
 from msgspec import Struct, field
@@ -34,10 +34,10 @@ from roamtui.markdown.lines import (
     TextRole,
     fold_runs,
     make_run,
+    measure_longest_word,
     measure_runs,
     wrap_runs,
 )
-from roamtui.markdown.table import lay_out_rows
 from roamtui.sources.convert.drawing import PictureFile
 
 BULLETS = "•◦▪"
@@ -65,6 +65,17 @@ _PICTURE_ROWS_MIN = 3
 _PICTURE_COLUMNS_MAX, _PICTURE_ROWS_MAX = 80, 24
 _PIXELS_PER_COLUMN, _PIXELS_PER_ROW = 8, 16
 """Minimum number of pixels that a cell shows across and down, so that no picture is enlarged."""
+
+
+_GRID = RunStyle(TextRole.GRID)
+_COLUMN_GAP = Run(" │ ", _GRID)
+_WORD_WIDTH_MAX = 60
+"""In cells. A longer word in a table may be broken."""
+_FIGURE_LETTERS_MAX = 3
+"""Maximum number of letters in a figure, for its currency or unit, as in ``32 MiB``."""
+_FIGURES_MIN = 0.8
+"""Minimum share of figures among a column's filled cells. Financial statements often have a few words among them."""
+_Cells = Sequence[list[Run]]
 
 
 class _Container(Struct):
@@ -202,7 +213,7 @@ class MarkdownLayout(Struct, kw_only=True):
             [self._to_runs(cell, head_style if row.is_head else style) for cell in row.cells] for row in block.rows
         ]
         room = self._compute_available_width()
-        wrapped = lay_out_rows(cells, are_heads, block.alignments, room, can_scroll=self.can_scroll)
+        wrapped = _lay_out_rows(cells, are_heads, block.alignments, room, can_scroll=self.can_scroll)
         for number, (row, lines) in enumerate(zip(block.rows, wrapped, strict=False)):
             self._add_lines(lines, row.start, row.end, is_tight=number > 0)
 
@@ -288,3 +299,84 @@ def fit_picture(width: int, height: int, columns_max: int | None) -> tuple[int, 
     columns_max = min(columns_max or _PICTURE_COLUMNS_MAX, _PICTURE_COLUMNS_MAX)
     scale = min(1, columns_max / columns, _PICTURE_ROWS_MAX / rows)
     return max(1, round(columns * scale)), round(rows * scale)
+
+
+def _lay_out_rows(
+    rows: Sequence[_Cells], are_heads: Sequence[bool], alignments: Sequence[str], room: int | None, *, can_scroll: bool
+) -> list[list[list[Run]]]:
+    """Return the lines of each row. A rule follows a heading row.
+
+    Args:
+        rows: The cells of each row.
+        are_heads: Whether each row is a heading row.
+        alignments: Alignment of each column. A column of figures without one is aligned to the right.
+        room: Width in cells to fit in, or None for no limit.
+        can_scroll: Whether the table may be wider, so that no word is broken.
+    """
+    columns = [*zip(*rows, strict=True)]
+    widths = _compute_column_widths(columns, room, can_scroll=can_scroll)
+    body = [cells for cells, is_head in zip(rows, are_heads, strict=True) if not is_head]
+    figures = [
+        alignment or _align(cells) for alignment, cells in zip(alignments, zip(*body, strict=True), strict=False)
+    ]
+    wrapped = [_wrap_row(cells, widths, figures or alignments) for cells in rows]
+    for lines, is_head in zip(wrapped, are_heads, strict=True):
+        if is_head:
+            lines.append([Run("─┼─".join("─" * width for width in widths), _GRID)])
+    return wrapped
+
+
+def _align(column: _Cells) -> str:
+    """Return the alignment of a column without one: to the right if most of at least two filled cells are figures."""
+    filled = list(filter(None, ("".join(run.text for run in cell).strip() for cell in column)))
+    figures = [cell for cell in filled if sum(map(str.isalpha, cell)) <= _FIGURE_LETTERS_MAX]
+    has_digit = any(map(str.isdecimal, "".join(figures)))
+    return "right" if has_digit and len(filled) > 1 and len(figures) >= _FIGURES_MIN * len(filled) else ""
+
+
+def _compute_column_widths(columns: Sequence[_Cells], room: int | None, *, can_scroll: bool) -> list[int]:
+    """Compute the width of each column in cells. The widest are narrowed if the table does not fit.
+
+    Words are not broken if they fit side by side, or if the table may scroll.
+    """
+    natural = [max(measure_runs(line) for cell in cells for line in wrap_runs(cell, None)) for cells in columns]
+    if room is None:
+        return natural
+    room -= (len(columns) - 1) * len(_COLUMN_GAP.text)
+    if sum(natural) <= room:
+        return natural
+    words = [min(_WORD_WIDTH_MAX, max(map(measure_longest_word, cells))) for cells in columns]
+    for limit in range(room, 0, -1):
+        widths = [min(cells, max(limit, word)) for cells, word in zip(natural, words, strict=True)]
+        if sum(widths) <= room:
+            return widths
+    limit = _compute_width_limit(words, room)
+    return words if can_scroll else [min(word, max(1, limit)) for word in words]
+
+
+def _compute_width_limit(widths: Sequence[int], room: int) -> int:
+    """Compute the width that no column may exceed so that a table fits into `room`. `widths` are those without a limit.
+
+    The wider columns thus get a common width. It is 0 if there is not even one cell for each column.
+    """
+    for width in sorted(set(widths), reverse=True):
+        narrower = [cells for cells in widths if cells < width]
+        limit = (room - sum(narrower)) // (len(widths) - len(narrower))
+        if limit >= max(narrower, default=0):
+            return limit
+    return 0
+
+
+def _wrap_row(row: _Cells, widths: Sequence[int], alignments: Sequence[str]) -> list[list[Run]]:
+    """Lay out the cells of a row side by side."""
+    cells = [wrap_runs(cell, max(1, width)) for cell, width in zip(row, widths, strict=True)]
+    lines = []
+    for parts in zip_longest(*cells, fillvalue=list[Run]()):
+        runs: list[Run] = []
+        for part, width, alignment in zip(parts, widths, alignments, strict=True):
+            gap = max(0, width - measure_runs(part))
+            left_gap = {"right": gap, "center": gap // 2}.get(alignment, 0)
+            runs += [_COLUMN_GAP] if runs else []
+            runs += [Run(" " * left_gap), *part, Run(" " * (gap - left_gap))]
+        lines.append(runs)
+    return lines
