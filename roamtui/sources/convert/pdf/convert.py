@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import textwrap
 import time
 from collections.abc import Sequence
 from itertools import groupby
@@ -21,7 +22,6 @@ from roamtui.sources.convert.pdf.headings import (
     detect_items,
     detect_notes,
     detect_numbered_headings,
-    detect_slide_titles,
     detect_statements,
     merge_headings,
     nest_headings,
@@ -42,10 +42,6 @@ _PAGES_PER_BOOKMARK_MAX = 4
 """Fewer than five bookmarks are an outline only if the file has at most this many pages per bookmarked page."""
 _FIRST_WORDS_LENGTH = 60
 _SHOWN_RANGES_MAX = 12
-_SAMPLE_ROWS = 3
-"""Number of rows of each page in which unreadable characters are counted."""
-_UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
-_UNREADABLE_SHARE_MAX = 0.3
 _OCR_ADVICE = "Run text recognition first, for example `ocrmypdf --skip-text {} OUT.pdf`."
 _OCR_SECONDS_MAX = 60
 """Time limit for one page."""
@@ -121,8 +117,7 @@ def _read_pages(
                 rows = recognise_rows(page, ocr_languages) if ocr_languages else []
                 deadline += time.monotonic() - started
                 without_text += [] if rows else [number + 1]
-            is_wide = page is not None and page.is_wide
-            pages.append(PageText(rows, links, is_wide=is_wide, is_readable=page is not None))
+            pages.append(PageText(rows, links, is_readable=page is not None))
         if report is not None:
             report(number + 1, file.page_count)
     notes = []
@@ -133,10 +128,6 @@ def _read_pages(
         notes.append(f"{_format_pages(without_text)} without text. {_advise('IN.pdf', ocr_languages)}")
     if len(pages) < file.page_count:
         notes.append(f"Only the first {len(pages):,} of its {file.page_count:,} pages were read.")
-    sample = "".join(row.text for page in pages for row in page.rows[:_SAMPLE_ROWS])
-    if len(_UNREADABLE.findall(sample)) > _UNREADABLE_SHARE_MAX * len(sample):
-        advice = _OCR_ADVICE.format("IN.pdf")
-        notes.append(f"Its fonts lack character mappings, so much of the text is unreadable. {advice}")
     return pages, notes
 
 
@@ -214,9 +205,6 @@ def _detect_outline(
     if is_dense and not (len(names) == 1 and "#" in names.pop()):
         entries = [mark for mark in bookmarks if mark.page < len(pages)]
     anchored = anchor_titles(pages, rows, entries)
-    slides = detect_slide_titles(pages)
-    if slides:
-        return merge_headings(anchored, slides)
     # If an Item's title is not on its page, the list may be wrong, so a title that is detected by its words is better.
     doubtful = [heading for heading in anchored if not heading.count and parse_item(heading.title)]
     headings = merge_headings([heading for heading in anchored if heading not in doubtful], ())
@@ -247,7 +235,5 @@ def _detect_outline(
 
 def _name_page(number: int, page: PageText) -> DetectedHeading:
     """Return a heading for a page: its number and first words."""
-    words = " ".join(row.text for row in page.rows[:2])[: _FIRST_WORDS_LENGTH + 1]
-    if len(words) > _FIRST_WORDS_LENGTH:
-        words = words[: words.rfind(" ") if " " in words else _FIRST_WORDS_LENGTH] + " …"
+    words = textwrap.shorten(" ".join(row.text for row in page.rows[:2]), _FIRST_WORDS_LENGTH, placeholder=" …")
     return DetectedHeading(row=page.start, count=0, level=1, title=f"Page {number}: {words}")

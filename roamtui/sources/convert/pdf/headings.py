@@ -2,7 +2,7 @@
 
 By their words: numbered titles, and the parts of company reports, which consist of numbered Items; below them are
 financial statements, the notes to these, and exhibits. By their looks: rows that are larger, bold, in capitals or set
-apart, and the titles of slides.
+apart.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import accumulate, islice, takewhile, zip_longest
+from itertools import accumulate, zip_longest
 from statistics import median
 
 from msgspec import Struct
@@ -19,9 +19,7 @@ from msgspec import Struct
 from roamtui.sources.convert.pdf.outline import (
     CONTINUED,
     NON_LETTERS,
-    SIZE_TOLERANCE,
     DetectedHeading,
-    PageText,
     continues_title,
     count_similar_rows,
     is_capitals,
@@ -110,13 +108,6 @@ _CAPTION_TOP_ROWS = 3
 """A caption is a title only if it starts within this many rows of a page."""
 _TABLE_DISTANCE_MAX = 20
 """The table of a caption starts within this many rows. Many header rows may come first."""
-_SLIDES_MIN = 3
-_SLIDES_SHARE = 0.8
-"""Minimum share of wide pages in a file of slides."""
-_SLIDE_LENGTH_MAX = 1_000
-"""Maximum length of a typical slide, in characters."""
-_SLIDE_ROWS = 3
-"""The title of a slide starts in one of its first rows."""
 
 
 class _Chain(Struct, frozen=True, eq=False):
@@ -538,28 +529,3 @@ def _select(titles: Sequence[DetectedHeading], start: int, end: int) -> Sequence
 
 def _is_italic_or_capitals(row: PageRow) -> bool:
     return row.font.is_italic or is_capitals(row.text)
-
-
-def detect_slide_titles(pages: Sequence[PageText]) -> list[DetectedHeading]:
-    """Return the titles of slides, which are wide pages with few words. They have level 0 (see `merge_headings`)."""
-    shown = [page for page in pages if page.rows]
-    lengths = [sum(len(row.text) for row in page.rows) for page in shown]
-    wide = sum(page.is_wide for page in shown)
-    if len(shown) < _SLIDES_MIN or wide < _SLIDES_SHARE * len(shown) or median(lengths) > _SLIDE_LENGTH_MAX:
-        return []
-    headings: list[DetectedHeading] = []
-    for page in shown:
-        rows = page.rows
-        worded = [row for row in range(min(_SLIDE_ROWS, len(rows))) if any(map(str.isalpha, rows[row].text))]
-        first = max(worded, key=lambda row: round(rows[row].size), default=0)
-        smallest = min(row.size for row in rows)
-        large = (
-            row.size > _LARGE_RATIO * smallest and abs(row.size / rows[first].size - 1) < SIZE_TOLERANCE
-            for row in rows[first + 1 :]
-        )
-        count = 1 + len(list(takewhile(bool, islice(large, _TITLE_ROWS_MAX - 1))))
-        title = join_rows(rows[first : first + count])
-        before = headings[-1].title if headings else ""
-        if len(title) <= _LENGTH_MAX and title != before and not CONTINUED.search(title):
-            headings.append(DetectedHeading(row=page.start + first, count=count, level=0, title=title))
-    return headings

@@ -19,13 +19,8 @@ _PARAGRAPH_GAP_MIN = 1.35
 """Minimum distance between paragraphs, as a multiple of the median distance between rows."""
 _FULL_ROW_LENGTH = 60
 """Minimum length of a row of prose, in characters."""
-_FULL_SHARE = 0.85
-"""Minimum right end of a full row, relative to the rightmost one on the page. Its sentence may then continue."""
 _RULE = re.compile(r"[\s|]*(?:_[\s_]{3,}|={4,}|-{4,}|[‗─━—]{4,})[\s|]*")
 """A row of characters that looks like a ruled line."""
-_SENTENCE_STARTS = frozenset('$€£(“"‘')
-"""Characters, besides letters and digits, that the rest of a sentence may start with on the next page."""
-_LIST_NUMBER = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s", re.IGNORECASE)
 _FALSE_LIST_NUMBER = re.compile(r"\A(?=\d{3,9}[.)](?:\s|$))|(?<=\n)(?=1[.)](?:\s|$))")
 """A number at a line start, such as a year that ends a sentence, that Markdown would read as a list item's number."""
 _SHIELD = "\N{NO-BREAK SPACE}"
@@ -127,8 +122,6 @@ class MarkdownWriter:
         self._length = 0
         self._is_paragraph_open = False
         """Whether the last paragraph of the page may continue on the next one."""
-        self._is_row_full = False
-        """Whether the last row of the page is full, so that its sentence may continue even with a capital letter."""
 
     def write_page(self, page: PageText, headings: Sequence[DetectedHeading]) -> None:
         """Write a page. Its headings must be in order."""
@@ -144,17 +137,13 @@ class MarkdownWriter:
             blocks.append(write_heading(heading.level, _escape_tags(heading.title)))
             start = heading.end - page.start
         blocks += self._write_rows(page, start, len(page.rows), gap_max)
-        is_continued = blocks and self._is_paragraph_open and _may_continue(blocks[0], is_full=self._is_row_full)
-        if is_continued and blocks[0][1:2].isdigit():
-            blocks[0] = blocks[0].lstrip(_SHIELD)  # no list starts inside a paragraph with such a number
+        is_continued = blocks and self._is_paragraph_open and blocks[0][0].islower()
         between = "" if not self._length else "\n" if is_continued else "\n\n"
         self.page_starts.append(self._length + len(between))
         self.pieces.append(between + "\n\n".join(blocks))
         self._length += len(self.pieces[-1])
         if blocks:
             self._is_paragraph_open = blocks[-1][0] not in "#|" and blocks[-1][-1] not in _SENTENCE_ENDS
-            right = _FULL_SHARE * max((row.x1 for row in page.rows), default=0.0)
-            self._is_row_full = any(len(row.text) >= _FULL_ROW_LENGTH and row.x1 >= right for row in page.rows[-1:])
 
     def _write_rows(self, page: PageText, start: int, end: int, gap_max: float) -> Iterator[str]:
         """Yield the tables and paragraphs from row `start` to `end`. A gap above `gap_max` starts a paragraph."""
@@ -197,14 +186,6 @@ class MarkdownWriter:
                 lines[-1] = self._repairer.join(lines[-1][:-1], line)
             else:
                 lines.append(line)
-
-
-def _may_continue(block: str, *, is_full: bool) -> bool:
-    """Check whether the first block of a page may continue a sentence of the page before, whose last row `is_full`."""
-    block = block.lstrip(_SHIELD)
-    if LINE_START.match(block) or _LIST_NUMBER.match(block):
-        return False
-    return block[0].islower() or (is_full and (block[0].isalnum() or block[0] in _SENTENCE_STARTS))
 
 
 def _escape_tags(text: str, *, keeps_lines: bool = False) -> str:

@@ -36,8 +36,6 @@ class PageText(Struct):
     rows: list[PageRow]
     links: list[PageLink]
     tables: list[PageTable] = field(default_factory=list)
-    is_wide: bool = False
-    """Whether the page is clearly wider than high, like a slide."""
     is_readable: bool = True
     """False if the page is damaged."""
     start: int = 0

@@ -49,8 +49,6 @@ _ROW_HEIGHT_QUANTILE = 0.9
 _FONT_HEIGHT_RATIO = 1.15
 """Height of the box of a font, relative to its letters."""
 _TESSERACT_FONT = "GlyphLessFont"
-_WIDE_RATIO = 1.2
-"""Minimum width of a wide page, relative to its height."""
 _PASSWORD_ERRORS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
 
 
@@ -169,9 +167,7 @@ class PdfPage:
         self._flags = ctypes.c_int()
         self._box = pdfium.FS_RECTF()
         self.is_right_to_left = False
-        """Whether most letters are right-to-left. `read_words` sets this field and the next one."""
-        self.is_wide = False
-        """Whether the page is clearly wider than high, after rotation."""
+        """Whether most letters are right-to-left. `read_words` sets this field."""
 
     def is_blank(self) -> bool:
         """Check whether nothing is drawn on the page, not even an image."""
@@ -238,7 +234,6 @@ class PdfPage:
         pdfium.FPDF_GetPageBoundingBox(self._page, box)
         if box.right > box.left and box.top > box.bottom:
             left, right, top, bottom = _rotate_box(box.left, box.right, box.bottom, box.top, rotation)
-        self.is_wide = right - left > _WIDE_RATIO * (bottom - top)
         self.is_right_to_left = len(_RIGHT_TO_LEFT.findall(text)) * 2 > sum(map(str.isalpha, text))
         has_ligatures = any(map(text.replace("\r\n", "").__contains__, map(chr, _LIGATURES)))
         words = []
@@ -283,11 +278,9 @@ class PdfPage:
     def _normalise_heights(self, words: list[Word], rotation: int) -> None:
         """Give words the height of a row, because the boxes of bitmap fonts are only as high as each letter."""
         for word in words:
-            for index in range(word.first + 1, word.last):
-                box = self._read_box(index, index, rotation)
-                if box is not None:
-                    word.x0, word.x1 = min(word.x0, box[0]), max(word.x1, box[1])
-                    word.top, word.bottom = min(word.top, box[2]), max(word.bottom, box[3])
+            boxes = [self._read_box(index, index, rotation) for index in range(word.first, word.last + 1)]
+            word.top = min(box[2] for box in boxes if box)
+            word.bottom = max(box[3] for box in boxes if box)
         heights = sorted(word.bottom - word.top for word in words)
         usual = heights[int(len(heights) * _ROW_HEIGHT_QUANTILE)]
         for word in words:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from roamtui.sources.convert.pdf.outline import PageText, continues_title, count_similar_rows, join_rows
+from roamtui.sources.convert.pdf.outline import PageText, count_similar_rows, join_rows
 from roamtui.sources.convert.pdf.rows import PageRow
 
 _COVER_PAGES = 2
@@ -24,7 +24,6 @@ _FORM = re.compile(
 )
 _CHARTER = re.compile(r"\W*exact name of\b.{0,20}registrant", re.IGNORECASE)
 _FILE_NUMBER = re.compile(r"\W*commission\s+file\s+n", re.IGNORECASE)
-_NOT_A_NAME = re.compile(r"[\d:(]|\breport\b|\bform\b", re.IGNORECASE)
 _DATE = r"((?:[A-Z][a-z]{2,8}|[A-Z]{3,9})\.?\s+\d{1,2}\s?,?\s+\d{4})"
 _PERIOD = re.compile(rf"(?i:for\s+the\s+(fiscal\s+)?(?:(quarter)(?:ly period)?|year)\s+ended)\W*{_DATE}")
 _REPORT_DATE = re.compile(rf"(?i:date\s+of\s+report)\W*(?:\([^)]*\))?\W*{_DATE}|{_DATE}\W*(?i:date\s+of\s+report)")
@@ -74,20 +73,11 @@ def _compute_filing_title(pages: Sequence[PageText]) -> str:
 
 def _find_company(rows: Sequence[PageRow]) -> str:
     """Return the name above "(Exact name of registrant ...)", or else below the commission's file number."""
-    for index, row in enumerate(rows):
-        if _CHARTER.match(row.text):
-            named = [above for above in rows[max(0, index - 3) : index] if any(map(str.isalpha, above.text))]
-            if named and not _FILE_NUMBER.match(named[-1].text):
-                is_wrapped = (
-                    len(named) > 1
-                    and continues_title(named[-2], named[-1])
-                    and _NOT_A_NAME.search(named[-2].text) is None
-                )
-                return join_rows(named[-2:] if is_wrapped else named[-1:])
-    for row, after in pairwise(rows):
-        if _FILE_NUMBER.match(row.text) and any(map(str.isalpha, after.text)):
-            return after.text
-    return ""
+    named = [row for row in rows if any(map(str.isalpha, row.text))]
+    for above, row in pairwise(named):
+        if _CHARTER.match(row.text) and not _FILE_NUMBER.match(above.text):
+            return above.text
+    return next((row.text for above, row in pairwise(named) if _FILE_NUMBER.match(above.text)), "")
 
 
 def _find_common_spelling(company: str, pages: Sequence[PageText]) -> str:

@@ -23,7 +23,7 @@ _FIGURE = re.compile(
 _YEAR = re.compile(r"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\))*|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE)
 _UNITS = re.compile(
     r"\(.*(?:million|thousand|billion|unaudited|per share|dollar|percent|\$).*\)"
-    r"|(?:in|dollars in) (?:millions|thousands|billions)\b.*",
+    r"|(?:in|dollars in) (?:millions|thousands|billions)\b.*|unaudited",
     re.IGNORECASE,
 )
 """A header row that states the units, such as "(in millions)"."""
@@ -37,7 +37,6 @@ _DATE = re.compile(rf"(?:as of |at )?(?:{_MONTH}\.? \d{{1,2}},?)(?:\s?\d{{4}})?|
 """A head that names one year or day, such as "2022", "December 31," or "July 3, 2022"."""
 _YEAR_IN = re.compile(r"(?:19|20)\d\d")
 _PERIOD = re.compile(rf"{_DATE.pattern}|.*\b(?:years?|quarters?|months|weeks|half|ended)\b.*", re.IGNORECASE)
-_UNAUDITED = re.compile(r"\(?unaudited\)?", re.IGNORECASE)
 _STACKED_SHIFT_MAX = 4.0
 """Maximum distance in points between the centres, the left edges or the right edges of two lines of one head."""
 _HYPHEN_SPACE = re.compile(rf"([-{HYPHEN}]) ")
@@ -85,6 +84,10 @@ def _is_figure(text: str) -> bool:
     return _FIGURE.fullmatch(text) is not None
 
 
+def _is_unit(text: str) -> bool:
+    return _UNITS.fullmatch(text[:_UNITS_LENGTH_MAX]) is not None
+
+
 def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
     """Return the tables of a page in order."""
     tables: list[PageTable] = []
@@ -100,8 +103,7 @@ def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
             left = _compute_figures_left(rows, index, end)
             while start + header_count == index and index + 1 < end and header_count + 1 < end - start:
                 row = rows[index]
-                is_unit = len(row.cells) > 1 and _UNITS.fullmatch(row.cells[0].text[:_UNITS_LENGTH_MAX]) is not None
-                is_above_figures = is_unit or row.x0 >= left - _LABEL_INDENT_MAX
+                is_above_figures = row.x0 >= left - _LABEL_INDENT_MAX or _is_unit(row.cells[0].text)
                 if not _is_year_row(row) and (_is_data_row(row) or not is_above_figures):
                     break
                 index += 1
@@ -187,7 +189,7 @@ def _detect_header_rows(rows: Sequence[PageRow], first: int, end: int, previous_
         is_prose = len(row.cells) <= _PROSE_CELLS_MAX or any(_is_figure(cell.text) for cell in row.cells)
         ends_sentence = row.text[-1] in ":." and is_prose  # other rows end with heads such as "Boats Inc."
         is_above_figures = row.cells[-1].x0 >= left - _LABEL_INDENT_MAX and not ends_sentence
-        if is_above_figures or _UNITS.fullmatch(row.text[:_UNITS_LENGTH_MAX]):
+        if is_above_figures or _is_unit(row.text):
             header_end = header_end if start < first else index + 1
             start = index
         elif start < first or len(row.cells) > 1:
@@ -244,7 +246,7 @@ def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float
         is_left = first.x0 < columns[0][0] and first.x0 <= edge + _LABEL_INDENT_MAX and first.x1 <= columns[0][1]
         # A lone head below years describes the figures of all years.
         is_left = is_left or (len(cells) == 1 and any(_count_dates(row) > 1 for row in rows[:index][-1:]))
-        if is_left or _UNITS.fullmatch(first.text[:_UNITS_LENGTH_MAX]) or _UNAUDITED.fullmatch(first.text):
+        if is_left or _is_unit(first.text):
             texts[0].append(cells.pop(0).text)
         while has_dates and cells and cells[0].x1 < columns[0][0] and not _DATE.fullmatch(cells[0].text):
             texts[0].append(cells.pop(0).text)

@@ -177,17 +177,6 @@ def test_figures_of_two_columns_are_two_cells_even_if_they_are_close() -> None:
 _LONG = "This line of a page is as long as all of the lines of prose on it, and goes on to the"
 
 
-def test_a_sentence_over_a_page_end_stays_in_one_paragraph() -> None:
-    title = PdfLine(text="Boats", top=730, size=20)
-    first = [title, *(PdfLine(text=_LONG, top=700 - 14 * row) for row in range(2))]
-    for start in ("Company's plan.", "2021. More words.", "$5 million."):
-        assert f"{_LONG}\n{start}" in _text(first, [PdfLine(text=start, top=700), PdfLine(text=_LONG, top=686)])
-    for start in ("- a list item", "1. An item"):
-        assert f"{_LONG}\n\n{start}" in _text(first, [PdfLine(text=start.replace("-", "\x95", 1), top=700)])
-    short = [title, PdfLine(text="A short line", top=700)]
-    assert "A short line\n\nAnother one" in _text(short, [PdfLine(text="Another one", top=700)])
-
-
 @pytest.mark.parametrize("stamp", ["Page 2 of 9", "- 3 -"])
 @pytest.mark.parametrize("top", [750, 40])
 def test_page_numbers_at_the_edge_of_a_page_are_left_out(stamp: str, top: float) -> None:
