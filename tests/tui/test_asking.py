@@ -149,6 +149,8 @@ async def test_the_steps_of_an_answer_fold_to_a_line_and_unfold_by_a_key() -> No
         assert "cached" in last(app, ActivityView)
         await pilot.press("space")
         await wait_until(pilot, lambda: "Not in this document" not in screen_text(app))
+        await pilot.click(app.screen.query(ActivityView).last(), offset=(3, 0))
+        await wait_until(pilot, "Not in this document")
 
 
 async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:

@@ -67,9 +67,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     BINDINGS = make_bindings(Scope.CHAT, Scope.SECTION, Scope.MOVE)
 
-    class Ready(Message):
-        """The log can show messages now."""
-
     @dataclass
     class RetryRequested(Message):
         """The person wants to ask a question again."""
@@ -106,7 +103,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.watch(self, "virtual_size", self.on_exchange_view_resized, init=False)
-        self.post_message(self.Ready())
 
     @property
     def current(self) -> ExchangeView | None:

@@ -119,8 +119,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         yield self.status_line
         yield self._hints
 
-    @on(ChatLog.Ready)
-    def _restore_conversation(self) -> None:
+    def on_mount(self) -> None:
         """Show a saved conversation, and what is to be said at the start."""
         self.status_line.show_state(self.state)
         self.chat_log.reload()

@@ -139,19 +139,6 @@ async def test_words_of_the_question_are_marked_with_their_forms_and_synonyms() 
         assert not {"is", "the", "crowns"} & set(list_marked(app))
 
 
-async def test_digits_and_arrows_select_a_card() -> None:
-    async with running(make_offline_app(), LARGE) as (app, pilot):
-        await show_cards(pilot, app, "What does a car or a bicycle cost?")
-        assert len(get_cards(app).targets) == 2
-        for key, index in (("2", 1), ("h", 0), ("l", 1), ("k", 0), ("down", 1)):
-            await pilot.press(key)
-            assert get_cards(app).selected == index, key
-        await pilot.press("9")
-        await wait_until(pilot, "No citation 9")
-        await pilot.press("escape")
-        assert get_cards(app).selected is None
-
-
 async def test_a_opens_the_section_for_the_conversation() -> None:
     async with running(make_offline_app(), LARGE) as (app, pilot):
         screen, section_id = app.main_screen, find_id(app, "Bicycles")

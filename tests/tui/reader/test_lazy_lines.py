@@ -83,16 +83,6 @@ def _read_all(lines: LazyLines) -> list[Line]:
     return [line for chunk in range(len(lines.chunks)) for line in lines.get_chunk_lines(chunk).lines]
 
 
-def test_only_what_is_looked_at_is_laid_out() -> None:
-    lines = make_lines(_BOOK)
-    assert len(lines.chunks) > 50
-    assert not lines.cached
-    lines.measure_from(0, 50)
-    assert len(lines.cached) <= 2
-    lines.get_line(len(lines) // 2)
-    assert len(lines.cached) <= 3
-
-
 _SHORT = _BOOK[: _BOOK.index("## Section 30")]
 _SHORT_WHOLE = _read_all(make_lines(_SHORT))
 

@@ -105,36 +105,6 @@ def _marked(reader: Reader, kind: HighlightKind) -> list[str]:
     return [text[mark.start : mark.end] for text, mark in marks if mark.kind is kind]
 
 
-async def test_a_document_is_shown_from_a_section_on() -> None:
-    async with _run(_LIBRARY, "Leave") as (_, reader, _pilot):
-        assert _lines(reader)[:8] == [
-            "Leave",
-            "─────",
-            "",
-            "Five weeks of vacation, see the rules.",
-            "",
-            "Sick leave",
-            "",
-            "Call in, then rest.",
-        ]
-        assert reader.section_id == find_id(_LIBRARY, "Leave")
-        assert _lines(reader)[9:] == ["Security", "────────", ""]
-
-
-async def test_scrolling_changes_the_section_in_view() -> None:
-    async with _run(_LIBRARY, "Handbook") as (app, reader, pilot):
-        assert reader.section_id == find_id(_LIBRARY, "Handbook")
-        reader.action_move(5)
-        await pilot.pause()
-        assert _top(reader) == "Leave"
-        assert app.heard == [ReadingPositionChanged(find_id(_LIBRARY, "Leave"))]
-        assert reader.breadcrumb == "Leave"
-        reader.action_first()
-        await pilot.pause()
-        assert app.heard[-1] == ReadingPositionChanged(next(_LIBRARY.walk()))
-        assert reader.breadcrumb == "(opening text)"
-
-
 async def test_what_is_selected_is_copied_else_the_source() -> None:
     async with _run(_LIBRARY, "Leave") as (app, reader, _pilot):
         assert reader.get_selected_or_section_text() == _TEXT[_TEXT.index("## Leave") : _TEXT.index("## Security")]

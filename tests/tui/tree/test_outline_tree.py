@@ -108,18 +108,6 @@ async def test_the_cursor_walks_lines_parents_and_children() -> None:
         assert _commands(app, state) == [FoldNodes(section_ids=(find_id(_LIBRARY, "Security"),), is_folded=False)]
 
 
-async def test_an_empty_outline_does_nothing() -> None:
-    async with _run(make_state(make_library(""))) as (app, tree, pilot):
-        for step in (partial(tree.action_move_sideways, -1), partial(tree.action_move_sideways, 1)):
-            step()
-        tree.action_move(1)
-        tree.action_page(1)
-        tree.reveal("none")
-        await pilot.click(tree, offset=(3, 3))
-        assert tree.cursor_id is None
-        assert app.messages == []
-
-
 async def test_a_click_on_the_triangle_folds_and_one_elsewhere_reads() -> None:
     state = make_state(_LIBRARY, "Leave")
     async with _run(state) as (app, tree, pilot):
@@ -131,23 +119,6 @@ async def test_a_click_on_the_triangle_folds_and_one_elsewhere_reads() -> None:
         assert app.messages == [OutlineTree.CursorMoved(vacation), OutlineTree.NodeActivated(vacation)]
         await pilot.click(tree, offset=(30, 4))
         assert app.messages[-1] == OutlineTree.NodeActivated(security)
-
-
-async def test_reveal_scrolls_without_moving_the_cursor() -> None:
-    library = make_wide_library(100)
-    async with _run(make_state(library)) as (app, tree, pilot):
-        tree.reveal(find_id(library, "Part 70"))
-        await pilot.pause()
-        assert any(line.endswith("Part 70") for line in _lines(tree))
-        assert _cursor_title(tree, library) == "Everything"
-        top = tree.scroll_offset.y
-        tree.reveal(find_id(library, "Part 68"))
-        await pilot.pause()
-        assert tree.scroll_offset.y == top
-        tree.reveal(find_id(library, "Part 2"))
-        await pilot.pause()
-        assert tree.scroll_offset.y == 0
-        assert app.messages == []
 
 
 async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
