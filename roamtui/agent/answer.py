@@ -24,10 +24,7 @@ _LIKELY_SHARE = 0.6
 _NO_ANSWER = "The model returned no answer. Ask again, ask a narrower question, or choose another model."
 _CUT_NOTE = "(The answer is cut off here: the model may write no more at once, or the provider refused the rest.)"
 """Part of the answer, so the model reads it with the next question."""
-_TOO_EXPENSIVE = (
-    "The next step could exceed the spending limit of this conversation. "
-    "Raise max_cost_usd or start a new conversation."
-)
+_TOO_EXPENSIVE = "The next step could exceed the spending limit. Raise max_cost_usd or start a new conversation."
 
 
 def build_outcome(
@@ -121,7 +118,6 @@ _CITE_REMINDER = (
     "No quote was found in your answer. Answer again, and copy the words of the text that carry each claim, with the "
     'id of their section in the same sentence, such as: Late returns cost "2 euros a day" [a8a96034].'
 )
-ANSWER_REMINDER = "Your reply was empty. Answer the question now, or open the sections that you need."
 
 
 def choose_reminder(state: ConversationState, reply: str, reason: str) -> str:
@@ -131,8 +127,6 @@ def choose_reminder(state: ConversationState, reply: str, reason: str) -> str:
     """
     if reason == "filtered":
         return ""
-    if not reply.strip():
-        return ANSWER_REMINDER
     has_read = state.collect_delivered() or state.collect_excerpts()
     is_acceptable = not has_read or is_not_found(reply.strip()) or verify_citations(reply, state)
-    return "" if is_acceptable else _CITE_REMINDER
+    return "" if reply.strip() and is_acceptable else _CITE_REMINDER

@@ -60,7 +60,6 @@ from roamtui.models.base import (
     ThinkingDelta,
     ToolCallReceived,
     UsageReported,
-    get_startup_note,
     warm_up_model,
 )
 from roamtui.models.options import OFFLINE
@@ -173,11 +172,6 @@ class Agent:
         searcher.refresh(await self.conversation.load_all())
         hits = await asyncio.to_thread(searcher.search, query, limit=limit)
         return tuple(hit for hit in hits if hit.section_id in self.conversation.state.library)
-
-    async def warm_up(self) -> str:
-        """Start the model. Return a warning for the person, such as that it cannot call tools; usually empty."""
-        await warm_up_model(self.model)
-        return get_startup_note(self.model)
 
     async def index_ahead(self, report: Progress) -> None:
         """Update the search index of a large source in a thread, before a question needs it.

@@ -45,7 +45,6 @@ from roamtui.search.passages import (
 )
 from roamtui.search.terms import TermMatcher, extract_code_names, extract_query_terms, fold_term, is_unspaced
 
-NO_QUESTION = "Please ask a question about the document, in words that it may contain."
 _HITS_MAX = 8
 _PAGES_MAX = 3
 _SECTIONS_MAX = 5
@@ -152,11 +151,8 @@ def list_unread_pages(
 
 def write_answer(question: str, passages: Sequence[FoundPassage], library: Library) -> str:
     """Write the passages with their titles and ids, or say that nothing was found."""
-    terms = extract_query_terms(question)
-    if not terms:
-        return NO_QUESTION
     if not passages:
-        looked = ", ".join(f"“{term}”" for term in terms[:6])
+        looked = ", ".join(f"“{term}”" for term in extract_query_terms(question)[:6]) or "nothing: it has no words"
         return f"Not found: no passage that was read holds enough of this. Looked for {looked}."
     blocks: list[str] = []
     for section_id, found in groupby(passages, key=lambda passage: passage.section_id):

@@ -26,8 +26,6 @@ from roamtui.search.passages import select_excerpt
 from roamtui.search.terms import TermMatcher
 from roamtui.search.units import UnitKind, find_units
 
-HITS_MAX = 5
-"""Maximum number of hits of a search by the model, unless it asks for another number."""
 _START_HITS_MAX = 9
 """Maximum number of hits sent with a question. More hits and a shorter outline save tool calls."""
 _EXCERPT_TOKENS = (500, 350, 250, 200, 200, 120, 80)

@@ -158,7 +158,7 @@ class McpSession:
     def _list_tools(self) -> Mapping[str, Tool]:
         # The agent has the list of documents only if there are several, and reads the outline in its prompt.
         tools = make_tools(self.conversation.state.library, has_search=self._make_searcher is not None)
-        return {tool.spec.name: tool for tool in (documents.TOOL, _OUTLINE, *tools.values())}
+        return {tool.name: tool for tool in (documents.TOOL, _OUTLINE, *tools.values())}
 
     def _refresh(self) -> bool:
         """Load the files with the first call. Return whether they have changed since, and were loaded again."""
@@ -208,13 +208,11 @@ async def _show_outline(_arguments: Mapping[str, object], context: ToolContext) 
 
 
 _OUTLINE = Tool(
-    spec=ToolSpec(
-        name="outline",
-        description=(
-            "Read the outline: the headings, each with the id of a section that expand_sections opens, its size and a "
-            "hint of what it holds. Read it before anything else."
-        ),
-        parameters={"type": "object", "properties": {}},
+    name="outline",
+    description=(
+        "Read the outline: the headings, each with the id of a section that expand_sections opens, its size and a "
+        "hint of what it holds. Read it before anything else."
     ),
+    properties={},
     run=_show_outline,
 )

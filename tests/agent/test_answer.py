@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.answer import ANSWER_REMINDER, list_unopened_hits
+from roamtui.agent.answer import list_unopened_hits
 from roamtui.agent.limits import AgentOptions
 from roamtui.conversation.transcript import StopReason
 from roamtui.errors import RoamtuiError
@@ -82,5 +82,5 @@ async def test_an_empty_reply_triggers_a_reminder_and_then_an_error() -> None:
     assert answer.stopped is StopReason.ERROR
     assert "returned no answer" in answer.error
     assert not answer.is_unproven
-    assert desk.sent[-1].text == ANSWER_REMINDER
+    assert desk.sent[-1].text.startswith("No quote was found in your answer.")
     check_messages(desk.sent)

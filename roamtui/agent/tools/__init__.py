@@ -14,4 +14,4 @@ def make_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
     tools = [expand.TOOL, collapse.TOOL]
     tools += [search.TOOL] if has_search else []
     tools += [documents.TOOL] if len(documents.list_file_ids(library)) > 1 else []
-    return {tool.spec.name: tool for tool in tools}
+    return {tool.name: tool for tool in tools}

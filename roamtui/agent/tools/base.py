@@ -51,10 +51,20 @@ class ToolResponse(Struct, frozen=True, kw_only=True):
 class Tool(Struct, frozen=True, kw_only=True):
     """A tool that the model can call."""
 
-    spec: ToolSpec
-    """The name, description and parameters for the model."""
+    name: str
+    description: str
+    properties: Mapping[str, object]
+    """JSON schemas of the parameters, by name."""
+    required: tuple[str, ...] = ()
     run: Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResponse]]
     """Runs a call. Models may send any JSON as arguments."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model gets."""
+        required = {"required": list(self.required)} if self.required else {}
+        parameters = {"type": "object", "properties": self.properties, **required}
+        return ToolSpec(name=self.name, description=self.description, parameters=parameters)
 
 
 def parse_tool_arguments(text: str) -> Mapping[str, object]:

@@ -9,7 +9,6 @@ from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_sect
 from roamtui.conversation.events import SectionsClosed
 from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import CloseSections
-from roamtui.models.base import ToolSpec
 
 NAME = "collapse_sections"
 _NO_IDS = "collapse_sections needs section_ids: a list of ids of open sections."
@@ -34,14 +33,9 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
 
 
 TOOL = Tool(
-    spec=ToolSpec(
-        name=NAME,
-        description=COLLAPSE_DESCRIPTION,
-        parameters={
-            "type": "object",
-            "properties": {"section_ids": {"type": "array", "items": {"type": "string"}, "minItems": 1}},
-            "required": ["section_ids"],
-        },
-    ),
+    name=NAME,
+    description=COLLAPSE_DESCRIPTION,
+    properties={"section_ids": {"type": "array", "items": {"type": "string"}, "minItems": 1}},
+    required=("section_ids",),
     run=_run,
 )

@@ -8,7 +8,6 @@ from roamtui.agent.prompt import DOCUMENTS_DESCRIPTION
 from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import (
     OPENING_LENGTH,
     escape,
@@ -65,16 +64,11 @@ def list_file_ids(library: Library) -> tuple[str, ...]:
 
 
 TOOL = Tool(
-    spec=ToolSpec(
-        name=NAME,
-        description=DOCUMENTS_DESCRIPTION,
-        parameters={
-            "type": "object",
-            "properties": {
-                "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
-                "offset": {"type": "integer", "minimum": 0, "default": 0},
-            },
-        },
-    ),
+    name=NAME,
+    description=DOCUMENTS_DESCRIPTION,
+    properties={
+        "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
+        "offset": {"type": "integer", "minimum": 0, "default": 0},
+    },
     run=_run,
 )

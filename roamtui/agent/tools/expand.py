@@ -9,7 +9,6 @@ from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_sect
 from roamtui.conversation.events import SectionsExpanded
 from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import ExpandSections, list_new_spans
-from roamtui.models.base import ToolSpec
 
 IDS_MAX = 20
 NAME = "expand_sections"
@@ -41,22 +40,17 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
 
 
 TOOL = Tool(
-    spec=ToolSpec(
-        name=NAME,
-        description=EXPAND_DESCRIPTION,
-        parameters={
-            "type": "object",
-            "properties": {
-                "section_ids": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "minItems": 1,
-                    "maxItems": IDS_MAX,
-                    "description": "Ids, paths or exact titles.",
-                }
-            },
-            "required": ["section_ids"],
-        },
-    ),
+    name=NAME,
+    description=EXPAND_DESCRIPTION,
+    properties={
+        "section_ids": {
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 1,
+            "maxItems": IDS_MAX,
+            "description": "Ids, paths or exact titles.",
+        }
+    },
+    required=("section_ids",),
     run=_run,
 )

@@ -6,16 +6,15 @@ import asyncio
 from collections.abc import Mapping
 
 from roamtui.agent.prompt import SEARCH_DESCRIPTION
-from roamtui.agent.retrieval_context import HITS_MAX, format_hits, list_history_texts, make_search_event, trim_weak_hits
+from roamtui.agent.retrieval_context import format_hits, list_history_texts, make_search_event, trim_weak_hits
 from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
-from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import find_unread_pages
 
 NAME = "search_sections"
-LIMIT_DEFAULT = HITS_MAX
+LIMIT_DEFAULT = 5
 LIMIT_MAX = 20
 _QUERY_LENGTH_MAX = 1_000
 _PROPERTIES = {
@@ -63,10 +62,9 @@ def _format_no_hits(library: Library, query: str) -> str:
 
 
 TOOL = Tool(
-    spec=ToolSpec(
-        name=NAME,
-        description=SEARCH_DESCRIPTION,
-        parameters={"type": "object", "properties": _PROPERTIES, "required": ["query"]},
-    ),
+    name=NAME,
+    description=SEARCH_DESCRIPTION,
+    properties=_PROPERTIES,
+    required=("query",),
     run=_run,
 )

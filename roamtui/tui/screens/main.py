@@ -23,6 +23,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState
 from roamtui.document.node import Span
+from roamtui.models.base import get_startup_note, warm_up_model
 from roamtui.models.options import OFFLINE
 from roamtui.models.recorded import RECORDED
 from roamtui.quotes.recheck import resolve_citation
@@ -167,7 +168,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             loop.call_soon_threadsafe(self.post_message, StatusMessage(words, is_progress=True))
 
         try:
-            if note := await self.agent.warm_up():
+            await warm_up_model(self.agent.model)
+            if note := get_startup_note(self.agent.model):
                 self.chat_log.add_notice(note)
             await self.agent.index_ahead(report)
         finally:
