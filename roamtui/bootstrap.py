@@ -106,16 +106,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return library, loader
 
     def _add_summaries(self, library: Library) -> Library:
-        """Add the summaries that the index of the library holds, and those in the LanceDB database of the settings."""
-        summaries, database = {**library.summaries}, self.settings.retrieval.index
+        """Add the summaries that the index of the library holds."""
         path = indexes_path() / f"{make_index_stem(library.source)}.sqlite3"
-        if path.exists():
-            summaries |= load_summaries(path)
-        if database is not None:
-            from roamtui.search.lance import LanceDatabase
-
-            summaries |= LanceDatabase(database).load_summaries()
-        return replace(library, summaries=summaries)
+        saved = load_summaries(path) if path.exists() else {}
+        return replace(library, summaries={**library.summaries, **saved})
 
     def open_added(self, name: str) -> tuple[Library, Loader | None]:
         """Open a source that is added to a conversation, with all its files. Errors are as in `open`."""

@@ -26,28 +26,27 @@ _REQUESTS_AT_ONCE = 4
 
 
 def delete_source_index(library: Library, options: RetrievalOptions) -> None:
-    """Delete the index of a library, on disk or in the database of the options, and say so.
+    """Delete the index of a library, on disk and in the database of the options, and say so.
 
     Raises:
         OSError: The file cannot be deleted.
         IndexLostError: The database cannot be used.
     """
-    if options.index is not None:
-        place, existed = options.index, bool(LanceDatabase(options.index).drop_index())
-    else:
-        path = IndexLocation(folder=indexes_path()).get_path(library)
-        place, existed = str(path), path is not None and delete_index(path)
-    write_text(f"Deleted {place}\n" if existed else "There is no index of this source.\n")
+    path = IndexLocation(folder=indexes_path()).get_path(library)
+    deleted = [str(path)] if path is not None and delete_index(path) else []
+    if options.index is not None and LanceDatabase(options.index).drop_index():
+        deleted.append(options.index)
+    write_text(f"Deleted {' and '.join(deleted)}\n" if deleted else "There is no index of this source.\n")
 
 
 def run_index(
     library: Library, options: RetrievalOptions, services: SearchServices, model: Model | None, *, assume_yes: bool
 ) -> None:
-    """Build or update the index of a library, on disk or in the database of the options.
+    """Build or update the index of a library: words on disk, vectors there or in the database of the options.
 
     Args:
         library: All its files must be loaded.
-        options: Say where the index is, and whether to embed the library too.
+        options: Say where vectors are, and whether to embed the library.
         services: Embed it.
         model: Writes the missing summaries, or None to write none. It is closed at the end.
         assume_yes: Whether to skip the question about the cost of the summaries.
@@ -64,10 +63,6 @@ def run_index(
     if model is not None:
         library = add_summaries(library, model, location, assume_yes=assume_yes)
     progress = ProgressLine("{:,} of {:,} sections")
-    if options.index is not None:
-        database = LanceDatabase(options.index)
-        database.save_summaries(library.summaries)
-        library = replace(library, summaries=database.load_summaries())
     if path is None or KeywordSearcher(library, location=location).prepare(progress).store.path is None:
         raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")
     place = f"{path} ({path.stat().st_size / 1e6:,.1f} MB)"

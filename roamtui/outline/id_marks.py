@@ -17,7 +17,6 @@ _LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 _ID_MARK = re.compile(r"(?<=\S) ?\[[0-9a-f]{8}\]")
 _LONG_URL = re.compile(r"(?<=\]\()[^()\s]{121,}(?=[)\s])|(?<=<)https?://[^<>\s]{113,}(?=>)")
 _URL_LENGTH_SHOWN = 60
-_TITLED_KINDS = (NodeKind.SECTION, NodeKind.LINK)
 
 
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
@@ -36,7 +35,7 @@ def list_id_marks(library: Library, span: Span, *, skipped_id: str | None = None
             break
         node_id = get_canonical_id(library, document.ids[row])
         line_end = _LINE_END.search(document.text[starts[row] : min(span.end, starts[row + 1])])
-        if line_end is not None and kinds[row] in _TITLED_KINDS and node_id != skipped_id:
+        if line_end is not None and kinds[row] in (NodeKind.SECTION, NodeKind.LINK) and node_id != skipped_id:
             offset = starts[row] + line_end.start() - span.start
             marks[offset] = f"{marks.get(offset, '')} [{node_id}]"
     return marks

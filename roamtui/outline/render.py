@@ -14,11 +14,10 @@ from itertools import count, takewhile
 from msgspec import Struct, field
 
 from roamtui.document.library import Library
-from roamtui.document.node import Node, NodeKind, NodeLabel
+from roamtui.document.node import Node, NodeKind
 from roamtui.document.plain import shorten
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.labels import (
-    EMPHASIS,
     TITLE_LENGTH_MAX,
     WHOLE_TOKENS_MAX,
     escape,
@@ -81,10 +80,8 @@ _GENERIC_TITLES = frozenset(
         *("tips", "usage", "whats-new"),
     }
 )
-_OPENING_LENGTH = 80
 _NOT_LETTER = re.compile(r"[^\w\s]|[\d_]")
 _ENUMERATOR = re.compile(r"(?:[ivxlcdm]+|[a-z])\Z")
-_URL = re.compile(r"<?https?://[^\s>]+>?")
 _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
 
@@ -211,7 +208,7 @@ class _Outline(Struct):
         name = shorten(entry.name, name_length_max)
         text = f"{'  ' * depth}- [{entry.section_id}] {name} ({format_size(self.library, node)})"
         if not entry.below and node.is_loaded and node.kind is NodeKind.SECTION and _is_generic(node.title):
-            opening = extract_opening_words(self.library, node.id, length_max=_OPENING_LENGTH)
+            opening = extract_opening_words(self.library, node.id)
             text = f"{text}: {opening}" if opening else text
         return _Line(entry, node, depth, text)
 
@@ -298,7 +295,8 @@ class _Outline(Struct):
         if line.entry.below:
             return _preview_titles_below(self.library, line.node, length_max=length_max)
         if line.node.kind is NodeKind.LINK and not line.node.is_loaded:
-            return extract_link_note(self.library, line.node.id, length_max=length_max)
+            note = extract_opening_words(self.library, line.node.id, length_max=length_max)
+            return note.removeprefix(format_node_title(line.node)).strip(_SEPARATORS)
         return ""
 
 
@@ -331,19 +329,13 @@ def _is_generic(title: str) -> bool:
     return not words or words.replace(" ", "-") in _GENERIC_TITLES or _ENUMERATOR.match(words) is not None
 
 
-def _format_short_title(heading: NodeLabel, *, length_max: int) -> str:
-    """Format the title of a node, for a file without the extension, because a model can open it without one."""
-    name = format_node_title(heading, length_max=length_max)
-    return name.rpartition(".")[0] or name if heading.kind is NodeKind.FILE else name
-
-
 def _preview_titles_below(library: Library, node: Node, *, length_max: int) -> str:
     """List on one line the titles below a node, vague ones last, and how many are left out."""
     children = list_outline_children(library, node.id)
     headings = map(library.get_label, children[:_PREVIEW_TITLES_MAX])
     titled = [label for label in headings if label.title and (label.has_children or has_own_text(library, label.id))]
     titled.sort(key=lambda label: label.kind not in (NodeKind.FILE, NodeKind.FOLDER) and _is_generic(label.title))
-    titles = dict.fromkeys(_format_short_title(label, length_max=_TITLE_LENGTH_MAX) for label in titled)
+    titles = dict.fromkeys(format_node_title(label, length_max=_TITLE_LENGTH_MAX) for label in titled)
     count = len(children) - len(titled) + len(titles)
     kept: list[str] = []
     for title in titles:
@@ -351,10 +343,3 @@ def _preview_titles_below(library: Library, node: Node, *, length_max: int) -> s
             break
         kept.append(shorten(title, max(20, length_max)))
     return "; ".join([*kept, *([f"+{count - len(kept)}"] if kept and count > len(kept) else [])])
-
-
-def extract_link_note(library: Library, section_id: str, *, length_max: int) -> str:
-    """Return the text around a link in its list item, on one line. It may be empty."""
-    words = _URL.sub("", extract_opening_words(library, section_id, length_max=length_max))
-    title = EMPHASIS.sub("", format_node_title(library.get_label(section_id)))
-    return words.removeprefix(title).strip(_SEPARATORS)

@@ -41,7 +41,7 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     embedder_api_base: str | None = None
     """URL of the embedder's server."""
     index: str | None = None
-    """A LanceDB database for vectors and summaries: a folder, s3://… or db://…"""
+    """A LanceDB database for vectors: a folder, s3://… or db://…"""
     limit: Annotated[int, Meta(ge=1)] | None = None
     """Maximum number of results."""
     neighbour_count: Annotated[int, Meta(ge=0)] = 0

@@ -1,4 +1,4 @@
-"""Vectors and summaries in a LanceDB database, which several machines share: one table of vectors for each embedder."""
+"""Vectors in a LanceDB database, which several machines share: one table for each embedder."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import UsageError
@@ -22,7 +24,6 @@ from roamtui.search.vectors import embed_query, embed_texts, make_chunks
 
 TABLE = "vectors"
 """Start of the names of tables of vectors."""
-SUMMARIES = "summaries"
 _FORMAT_VERSION = "2"
 """Increase it when the rows for the same text change."""
 _BATCH_CHUNKS = 1_000
@@ -66,7 +67,8 @@ class LanceTable:
         self._embedder = embedder
         self._name = f"{TABLE}_{_digest(embedder.name)}"
         self._table: Any | None = None
-        parts = [IndexedDocument.make(document, library.numbering, library) for document in library.documents]
+        bare = replace(library, summaries={})  # other machines may have other summaries
+        parts = [IndexedDocument.make(document, library.numbering, bare) for document in library.documents]
         wanted = {_digest(_FORMAT_VERSION, str(chunk_size), part.digest): part for part in parts}
         for attempt in range(1, _ATTEMPTS_MAX + 1):
             try:
@@ -181,27 +183,11 @@ class LanceDatabase:
 
     def drop_index(self) -> int:
         """Delete the tables of an index, but no others, and return their number."""
-        names = [name for name in self.list_tables() if name == SUMMARIES or name.startswith(f"{TABLE}_")]
+        names = [name for name in self.list_tables() if name.startswith(f"{TABLE}_")]
         with self.convert_errors():
             for name in names:
                 self._connection.drop_table(name)
         return len(names)
-
-    def load_summaries(self) -> dict[str, str]:
-        """Return the summaries that a model wrote, by the digest of the summarised text."""
-        with self.convert_errors():
-            table = self.get_table(SUMMARIES)
-            rows = table.search().to_arrow().to_pylist() if table is not None else []
-        return {row["digest"]: row["text"] for row in rows}
-
-    def save_summaries(self, summaries: Mapping[str, str]) -> None:
-        """Save summaries by the digest of the summarised text."""
-        if summaries:
-            rows = self.arrow.table({"digest": [*summaries], "text": [*summaries.values()]})
-            with self.convert_errors():
-                table = self.create_table(SUMMARIES, rows.schema)
-                table.delete(f"digest IN ({_quote(summaries)})")
-                table.add(rows)
 
     @contextmanager
     def convert_errors(self) -> Iterator[None]:

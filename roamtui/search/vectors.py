@@ -54,8 +54,6 @@ def make_chunks(library: Library, section_ids: Iterable[str], *, size: int) -> I
         if columns.kinds[row] is NodeKind.SECTION and (heading := _HEADING.match(text)) is not None:
             text = text[heading.end() :]  # the heading is among the titles
         pieces = [text[start:end] for start, end in split_text(text, size)]
-        if summary := library.summary(section_id):
-            pieces.append(summary)
         for piece in pieces or [""]:
             yield EmbeddingChunk(section_id, f"{titles}\n{piece}".strip())
 
