@@ -11,12 +11,15 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
-_LINE_AS_OPTION = frozenset(
-    {"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "ed"}
-)
-_LINE_AS_SUFFIX = frozenset({"hx", "helix", "subl", "zed"})
-_LINE_AFTER_GOTO = frozenset({"code", "codium", "cursor"})
-"""Editors by the way they take a line: ``+12 file``, ``file:12`` or ``--goto file:12``."""
+_PLACES = {
+    **dict.fromkeys(
+        ["vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "ed"],
+        ("+{line}", "{file}"),
+    ),
+    **dict.fromkeys(["hx", "helix", "subl", "zed"], ("{file}:{line}",)),
+    **dict.fromkeys(["code", "codium", "cursor"], ("--goto", "{file}:{line}")),
+}
+"""The way in which an editor takes a file and a line."""
 
 
 def find_editor() -> str:
@@ -31,14 +34,8 @@ def build_editor_command(editor: str, file: Path, line: int = 0) -> list[str]:
         ValueError: The editor's command has an opening quotation mark without a closing one.
     """
     words = _split_on_windows(editor) if os.name == "nt" else shlex.split(editor)
-    name = Path(words[0]).stem if words and line else ""
-    if name in _LINE_AS_OPTION:
-        return [*words, f"+{line}", str(file)]
-    if name in _LINE_AS_SUFFIX:
-        return [*words, f"{file}:{line}"]
-    if name in _LINE_AFTER_GOTO:
-        return [*words, "--goto", f"{file}:{line}"]
-    return [*words, str(file)]
+    places = _PLACES.get(Path(words[0]).stem) if words and line else None
+    return [*words, *(place.format(file=file, line=line) for place in places or ("{file}",))]
 
 
 def open_in_viewer(file: Path) -> bool:

@@ -24,8 +24,6 @@ from roamtui.sources.web.urls import covers_origin, origin_of, resolve_href
 _PAGES_MAX = 500
 _URLS_MAX = 5_000
 """Maximum number of URLs to read from one sitemap, and from all together. 500,000 would take half a minute."""
-_PAGES_MIN = 3
-"""Minimum number of pages that a home page must link to. With fewer, it has no navigation to list."""
 _SITEMAPS_MAX = 10
 _SITEMAP_BYTES_MAX = 50_000_000
 """The limit of sitemaps.org, after decompression."""
@@ -33,11 +31,6 @@ _USER_AGENT = "roamtui"
 # Regular expressions instead of an XML parser, because a sitemap may define entities that expand to gigabytes.
 _LOCATION = re.compile(r"<loc>\s*(?:<!\[CDATA\[)?([^<>\]]{1,4096})", re.IGNORECASE)
 _SITEMAP_INDEX = re.compile(r"<sitemapindex\b", re.IGNORECASE)
-_LINK = re.compile(
-    r"<a\s[^<>]{0,1000}?\bhref\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')[^<>]{0,1000}>((?:(?!</?a[\s>]).){0,1000})",
-    re.IGNORECASE | re.DOTALL,
-)
-_TAG = re.compile(r"<[^<>]*>")
 _FILE_SUFFIX = re.compile(
     r"\.(?:png|jpe?g|gif|webp|svg|ico|css|js|json|xml|rss|atom|zip|gz|tgz|mp[34]|webm|woff2?|exe|dmg)\Z", re.IGNORECASE
 )
@@ -48,8 +41,8 @@ _MARKDOWN_CHARACTER = re.compile(r"([\\\[\]<>*_`])")
 _TITLE_LENGTH_MAX = 200
 
 
-def outline_site(fetch: Callable[[str], FetchedPage], home: FetchedPage, home_html: str, title: str) -> RawText | None:
-    """Return the outline of a site as an llms.txt, or None if it has neither sitemap nor navigation.
+def outline_site(fetch: Callable[[str], FetchedPage], home: FetchedPage, title: str) -> RawText | None:
+    """Return the outline of a site as an llms.txt, or None if it has no sitemap.
 
     `fetch` fetches a URL of the site. Pages that robots.txt disallows are left out.
     """
@@ -64,29 +57,22 @@ def outline_site(fetch: Callable[[str], FetchedPage], home: FetchedPage, home_ht
     sitemap_urls = (resolve_href(robots_url, str(href)) for href in robots.sitemaps)
     own_sitemaps = [url for url in sitemap_urls if url and covers_origin(origin, origin_of(url))]
     sitemaps = own_sitemaps or [urljoin(home.final_url, "/sitemap.xml")]
-    urls = dict.fromkeys(filter(is_page, islice(_list_locations(fetch, sitemaps, origin), _URLS_MAX)), "")
-    source, where = sitemaps[0], "its sitemap"
+    urls = dict.fromkeys(filter(is_page, islice(_list_locations(fetch, sitemaps, origin), _URLS_MAX)))
     if not urls:
-        links = ((resolve_href(home.final_url, href), link_text) for href, link_text in _list_links(home_html))
-        for url, link_text in links:
-            if url is not None and is_page(url) and not urls.get(url):
-                urls[url] = link_text
-        source, where = f"{home.final_url}#pages", "the links of its home page"
-        if len(urls) < _PAGES_MIN:
-            return None
-    shown = dict(list(urls.items())[:_PAGES_MAX])
+        return None
+    shown = [*urls][:_PAGES_MAX]
     count = f"the first {len(shown):,} pages" if len(shown) < len(urls) else f"{len(urls):,} pages"
     folders: dict[tuple[str, ...], list[str]] = {(): [_format_link("Home", home.url)]}
-    for url, link_text in shown.items():
+    for url in shown:
         parts = urlsplit(url)
         *folder, name = [part for part in unquote(parts.path).split("/") if part] or [parts.query or url]
-        folders.setdefault(tuple(folder), []).append(_format_link(link_text or _make_title(name), url))
+        folders.setdefault(tuple(folder), []).append(_format_link(_make_title(name), url))
     lines = [f"# {_escape(title)}", "", f"> {count}", ""]
     for path, links_of_folder in folders.items():
         heading = f"## {_escape(' / '.join(map(_make_title, path)))}"
         lines += ["", heading, "", *links_of_folder] if path else links_of_folder
-    note = f"{home.url} has no llms.txt; this outline of {count} is from {where}. Pages are fetched when you open them."
-    return RawText(text="\n".join(lines) + "\n", source=source, name="llms.txt", notes=(note,))
+    note = f"{home.url} has no llms.txt; this outline of {count} is from its sitemap. Pages are fetched when opened."
+    return RawText(text="\n".join(lines) + "\n", source=sitemaps[0], name="llms.txt", notes=(note,))
 
 
 def _fetch_text(fetch: Callable[[str], FetchedPage], url: str) -> str:
@@ -114,13 +100,6 @@ def _list_locations(fetch: Callable[[str], FetchedPage], sitemaps: Sequence[str]
             ]
         else:
             yield from filter(None, found)
-
-
-def _list_links(source: str) -> Iterator[tuple[str, str]]:
-    """Yield the href and the text of each link of a page."""
-    for double, single, words in _LINK.findall(source):
-        text = " ".join(html.unescape(_TAG.sub(" ", words)).split())
-        yield html.unescape(double or single), shorten(sanitise_line(text), _TITLE_LENGTH_MAX)
 
 
 def _make_title(name: str) -> str:

@@ -148,7 +148,7 @@ def _open_outline(fetch: Fetch, url: str, home: FetchedPage) -> Library | None:
     with suppress(SourceError):  # a home page that runs JavaScript has no text
         page = parse_page(home, key=home.url, has_links=False)
     title = page.title if page is not None else make_title_from_url(home.final_url)
-    outline = outline_site(fetch, home, _decode_page(home), title)
+    outline = outline_site(fetch, home, title)
     if outline is None:
         return None
     library = Library(source=url, root=parse_source_text(outline, url=outline.source))

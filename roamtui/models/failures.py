@@ -6,13 +6,14 @@ refused connection and an overloaded provider as status 500.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.models.secrets import redact_secrets
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
-from roamtui.sources.web.page import parse_retry_after
 
 CHOOSE_ADVICE = "choose another model with --model"
 _JSON_MESSAGE = re.compile(r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')""")
@@ -132,7 +133,8 @@ def _get_retry_after(chain: Sequence[BaseException]) -> float | None:
     for error in chain:
         headers = getattr(getattr(error, "response", None), "headers", None)
         if headers is not None and (text := headers.get("retry-after")):
-            return parse_retry_after(text)
+            with suppress(ValueError):
+                return max(0.0, float(text)) if math.isfinite(float(text)) else None
     return None
 
 

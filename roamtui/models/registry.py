@@ -251,9 +251,7 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
         url, origin = normalise_url(server_url).rstrip("/"), origin_of(server_url)
     except SourceError:
         return ServerStatus(url="?", problem="its address is invalid; write it like " + OLLAMA_URL)
-    options = FetchOptions(
-        total_seconds_max=seconds, body_bytes_max=_REPLY_BYTES_MAX, redirects_max=0, retry_seconds_max=0
-    )
+    options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_REPLY_BYTES_MAX, redirects_max=0)
     models: tuple[str, ...] = ()
     with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
         try:

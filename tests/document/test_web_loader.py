@@ -234,12 +234,3 @@ def test_an_index_of_sitemaps_is_followed_within_the_site_and_at_most_500_pages_
         library = open_site(site)
         assert len(list_links(library)) == 501
         assert "the first 500 pages" in library.notes[0]
-
-
-def test_a_site_without_a_sitemap_is_outlined_by_the_links_of_its_home_page() -> None:
-    links = "".join(f'<a class="x" href="{path}"><b>To</b> {path}</a>' for path in ("/a", "/b?c=1", "/a", "/d#e"))
-    links += '<a href="https://other.example/">x</a><a href="mailto:a@b.c">y</a><a href="#top">z</a>'
-    with FakeSite({"/": HOME.format("").replace("Words.", links)}) as site:
-        library = open_site(site)
-        assert list_links(library) == [site.url(path) for path in ("/", "/a", "/b?c=1", "/d")]
-        assert "To /a" in list_titles(library)

@@ -1,4 +1,4 @@
-"""`Fetcher`: fetches web pages with all checks, limits, retries and the cache."""
+"""`Fetcher`: fetches web pages with all checks, limits and the cache."""
 
 from __future__ import annotations
 
@@ -20,16 +20,12 @@ from roamtui.sources.web.page import (
     FetchOptions,
     OriginNotApprovedError,
     make_status_error,
-    parse_retry_after,
 )
 from roamtui.sources.web.proxy import resolve_proxy
 from roamtui.sources.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
 
 _DEFAULT_OPTIONS = FetchOptions()
 _TEMPORARY_STATUSES = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
-_BUSY_STATUSES = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
-_WAIT_SECONDS = 1.0
-"""Wait before the retry if a busy site names no time."""
 
 
 class Fetcher:
@@ -116,7 +112,7 @@ class Fetcher:
             if is_fresh and (allows_local or not cached.allowed_local):
                 return cached, ""
         try:
-            response = self._send(url, allows_local=allows_local)
+            response = self._client.send(url, allows_local=allows_local)
             if not response.is_conclusive:
                 raise make_status_error(url, response.status)
         except FetchError as error:
@@ -130,15 +126,3 @@ class Fetcher:
         if self._cache is not None and "no-store" not in response.headers.get("cache-control", "").lower():
             self._cache.save(response)
         return response, ""
-
-    def _send(self, url: str, *, allows_local: bool) -> HttpResponse:
-        """Send a request. A busy site is asked once more, after the pause that it asks for, if that is short."""
-        response = self._client.send(url, allows_local=allows_local)
-        if response.status not in _BUSY_STATUSES:
-            return response
-        seconds = parse_retry_after(response.headers.get("retry-after", ""))
-        seconds = _WAIT_SECONDS if seconds is None else seconds
-        if seconds > min(self._options.retry_seconds_max, self._deadline.remaining()):
-            return response
-        time.sleep(seconds)
-        return self._client.send(url, allows_local=allows_local)

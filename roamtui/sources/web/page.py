@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -27,12 +26,10 @@ class FetchOptions(Struct, frozen=True, kw_only=True):
     read_timeout_seconds: float = 15.0
     """Longest wait for the next piece of a response."""
     total_seconds_max: float = 60.0
-    """Longest time of a fetch with all its redirects and retries."""
+    """Longest time of a fetch with all its redirects."""
     body_bytes_max: int = 32_000_000
     """Maximum size of a page, after decompression."""
     redirects_max: int = 5
-    retry_seconds_max: float = 10.0
-    """Longest wait before a busy site is asked once more. If the site asks for more, it is not."""
     fresh_seconds: float = 300.0
     """How long a cached page is used without asking the site again."""
     cache_bytes_max: int = 500_000_000
@@ -91,12 +88,3 @@ def make_status_error(url: str, status: int) -> FetchError:
         case _:
             reason = f"{url} returned status {status} instead of a page. Check the address."
     return FetchError(reason, status=status)
-
-
-def parse_retry_after(text: str) -> float | None:
-    """Parse the seconds in a `Retry-After` header. Return None if it has none."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -99,7 +99,7 @@ def test_offline_uses_cached_pages_of_any_age(tmp_path: Path) -> None:
     ],
 )
 def test_if_a_site_fails_the_cached_page_is_used(tmp_path: Path, failing: Handler, reason: str | None) -> None:
-    with HostileServer() as server, open_fetcher(tmp_path, retry_seconds_max=0) as fetcher:
+    with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
         server.handlers |= {"/": redirect("/a"), "/a": answer(b"words")}
         fetcher.fetch(server.origin, allow(server))
         cache = PageCache(tmp_path, 9_000)

@@ -8,7 +8,6 @@ import pytest
 
 import roamtui
 from roamtui.errors import SourceError
-from roamtui.sources.web import fetcher as fetcher_module
 from roamtui.sources.web.http_client import ACCEPT
 from roamtui.sources.web.page import FetchError, OriginNotApprovedError
 from tests.fakes.hostile_server import FakeInternet, HostileServer, answer, redirect
@@ -135,16 +134,3 @@ def test_proxy_variables_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
         server.handlers["/"] = answer(PAGE)
         assert fetcher.fetch(server.origin, allow(server)).body == PAGE
         assert proxy.connections == 0
-
-
-@pytest.mark.parametrize(("wait", "requests"), [("0", 2), ("soon", 2), ("3600", 1)])
-def test_a_busy_site_is_asked_once_more_if_its_pause_is_short(
-    wait: str, requests: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fetcher_module, "_WAIT_SECONDS", 0.01)
-    with HostileServer() as server, open_fetcher() as fetcher:
-        for status in (429, 503):
-            server.handlers[f"/{status}"] = answer(b"", status, [("Retry-After", wait)])
-            with pytest.raises(FetchError, match=f"is overloaded or has a problem .{status}"):
-                fetcher.fetch(f"{server.origin}/{status}", allow(server))
-            assert server.paths.count(f"/{status}") == requests
