@@ -106,7 +106,7 @@ class _ReplayPage:
         markdown = read_answer_markdown(exchange.answer, proof)
         answer = _AnswerRenderer(markdown.links, proof, names).render(markdown.blocks)
         self.timeline += [{"stream": f"a{number}", "say": "Answer"}, {"show": [f"e{number}"], "say": ""}]
-        endings = [notice.text for notice in make_outcome_notices(exchange.outcome)]
+        endings = [sanitise_line(notice.text) for notice in make_outcome_notices(exchange.outcome)]
         endings += [format_proof(exchange)] if sources else []
         return (
             f'<article id="q{number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'

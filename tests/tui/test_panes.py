@@ -95,9 +95,10 @@ async def test_where_one_pane_fits_reading_goes_to_the_reader_and_escape_comes_b
         assert place(app) == "tree"
 
 
-@pytest.mark.parametrize("key", ["f1", "f2", "f3", "ctrl+p"])
-async def test_what_lies_over_the_screen_can_be_left_and_the_app_quit(key: str) -> None:
-    async with running(make_app(), MIDDLE) as (app, pilot):
+@pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW, (20, 6)])
+@pytest.mark.parametrize("key", ["f1", "f2", "f3", "ctrl+p", "ctrl+f"])
+async def test_what_lies_over_the_screen_can_be_left_and_the_app_quit(key: str, size: tuple[int, int]) -> None:
+    async with running(make_app(), size) as (app, pilot):
         await pilot.press(key)
         await pilot.pause()
         assert len(app.screen_stack) == 2

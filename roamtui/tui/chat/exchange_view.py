@@ -381,7 +381,7 @@ class SourcesView(ContentView):
         parts: list[Content] = []
         for notice in notices:
             sign = "✗ " if notice.severity is Severity.ERROR else ""
-            parts.append(Content.styled(f"{sign}{adapt_flags(notice.text)}", _STYLES[notice.severity]))
+            parts.append(Content.styled(f"{sign}{adapt_flags(sanitise_line(notice.text))}", _STYLES[notice.severity]))
         if unopened:
             sections, them = ("section was", "it") if unopened == 1 else ("sections were", "them")
             hint = format_key_hint(open_key, f"opens {them} and asks again")
