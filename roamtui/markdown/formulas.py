@@ -83,7 +83,7 @@ _DEPTH_MAX = 30
 def convert_formula(tex: str) -> str | None:
     """Return a formula as one line of text with the same meaning, or None if it contains anything unknown."""
     try:
-        text = _Converter(tex).convert()
+        text = _Converter(tex).convert("")
     except ValueError:
         return None
     return re.sub(r"(?<=[(\[]) | (?=[)\]])", "", " ".join(_bracket_fractions(text).split()))
@@ -108,11 +108,7 @@ class _Converter:
         self._position = 0
         self._depth = 0
 
-    def convert(self) -> str:
-        """Convert the whole formula."""
-        return self._convert_until("")
-
-    def _convert_until(self, end: str) -> str:
+    def convert(self, end: str) -> str:
         """Convert up to the closing piece `end`, and skip it. If `end` is empty, convert the rest of the formula."""
         self._depth += 1
         if self._depth > _DEPTH_MAX:
@@ -166,7 +162,7 @@ class _Converter:
 
     def _convert_piece(self, piece: str) -> str:
         if piece == "{":
-            return self._convert_until("}")
+            return self.convert("}")
         if piece in ("}", "&", "^", "_"):
             raise ValueError
         if not piece.startswith("\\"):

@@ -54,7 +54,7 @@ class Tag(Struct, frozen=True):
     @property
     def is_placeholder(self) -> bool:
         """Whether it is only words, such as ``<your-name>``."""
-        return self.is_bare and not is_html_element(self.name)
+        return self.is_bare and not self.is_end and not is_html_element(self.name)
 
 
 def read_tag(text: str) -> Tag | None:
