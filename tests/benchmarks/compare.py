@@ -181,9 +181,8 @@ def _ask(library: Library, searcher: KeywordSearcher, question: str) -> str:
     return model.requests[0].messages[-1].text.rpartition("\n\nQuestion: ")[0]
 
 
-def _fill(chunks: Sequence[str], budget: int) -> str:
+def _fill(chunks: Sequence[str], budget: int, text: str = "") -> str:
     """Return as many chunks as fit."""
-    text = ""
     for chunk in chunks:
         text += chunk if len(text) + len(chunk) <= budget else ""
     return text
@@ -216,7 +215,7 @@ def compare_set(name: str, ways: dict[str, Way]) -> str:
             for key, way in ways.items():
                 found = [chunks[row] for row in way.rank(question["question"])]
                 held[key].append((holds(question, _fill(found, budgets[0])), holds(question, _fill(found, budgets[1]))))
-    cells = [name, f"{len(tokens)}", " / ".join(f"{fmean(column):,.0f}" for column in zip(*tokens, strict=True))]
+    cells = [name, str(len(tokens)), " / ".join(f"{fmean(column):,.0f}" for column in zip(*tokens, strict=True))]
     for key in (*ways, "roamtui"):
         shares = " / ".join(f"{100 * fmean(column):.0f}" for column in zip(*held[key], strict=True))
         cells.append(f"{shares} %, {seconds[key]:.1f} s")
