@@ -8,9 +8,9 @@ from itertools import islice
 
 from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.conversation.transcript import Citation, QuoteState, StopReason
+from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count, strip_blank_lines
+from roamtui.document.plain import strip_blank_lines
 from roamtui.errors import RoamtuiError
 from roamtui.models.options import OFFLINE
 from roamtui.outline.labels import format_path
@@ -94,24 +94,6 @@ def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit,
     likely = sorted(likely_by_id.values(), key=lambda hit: -hit.score)
     unopened = (hit for hit in likely if known_ids.isdisjoint((hit.section_id, *library.ancestors(hit.section_id))))
     return tuple(islice(unopened, _NEAREST_MAX))
-
-
-def count_verified(citations: tuple[Citation, ...]) -> tuple[int, int]:
-    """Return the number of verified quotes and the number of all quotes."""
-    quotes = [citation for citation in citations if citation.quote is not None]
-    return sum(citation.is_verified for citation in quotes), len(quotes)
-
-
-def format_verification(citations: tuple[Citation, ...]) -> str:
-    """Format where the quotes are; empty without quotes. A quote in the text may still answer nothing."""
-    verified, quotes = count_verified(citations)
-    if verified == quotes:
-        return f"{verified}/{quotes} {'quote' if quotes == 1 else 'quotes'} found in the text" if quotes else ""
-    states = [citation.state for citation in citations]
-    elsewhere, nowhere = states.count(QuoteState.ELSEWHERE), states.count(QuoteState.NOT_FOUND)
-    counts = {"where cited": verified, "elsewhere": elsewhere, "nowhere": nowhere}
-    places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
-    return f"{format_count(quotes, 'quote')}: {places}"
 
 
 _CITE_REMINDER = (

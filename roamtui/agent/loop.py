@@ -174,13 +174,7 @@ class Agent:
         return tuple(hit for hit in hits if hit.section_id in self.conversation.state.library)
 
     async def index_ahead(self, report: Progress) -> None:
-        """Update the search index of a large source in a thread, before a question needs it.
-
-        If the program ends during the update, the rest is written when the source is opened again.
-
-        Args:
-            report: Called in the thread with the number of indexed sections and the number of all sections.
-        """
+        """Update the search index of a large source, before a question needs it. `report` is called in a thread."""
         searcher, library = self.searcher, self.conversation.state.library
         if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.list_unloaded_files():
             await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))

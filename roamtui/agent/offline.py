@@ -17,7 +17,6 @@ from operator import attrgetter
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.answer import format_verification
 from roamtui.agent.retrieval_context import list_history_texts
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -30,7 +29,7 @@ from roamtui.models.options import OFFLINE
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_path
 from roamtui.outline.spans import split_pages
 from roamtui.outline.structure import find_unread_pages
-from roamtui.quotes.source_list import strip_links
+from roamtui.quotes.source_list import format_verification, strip_links
 from roamtui.quotes.verdicts import AnswerProof, make_proof
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.lexicon import Language, get_implied_words

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.agent.answer import count_verified
 from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
@@ -25,6 +24,7 @@ from roamtui.evaluation.question_set import EvalQuestion, GoldIds, Turn, resolve
 from roamtui.evaluation.scoring import AgentScore, QuestionResult
 from roamtui.models.base import Model
 from roamtui.outline.spans import subtract_delivered
+from roamtui.quotes.source_list import count_verified
 from roamtui.search.base import Searcher, SearchMode
 
 SCOPE_ALL = "all"

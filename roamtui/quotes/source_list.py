@@ -7,7 +7,7 @@ import re
 from roamtui.conversation.notices import format_section
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line, strip_anchor
+from roamtui.document.plain import format_count, sanitise_line, strip_anchor
 
 _LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
 """A Markdown link. In a quote, only its text is shown, as in the answer."""
@@ -59,3 +59,21 @@ def list_path_titles(citation: Citation, title: str) -> list[str]:
 def strip_links(text: str) -> str:
     """Return text on one line, with links replaced by their text."""
     return _LINK.sub(r"\1", sanitise_line(text))
+
+
+def count_verified(citations: tuple[Citation, ...]) -> tuple[int, int]:
+    """Return the number of verified quotes and the number of all quotes."""
+    quotes = [citation for citation in citations if citation.quote is not None]
+    return sum(citation.is_verified for citation in quotes), len(quotes)
+
+
+def format_verification(citations: tuple[Citation, ...]) -> str:
+    """Format where the quotes are; empty without quotes. A quote in the text may still answer nothing."""
+    verified, quotes = count_verified(citations)
+    if verified == quotes:
+        return f"{verified}/{quotes} {'quote' if quotes == 1 else 'quotes'} found in the text" if quotes else ""
+    states = [citation.state for citation in citations]
+    elsewhere, nowhere = states.count(QuoteState.ELSEWHERE), states.count(QuoteState.NOT_FOUND)
+    counts = {"where cited": verified, "elsewhere": elsewhere, "nowhere": nowhere}
+    places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
+    return f"{format_count(quotes, 'quote')}: {places}"

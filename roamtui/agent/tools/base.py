@@ -17,6 +17,7 @@ from roamtui.search.base import Searcher
 
 _ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?::[\dc.]+)?(?![0-9A-Za-z])")
 """A section id as models write it, with an optional page number or range."""
+_ID_KEYS = ("section_ids", "section_id", "ids", "id", "_raw")
 _SEPARATOR = re.compile(r"[,;\n]")
 _BRACKETS_AROUND = re.compile(r"\A[\s\[\]{}()\"'`:]++|(?<![\s\[\]{}()\"'`:])[\s\[\]{}()\"'`:]++\Z")
 
@@ -86,19 +87,15 @@ def parse_section_ids(arguments: Mapping[str, object], library: Library) -> tupl
     other text is split at separators, and the parts are returned without brackets around them, so that the tool can
     explain what is wrong with them. If no argument has a known name, only ids are returned.
     """
-    for key in ("section_ids", "section_id", "ids", "id", "_raw"):
-        value = arguments.get(key)
-        if isinstance(value, str | list | dict):
-            return tuple(_extract_ids(value, library))
-    return tuple(found for found in _extract_ids([*arguments.values()], library) if _ID.fullmatch(found))
+    named = [arguments[key] for key in _ID_KEYS if isinstance(arguments.get(key), str | list | dict)]
+    found = _extract_ids(named[0] if named else [*arguments.values()], library)
+    return tuple(one for one in found if named or _ID.fullmatch(one))
 
 
 def parse_number(value: object, *, default: int, low: int, high: int) -> int:
     """Return a value as an integer, moved into the range `low` to `high`, or `default` if it is not a number."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return default
     try:
-        return max(low, min(high, int(value)))
+        return max(low, min(high, int(float(str(value)))))
     except (ValueError, OverflowError):
         return default
 

@@ -25,11 +25,10 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
             when = "closed after this question" if event.is_pending else "closed"
             status |= dict.fromkeys(event.section_ids, when)
             status |= {section_id: f"kept: {reason}" for section_id, reason in event.kept}
-    lines = [f"[{section_id}] {status.get(section_id, 'kept: not open')}" for section_id in ids]
-    results = tuple(
-        (section_id, "kept" if status.get(section_id, "kept").startswith("kept") else "closed") for section_id in ids
-    )
-    return ToolResponse(text="\n".join(lines), section_ids=ids, results=results)
+    status = {section_id: status.get(section_id, "kept: not open") for section_id in ids}
+    results = tuple((section_id, text.partition(":")[0].partition(" ")[0]) for section_id, text in status.items())
+    text = "\n".join(f"[{section_id}] {text}" for section_id, text in status.items())
+    return ToolResponse(text=text, section_ids=ids, results=results)
 
 
 TOOL = Tool(

@@ -14,7 +14,7 @@ from textual.style import Style
 from textual.timer import Timer
 from typing_extensions import override
 
-from roamtui.agent.answer import format_verification, list_unopened_hits
+from roamtui.agent.answer import list_unopened_hits
 from roamtui.agent.offline import replies_with_passages
 from roamtui.conversation.events import (
     SearchHit,
@@ -30,7 +30,13 @@ from roamtui.markdown.blocks import Link
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.lines import Line
 from roamtui.quotes.answer_markdown import read_answer_markdown
-from roamtui.quotes.source_list import describe_place, find_quote_section, split_source, strip_links
+from roamtui.quotes.source_list import (
+    describe_place,
+    find_quote_section,
+    format_verification,
+    split_source,
+    strip_links,
+)
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, TextView, wrap
