@@ -44,8 +44,6 @@ from roamtui.tui.pictures import PictureStore
 from roamtui.tui.reader.reader import Reader, ReadingPosition
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 
-_JUMPS_MAX = 100
-"""Maximum number of positions to go back to."""
 _READING_SECONDS = 0.5
 """A section counts as read once it has been at the top of the view for this long."""
 
@@ -88,7 +86,7 @@ class DocumentReader(Reader):
         before = self.position
         self.show_section(self.state.library, section_id, highlight=highlight, offset=offset)
         if can_go_back and before is not None and self.position != before:
-            self._jumps = [*self._jumps, before][-_JUMPS_MAX:]
+            self._jumps.append(before)
         self.match_label = ""
         self.post_message(self.Opened(section_id, is_read))
         if is_read:

@@ -213,8 +213,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def end_selection(self) -> bool:
         """Select nothing. Return whether anything was selected."""
         has_selection = self.text_selection is not None
-        if has_selection:
-            self.screen.clear_selection()
+        self.screen.clear_selection()
         return has_selection
 
     @override
@@ -450,10 +449,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     @override
     def on_mount(self) -> None:
-        """Draw pictures again whenever another program has used the terminal, which forgets its images then."""
-        self.app.app_resume_signal.subscribe(self, lambda _: self._redraw_pictures())
+        self.app.app_resume_signal.subscribe(self, self._redraw_pictures)
 
-    def _redraw_pictures(self) -> None:
+    def _redraw_pictures(self, _app: object) -> None:
+        """Draw pictures again when another program has used the terminal, which forgets its images then."""
         if self._pictures is not None:
             self._pictures.clear()
             self._update_view(is_upward=False)

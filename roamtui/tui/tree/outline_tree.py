@@ -41,9 +41,7 @@ _TITLE_WIDTH_MIN = 8
 """In cells. If a title would get less, the page and the size are left out."""
 _TITLE_LENGTH_MAX = 1_000
 """In characters. No screen shows more, and a heading may have a million."""
-_BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ", "‥ "
 _CURSOR_STYLE = "bold $block-cursor-foreground on $block-cursor-background"
-_BLURRED_CURSOR_STYLE = "on $foreground 15%"
 _FOLD_META_KEY = "roamtui_fold"
 """The style metadata key of a triangle: whether its node can be folded."""
 
@@ -87,7 +85,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         content = self.draw_line(line, width)
         if line == self.cursor_line:
             # A focused cursor covers all colours: only its own is sure to be readable on its background.
-            content = content.stylize(_CURSOR_STYLE) if self.has_focus else content.stylize(_BLURRED_CURSOR_STYLE)
+            blurred = "on ansi_bright_black" if self.app.current_theme.ansi else "on $foreground 15%"
+            content = content.stylize(_CURSOR_STYLE if self.has_focus else blurred)
         return Strip(content.render_segments(self.visual_style)).adjust_cell_length(width)
 
     def draw_line(self, line: int, width: int) -> Content:
@@ -95,7 +94,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         document, row = self.lines.numbering.locate(self.lines.numbers[line])
         section_id, fold = document.ids[row], self.lines.fold_at(line)
         section = self._state.get_open(section_id)
-        guides, opened = self._draw_guides(line, width), "◆ " if section is not None else ""
+        guides, opened = self.lines.draw_guides(line, width), "◆ " if section is not None else ""
         signs = self._signs.get(section_id, "") + ("⌕" if section_id in self._found else "")
         signs = signs and f" {signs}"
         title = strip_anchor(sanitise_line(document.columns.titles[row][:_TITLE_LENGTH_MAX]))
@@ -110,14 +109,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         head = Content.assemble((guides, "$foreground 30%"), triangle, (opened, "bold $text-accent"), shown)
         head = (head + Content.styled(signs, "$text-warning")).truncate(width - len(place), pad=True)
         return head + Content.styled(place, "$muted")
-
-    def _draw_guides(self, line: int, width: int) -> str:
-        """Draw the guides of a line. Of a deep line, the first ones are cut."""
-        flags = self.lines.compute_guide_flags(line)
-        above = (_TRUNK if follows else _GAP for follows in flags[:-1])
-        guides = "".join([*above, *(_BRANCH if follows else _LAST_BRANCH for follows in flags[-1:])])
-        excess = len(guides) - 2 * max(1, width // 5)
-        return _CUT_GUIDES + guides[excess + len(_CUT_GUIDES) :] if excess > 0 else guides
 
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation. The cursor and the view stay on the same nodes."""

@@ -19,6 +19,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.tokens import format_tokens
 
+_BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ", "‥ "
 _SIZE_TOKENS_MIN = 1_000
 """A folded node with more tokens shows its size."""
 _CHARACTERS_PER_TOKEN = 4
@@ -90,14 +91,16 @@ class VisibleLines:
         parent = self.numbering.parent(number)
         return None if parent < 0 else parent
 
-    def compute_guide_flags(self, line: int) -> tuple[bool, ...]:
-        """Return, for each guide of a line from left to right, whether it continues, because a sibling follows."""
-        following = []
-        number = self.numbers[line]
+    def draw_guides(self, line: int, width: int) -> str:
+        """Draw the guides of a line, which show where siblings follow. Of a deep line, the first ones are cut."""
+        guides, number = "", self.numbers[line]
         while (parent := self.parent(number)) is not None:
-            following.append(self._next_shown(self._find_end(number)) < self._find_end(parent))
+            follows = self._next_shown(self._find_end(number)) < self._find_end(parent)
+            continued, ended = (_TRUNK, _GAP) if guides else (_BRANCH, _LAST_BRANCH)
+            guides = (continued if follows else ended) + guides
             number = parent
-        return tuple(reversed(following))
+        excess = len(guides) - 2 * max(1, width // 5)
+        return _CUT_GUIDES + guides[excess + len(_CUT_GUIDES) :] if excess > 0 else guides
 
     def fold_at(self, line: int) -> FoldState:
         """Return the fold state of the node on a line."""

@@ -121,6 +121,18 @@ async def test_a_click_on_the_triangle_folds_and_one_elsewhere_reads() -> None:
         assert app.messages[-1] == OutlineTree.NodeActivated(security)
 
 
+async def test_the_cursor_is_seen_in_every_theme_with_and_without_the_focus() -> None:
+    async with _run(make_state(_LIBRARY, "Leave")) as (app, tree, pilot):
+        for theme in ("textual-dark", "ansi-dark"):
+            app.theme = theme
+            await pilot.pause()
+            for focus in (tree.focus, tree.blur):
+                focus()
+                await pilot.pause()
+                grounds = [line[0].style.bgcolor for line in map(list, map(tree.render_line, (0, 3))) if line[0].style]
+                assert len(set(grounds)) == 2, (theme, focus)
+
+
 async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
     library = make_wide_library(100)
     host = find_id(library, "Part 10")
