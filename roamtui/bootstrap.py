@@ -28,7 +28,7 @@ from roamtui.models.options import OFFLINE
 from roamtui.models.recorded import RECORDED
 from roamtui.models.registry import make_model
 from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
-from roamtui.paths import conversations_path, conversions_path, indexes_path, make_index_stem, pages_path, table_path
+from roamtui.paths import cache_path, conversations_path, make_index_stem, table_path
 from roamtui.search.base import Progress, Searcher, SearchMode, SearchServices
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation, load_summaries
@@ -66,12 +66,12 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """How sources are read."""
         web, languages = self.settings.web, self.settings.ocr.languages
         return LoadingOptions(
-            cache_dir=pages_path(),
+            cache_dir=cache_path("pages"),
             is_offline=self.is_offline,
             allowed=(*self.allowed_origins, *web.allow),
             proxy=web.proxy,
             conversion=ConversionOptions(
-                cache_dir=conversions_path(), ocr_languages=languages, reads_scans=self.reads_scans
+                cache_dir=cache_path("converted"), ocr_languages=languages, reads_scans=self.reads_scans
             ),
         )
 
@@ -107,7 +107,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
     def _add_summaries(self, library: Library) -> Library:
         """Add the summaries that the index of the library holds."""
-        path = indexes_path() / f"{make_index_stem(library.source)}.sqlite3"
+        path = cache_path("indexes") / f"{make_index_stem(library.source)}.sqlite3"
         saved = load_summaries(path) if path.exists() else {}
         return replace(library, summaries={**library.summaries, **saved})
 
@@ -259,7 +259,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             IndexLostError: The LanceDB database of the settings cannot be used.
         """
         services = self.make_search_services(needs_vectors=needs_vectors)
-        location = IndexLocation(folder=indexes_path(), on_warning=self.on_warning)
+        location = IndexLocation(folder=cache_path("indexes"), on_warning=self.on_warning)
         return partial(make_searcher, options=self.settings.retrieval, services=services, location=location)
 
     def make_search_services(self, *, needs_vectors: bool = False) -> SearchServices:

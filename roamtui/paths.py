@@ -38,24 +38,9 @@ def table_path(sources: Iterable[str]) -> Path:
     return conversations_path().with_name("tables") / make_index_stem("\x1f".join(sources))
 
 
-def cache_path() -> Path:
-    """Return the folder for data that can be regenerated."""
-    return Path(platformdirs.user_cache_dir(_APP, appauthor=False))
-
-
-def conversions_path() -> Path:
-    """Return the folder of converted files."""
-    return cache_path() / "converted"
-
-
-def pages_path() -> Path:
-    """Return the folder of cached web pages."""
-    return cache_path() / "pages"
-
-
-def indexes_path() -> Path:
-    """Return the folder of search indexes."""
-    return cache_path() / "indexes"
+def cache_path(content: Literal["", "converted", "pages", "indexes"] = "") -> Path:
+    """Return the folder for data that can be regenerated, or the folder in it for some of these data."""
+    return Path(platformdirs.user_cache_dir(_APP, appauthor=False)) / content
 
 
 def make_index_stem(source: str) -> str:

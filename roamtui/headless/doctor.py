@@ -13,7 +13,7 @@ from roamtui.document.plain import format_count
 from roamtui.headless.output import write_notice, write_sanitised
 from roamtui.models.options import ModelOptions
 from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_model, inspect_providers, probe_server
-from roamtui.paths import cache_path, config_path, conversations_path, conversions_path, pages_path
+from roamtui.paths import cache_path, config_path, conversations_path
 from roamtui.sources.convert.converted import has_tesseract
 
 _PACKAGES = ("roamtui", "textual", "litellm")
@@ -60,7 +60,7 @@ def run_doctor(model: str | None, api_base: str | None, options: ModelOptions) -
 
 def clear_cache() -> None:
     """Delete cached pages and converted files, and say what was deleted. What is in use stays."""
-    sizes, folders = list[int](), (pages_path(), conversions_path())
+    sizes, folders = list[int](), (cache_path("pages"), cache_path("converted"))
     for path in [path for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file()]:
         with suppress(OSError):
             size = path.lstat().st_size

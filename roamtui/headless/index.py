@@ -15,7 +15,7 @@ from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
 from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import OFFLINE
-from roamtui.paths import indexes_path
+from roamtui.paths import cache_path
 from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import SUMMARIES, IndexLocation, SectionStore, delete_index
@@ -32,7 +32,7 @@ def delete_source_index(library: Library, options: RetrievalOptions) -> None:
         OSError: The file cannot be deleted.
         IndexLostError: The database cannot be used.
     """
-    path = IndexLocation(folder=indexes_path()).get_path(library)
+    path = IndexLocation(folder=cache_path("indexes")).get_path(library)
     deleted = [str(path)] if path is not None and delete_index(path) else []
     if options.index is not None and LanceDatabase(options.index).drop_index():
         deleted.append(options.index)
@@ -56,7 +56,7 @@ def run_index(
             another library's index, or the model cannot write summaries, or the person declined.
         RoamtuiError: The model failed, or the index or the database cannot be used.
     """
-    location = IndexLocation(folder=indexes_path(), force=True, on_warning=warn)
+    location = IndexLocation(folder=cache_path("indexes"), force=True, on_warning=warn)
     path = location.get_path(library)
     if library.source == "-":
         raise UsageError("cannot index standard input. Give a file or a folder.")

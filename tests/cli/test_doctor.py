@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.paths import cache_path, config_path, conversations_path, conversions_path, indexes_path, pages_path
+from roamtui.paths import cache_path, config_path, conversations_path
 from tests.cli.conftest import RunCommand
 from tests.fakes.site import FakeSite, make_ollama
 
@@ -43,13 +43,15 @@ def test_keys_are_named_and_never_shown(run: RunCommand, monkeypatch: pytest.Mon
 
 
 def test_it_clears_the_cache_and_leaves_indexes(run: RunCommand) -> None:
-    for folder in (pages_path(), conversions_path(), indexes_path()):
+    for folder in (cache_path("pages"), cache_path("converted"), cache_path("indexes")):
         folder.mkdir(parents=True)
         (folder / "one").write_bytes(bytes(700_000))
     result = run("doctor", "--clear-cache")
     assert result.err == "Deleted 2 cached files, 1.4 MB.\n"
     assert run("doctor", "--clear-cache").err == "Deleted 0 cached files, 0.0 MB.\n"
-    left = [len(list(folder.iterdir())) for folder in (pages_path(), conversions_path(), indexes_path())]
+    left = [
+        len(list(folder.iterdir())) for folder in (cache_path("pages"), cache_path("converted"), cache_path("indexes"))
+    ]
     assert left == [0, 0, 1]
 
 
