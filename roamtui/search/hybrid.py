@@ -189,8 +189,7 @@ class HybridSearcher:
         assert self._services.reranker is not None
         texts = []
         for hit in hits[:_RERANKED_COUNT]:
-            document, row = library.locate(hit.section_id)
-            path = " > ".join(filter(None, (document.key, *document.columns.path(row))))
+            path = " > ".join(library.node(hit.section_id).path)
             texts.append(f"{path}\n{library.own_text(hit.section_id)[:_RERANKED_LENGTH]}".strip())
         try:
             chosen = self._services.reranker.rerank(query, texts) if len(texts) > 1 else ()

@@ -8,7 +8,6 @@ are untrusted, so FTS5 receives only strings that this module has quoted.
 from __future__ import annotations
 
 import math
-import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +26,6 @@ from roamtui.search.lexicon import (
     Language,
     get_implied_words,
     get_synonyms,
-    list_words,
-    make_pattern,
     reduce_word,
     stem,
 )
@@ -69,9 +66,6 @@ _LARGE = 8_000
 are searched: no synonyms, and no other forms."""
 _COMMON_SHARE = 0.1
 _PHRASE_WORDS_MAX = 32
-_ALNUM_RUN = re.compile(r"[^\W_]+")
-_CONTINUATION_START = re.compile(make_pattern("going on"), re.IGNORECASE)
-_POINTING_WORDS = frozenset(list_words("pointing"))
 
 
 class Query(Struct, frozen=True, kw_only=True):
@@ -85,12 +79,6 @@ class Query(Struct, frozen=True, kw_only=True):
     """Words that may occur in a title: the terms that are words, and the words inside identifiers."""
     expressions: tuple[str, ...]
     """FTS5 expressions for the other terms."""
-
-    @property
-    def is_follow_up(self) -> bool:
-        """Whether the query refers to earlier messages."""
-        is_continued = _CONTINUATION_START.match(self.text.strip()) is not None
-        return is_continued or not _POINTING_WORDS.isdisjoint(_ALNUM_RUN.findall(self.text.lower()))
 
     @property
     def stems(self) -> frozenset[str]:
@@ -243,9 +231,8 @@ def _score_sections(
         return {}
     scores = _boost_by_titles(index, scores, query)
     if topics:
-        scores = boost_topics(scores, topics, index, _TOPIC_WEIGHT, is_follow_up=query.is_follow_up)
-    # The words of a follow-up are incomplete, so no sentence needs to contain all of them.
-    if not topics or not query.is_follow_up:
+        scores = boost_topics(scores, topics, index, _TOPIC_WEIGHT)
+    else:  # the words of a follow-up are incomplete, so no sentence needs to contain all of them
         scores = _boost_by_best_sentence(index, scores, query)
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 

@@ -49,8 +49,6 @@ _MESSAGES_MAX = 40
 _MESSAGE_LENGTH_MAX = 10_000
 _AGE_FACTOR = 0.9
 """Factor by which each later message weakens a mention."""
-_SHARE_MIN = 0.5
-"""A message mentions a title if it contains at least this share of the title's words, weighted by rarity."""
 _RARITY_HALF = 4.0
 """Total rarity of the mentioned words at which a mention has half its full strength. One common word means little."""
 _TOPICS_MAX = 8
@@ -104,8 +102,7 @@ class TopicTitles:
         strengths = {}
         for number, rarity in mentioned.items():
             share = rarity / sum(self._rarities[word_stem] for word_stem in stem_title(self.index.title(number)))
-            if share >= _SHARE_MIN:
-                strengths[number] = share**2 * rarity / (rarity + _RARITY_HALF)
+            strengths[number] = share**2 * rarity / (rarity + _RARITY_HALF)
         return strengths
 
 
@@ -114,13 +111,10 @@ def boost_topics(
     topics: Mapping[int, float],
     index: SectionIndex,
     weight: float,
-    *,
-    is_follow_up: bool,
 ) -> dict[int, float]:
     """Return the scores with a boost for the sections of each topic.
 
-    The boost grows with the strength of the topic, and with the best score of all topics. A query that is not a
-    follow-up may be about something new, so the boost is smaller if other sections score better.
+    The boost grows with the strength of the topic, and with the best score of all topics.
     """
     boosts: dict[int, float] = {}
     for topic, strength in topics.items():
@@ -128,8 +122,6 @@ def boost_topics(
             if number in scores:
                 boosts[number] = max(boosts.get(number, 0.0), strength)
     fit = max((scores[number] for number in boosts), default=0.0)
-    if not is_follow_up and fit:
-        weight *= (fit / max(scores.values())) ** 2
     return {number: score + weight * boosts.get(number, 0.0) * fit for number, score in scores.items()}
 
 
