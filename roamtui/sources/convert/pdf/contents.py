@@ -23,7 +23,7 @@ from roamtui.sources.convert.pdf.outline import (
 )
 from roamtui.sources.convert.pdf.pdfium import TocEntry
 from roamtui.sources.convert.pdf.rows import PageRow
-from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, find_page_by_label, parse_label
+from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, find_page_by_label
 
 _LINKED_MIN = 4
 """Minimum number of rows with links on a contents page."""
@@ -50,8 +50,6 @@ _TITLE_LENGTH_MAX = 300
 _TITLE_ROWS_MAX = 4
 _SIMILARITY_MIN = 91
 """Minimum similarity of a listed title and rows of a page, in percent."""
-_LENGTH_RATIO_MAX, _LENGTH_SLACK = 1.6, 12
-"""Joined rows are compared with a title up to this many times its length, plus this number of characters."""
 _PAGE_OFFSETS = (0, 1, -1)
 """Pages to search, relative to the listed one: links often lead to the end of the page before."""
 _HEAD_LENGTH_MIN = 10
@@ -85,15 +83,12 @@ def detect_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> list[
             row.is_listed = not entries or line.page is not None
         if lines and not page_lines:
             above = next((entry.level for entry in reversed(entries) if entry.page < number), 0)
-            joined = list(_join_wrapped(lines))
-            found: list[TocEntry] = []
-            page_below = len(pages)
-            for line, level in reversed(list(zip(joined, _assign_levels(joined), strict=True))):
-                page_below = page_below if line.page is None else line.page
-                if page_below < len(pages):
-                    is_group = line.page is None
-                    found.append(TocEntry(title=line.title, level=above + level, page=page_below, is_group=is_group))
-            entries += found[::-1]
+            joined = [line for line in _join_wrapped(lines) if line.page is not None]
+            entries += [
+                TocEntry(title=line.title, level=above + level, page=line.page)
+                for line, level in zip(joined, _assign_levels(joined), strict=True)
+                if line.page is not None and line.page < len(pages)
+            ]
             lines = []
         lines += page_lines
     return entries
@@ -116,13 +111,9 @@ def _read_contents_page(
         middle = (row.top + row.bottom) / 2
         linked_pages = [link.page for link in forward_links if link.top <= middle <= link.bottom]
         title, label = row.text[:_TITLE_LENGTH_MAX], ""
-        if len(row.cells) > 1 and parse_label(row.cells[-1].text):
-            label = row.cells[-1].text
-            title = " ".join(cell.text for cell in row.cells[:-1])
-        else:
-            match = _TRAILING_LABEL.fullmatch(title)
-            if match and (linked_pages or match[2][-1].isdigit()):
-                title, label = match[1], match[2]
+        match = _TRAILING_LABEL.fullmatch(title)
+        if match and (linked_pages or match[2][-1].isdigit()):
+            title, label = match[1], match[2]
         target = linked_pages[0] if linked_pages else find_page_by_label(printed, label, number) if label else None
         title = title[:_TITLE_LENGTH_MAX].strip(_LEADERS)
         lines.append(_ContentsLine(title, label, target, row.x0, bool(linked_pages)))
@@ -144,7 +135,7 @@ def _join_wrapped(lines: Sequence[_ContentsLine]) -> Iterator[_ContentsLine]:
     pending: _ContentsLine | None = None
     for line in lines:
         is_title = any(map(str.isalpha, line.title)) and not _CONTENTS_TITLE.fullmatch(line.title)
-        if not is_title or (pending is None and line.page is None and not parse_part(line.title)):
+        if not is_title or (pending is None and line.page is None):
             continue
         if pending is not None and _is_continued(pending, line):
             pending.title = f"{pending.title} {line.title}"
@@ -154,7 +145,7 @@ def _join_wrapped(lines: Sequence[_ContentsLine]) -> Iterator[_ContentsLine]:
         if pending is not None:
             yield pending
         pending = line
-    if pending is not None and pending.page is not None:
+    if pending is not None:
         yield pending
 
 
@@ -235,7 +226,7 @@ def anchor_titles(
                     matches.append((score - _OFFSET_PENALTY * abs(offset), index, count))
         score, row, count = max((match for match in matches if match[2]), key=lambda match: match[0], default=(0, 0, 0))
         rows_there = pages[entry.page].rows
-        if count and (score >= _SCORE_WITHOUT_NUMBER or not entry.is_group):
+        if count:
             text = join_rows(rows[row : row + count])
             # The heading gets the title as written on the page, unless the list says more.
             title = entry.title if parse_item(entry.title) and not parse_item(text) else text
@@ -243,11 +234,10 @@ def anchor_titles(
             taken.update(range(row, row + count))
             continue
         is_listed = 2 * sum(row.is_listed for row in rows_there) > len(rows_there)
-        if not entry.is_group and (not is_listed or _CONTENTS_TITLE.fullmatch(entry.title)):
-            # The title may be part of a picture, so the heading is inserted at the position that the entry names.
+        if not is_listed or _CONTENTS_TITLE.fullmatch(entry.title):
+            # The title may be part of a picture, so the heading is inserted at the start of the page.
             # But some links of contents wrongly lead to a page of contents.
-            row = next((n for n, row in enumerate(rows_there) if entry.y is None or row.bottom >= entry.y), 0)
-            row = min(pages[entry.page].start + row, len(rows) - 1)
+            row = min(pages[entry.page].start, len(rows) - 1)
             headings.append(DetectedHeading(row=row, count=0, level=entry.level, title=entry.title))
     return headings
 
@@ -270,8 +260,6 @@ def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[flo
         best, best_count = _SCORE_SIMILAR, 1
     for count, row in enumerate(rows, start=1):
         joined += row.whole
-        if count > 1 and len(joined) > len(whole) * _LENGTH_RATIO_MAX + _LENGTH_SLACK:
-            break
         if joined == whole:
             score = 100.0
         elif bare in (joined, first.bare + joined[len(first.whole) :]):

@@ -41,7 +41,7 @@ _BOOKMARKS_MIN = 5
 _PAGES_PER_BOOKMARK_MAX = 4
 """Fewer than five bookmarks are an outline only if the file has at most this many pages per bookmarked page."""
 _FIRST_WORDS_LENGTH = 60
-_SHOWN_RANGES_MAX = 12
+_SHOWN_PAGES_MAX = 12
 _OCR_ADVICE = "Run text recognition first, for example `ocrmypdf --skip-text {} OUT.pdf`."
 _OCR_SECONDS_MAX = 60
 """Time limit for one page."""
@@ -72,16 +72,14 @@ def convert_pdf(
     languages = ocr_languages if has_tesseract() else ()
     pages, notes = _read_pages(file, report, languages)
     rows = [page.rows for page in pages]
+    if not pages:
+        raise SourceError(f"{name} is damaged: it has no page. Open it in its own program and save it again.")
     if not any(rows):
-        if not any(page.is_readable for page in pages):
-            raise SourceError(f"{name} is damaged: it has no page. Open it in its own program and save it again.")
         raise SourceError(f"{name} contains no text. {_advise(shlex.quote(name), languages)}")
     repairer = WordRepairer(rows)
     for page_rows in rows:
         repairer.repair(page_rows)
     stripped, printed = strip_running_heads(rows)
-    if stripped != rows:
-        notes.append("Running headers and footers were removed.")
     for page, page_rows in zip(pages, stripped, strict=True):
         page.rows, page.tables = page_rows, detect_tables(page_rows)
     bookmarks = list(file.read_bookmarks())
@@ -105,6 +103,7 @@ def _read_pages(
     """Read all pages, within limits. Also return one sentence for each kind of missing text."""
     pages: list[PageText] = []
     without_text: list[int] = []
+    damaged: list[int] = []
     deadline = time.monotonic() + _SECONDS_MAX
     for number in range(min(file.page_count, _PAGES_MAX)):
         if time.monotonic() > deadline:
@@ -117,11 +116,11 @@ def _read_pages(
                 rows = recognise_rows(page, ocr_languages) if ocr_languages else []
                 deadline += time.monotonic() - started
                 without_text += [] if rows else [number + 1]
-            pages.append(PageText(rows, links, is_readable=page is not None))
+            damaged += [] if page is not None else [number + 1]
+            pages.append(PageText(rows, links))
         if report is not None:
             report(number + 1, file.page_count)
     notes = []
-    damaged = [number for number, page in enumerate(pages, start=1) if not page.is_readable]
     if damaged:
         notes.append(f"{_format_pages(damaged)} damaged and were skipped.")
     if without_text:
@@ -179,16 +178,10 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
 
 
 def _format_pages(numbers: list[int]) -> str:
-    """Format page numbers as the start of a sentence, such as `Pages 3-5, 9 are`."""
-    ranges: list[list[int]] = []
-    for number in numbers:
-        if ranges and number == ranges[-1][1] + 1:
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number])
-    shown = [str(low) if low == high else f"{low}-{high}" for low, high in ranges[:_SHOWN_RANGES_MAX]]
-    more = ", …" if len(ranges) > _SHOWN_RANGES_MAX else ""
-    return f"Page{'s' if len(numbers) > 1 else ''} {', '.join(shown)}{more} {'are' if len(numbers) > 1 else 'is'}"
+    """Format page numbers as the start of a sentence, such as `Pages 3, 4, 9 are`."""
+    more = ", …" if len(numbers) > _SHOWN_PAGES_MAX else ""
+    shown = ", ".join(map(str, numbers[:_SHOWN_PAGES_MAX])) + more
+    return f"Pages {shown} are" if len(numbers) > 1 else f"Page {shown} is"
 
 
 def _detect_outline(

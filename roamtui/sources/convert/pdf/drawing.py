@@ -46,19 +46,14 @@ def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
 
 def _find_quote(words: list[Word], quote: str) -> list[tuple[int, int]]:
     """Find a quote or parts of it, without its Markdown syntax. Return first and last character of each."""
-    letters = [(_keep_letters(word.text), word) for word in words]
-    shown, wanted = "".join(text for text, _ in letters), _keep_letters(quote)
-    start = shown.find(wanted) if wanted else -1
-    if start >= 0:
-        owners = [word for text, word in letters for _ in text]
-        return [(owners[start].first, owners[start + len(wanted) - 1].last)]
-    on_page = [(text, word) for text, word in letters if text]
+    on_page = [(text, word) for word in words if (text := _keep_letters(word.text))]
     parts = [text for text in map(_keep_letters, quote.replace("|", " ").split()) if text]
     matcher = SequenceMatcher(None, [text for text, _ in on_page], parts, autojunk=False)
+    length_min = min(_PART_LENGTH_MIN, sum(map(len, parts)))
     return [
         (on_page[block.a][1].first, on_page[block.a + block.size - 1][1].last)
         for block in matcher.get_matching_blocks()
-        if sum(map(len, parts[block.b : block.b + block.size])) >= _PART_LENGTH_MIN
+        if block.size and sum(map(len, parts[block.b : block.b + block.size])) >= length_min
     ]
 
 

@@ -20,7 +20,6 @@ from roamtui.sources.convert.pdf.outline import (
     CONTINUED,
     NON_LETTERS,
     DetectedHeading,
-    continues_title,
     count_similar_rows,
     is_capitals,
     is_marked,
@@ -33,8 +32,6 @@ from roamtui.sources.convert.pdf.rows import PageRow
 _ITEM_LENGTH_MAX = 220
 _COUNT_MIN = 3
 """Minimum number of Items, notes or numbered titles. Fewer are taken for mentions in the text."""
-_SUMMARY_ITEM = (16, "")
-"""The last Item of a yearly report. Statements after it do not belong to it."""
 _PART_ROW = re.compile(
     r"part\s+[iv]{1,3}\W*(?:other information|financial information(?: and exhibits)?)?\W*", re.IGNORECASE
 )
@@ -69,15 +66,12 @@ _EXHIBIT = re.compile(
 _NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z]\w*\s)")
 _CHARACTERS_PER_TITLE_MIN = 200
 """Minimum length of the text, in characters, for each numbered title. The lines of a form are numbered more densely."""
-_LEADING_MAX = 1.6
 _HEADING_ROWS_MAX = 3
 _LONG_WITH_OUTLINE, _LONG_WITHOUT_OUTLINE = 8_000, 1_500
 """Minimum length, in characters, of a section that is divided: in a file with an outline of its own, and in others."""
 _LONG_SHARE = 0.1
 """Without an outline, a section with at least this share of the file's characters is also divided, so that short files
 are divided more finely."""
-_REPEATS_MAX = 4
-"""Text that is repeated more often in one section is a label, not a title."""
 _LARGE_RATIO = 1.12
 """A row is large if its letters are more than this many times as high as those of the text."""
 _LENGTH_MAX = 150
@@ -96,7 +90,6 @@ _FULL_ROW_LENGTH = 60
 _CAPTION = re.compile(
     r"(table|tabelle)\b|fig(?:ure|\.)|chart|source|note:|abbildung|(?:box|example)\s\d", re.IGNORECASE
 )
-_MONOSPACED = re.compile(r"cour|mono|consol|typewriter|cmtt|code|menlo|fixed", re.IGNORECASE)
 _NOT_A_TITLE = re.compile(
     r"[□■○◆](?!\s*[\u1100-\ud7ff])|\((?:in |[A-Za-z]{4})"
     r"|[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.|(?=\S*$)\S*\w[(._]\w"
@@ -277,7 +270,7 @@ def nest_headings(headings: Sequence[DetectedHeading], notes: Sequence[DetectedH
         path.append((level, heading.level))
         if _is_container(heading):
             is_exhibit = (match := _EXHIBIT.fullmatch(title)) is not None and match[1] is not None
-            base = heading.level + (is_exhibit or parse_item(title) not in {None, _SUMMARY_ITEM})
+            base = heading.level + (is_exhibit or parse_item(title) is not None)
 
 
 def detect_exhibits(rows: Sequence[PageRow], after: int) -> Iterator[DetectedHeading]:
@@ -320,13 +313,9 @@ def _make_heading(rows: Sequence[PageRow], start: int, level: int, *, is_title: 
 
     Only the title of a marked row continues, unless `is_title` is true.
     """
-    count = 1
-    while count < _HEADING_ROWS_MAX and start + count < len(rows) and (is_marked(rows[start]) or is_title):
-        above, row = rows[start + count - 1], rows[start + count]
-        is_other = parse_item(row.text) or parse_part(row.text)
-        if is_other or not continues_title(above, row, leading_max=_LEADING_MAX):
-            break
-        count += 1
+    end = min(len(rows), start + _HEADING_ROWS_MAX) if is_marked(rows[start]) or is_title else start + 1
+    others = (row for row in range(start + 1, end) if parse_item(rows[row].text) or parse_part(rows[row].text))
+    count = count_similar_rows(rows, start, next(others, end), leading_max=1.6)
     return DetectedHeading(row=start, count=count, level=level, title=join_rows(rows[start : start + count]))
 
 
@@ -386,13 +375,10 @@ class TypographicHeadings:
         starts = [0, *(heading.end for heading in headings)]
         ends = [*(heading.row for heading in headings), len(self._rows)]
         levels = [0, *(heading.level for heading in headings)]
-        self._long_min = (
-            _LONG_WITH_OUTLINE if has_outline else min(_LONG_WITHOUT_OUTLINE, _LONG_SHARE * self._offsets[-1])
-        )
+        if not has_outline:
+            self._long_min = min(_LONG_WITHOUT_OUTLINE, _LONG_SHARE * self._offsets[-1])
         for start, end, level in zip(starts, ends, levels, strict=True):
             inside = _select(titles, start, end)
-            counts = Counter(title.title for title in inside)
-            inside = [title for title in inside if counts[title.title] <= _REPEATS_MAX]
             # The text before the first known heading is divided even if it is short, unless it is a cover.
             if (start == 0 and not has_outline) or (start > 0 and self._is_long(start, end)):
                 more += self._divide(inside, start, end, level)
@@ -449,25 +435,22 @@ class TypographicHeadings:
                 index = max(index + 1, known[index])
                 continue
             if caption := _CAPTION.match(row.text):
-                count, style = 1, _CAPTION_STYLE
-                while index + count < len(rows) and continues_title(rows[index + count - 1], rows[index + count]):
-                    if rows[index + count].is_in_table and len(rows[index + count].cells) > 1:
-                        break  # the rows of the table below do not belong to the caption
-                    count += 1
+                below = range(index, min(index + _TABLE_DISTANCE_MAX, len(rows)))
+                in_table = [after for after in below if rows[after].is_in_table and rows[after].page == row.page]
+                # The rows of the table below a caption do not belong to it.
+                end = next((after for after in in_table if after > index and len(rows[after].cells) > 1), len(rows))
+                count, style = count_similar_rows(rows, index, end), _CAPTION_STYLE
                 # A caption is a title only if it is at the top of a page and a table starts near it.
                 is_title = (
                     bool(caption[1])
                     and row.number < _CAPTION_TOP_ROWS
                     and count <= _TITLE_ROWS_MAX
-                    and any(
-                        below.is_in_table and below.page == row.page
-                        for below in rows[index : index + _TABLE_DISTANCE_MAX]
-                    )
-                    and not any(CONTINUED.search(below.text) for below in rows[index : index + count + 1])
+                    and bool(in_table)
+                    and not any(CONTINUED.search(after.text) for after in rows[index : index + count + 1])
                 )
             else:
                 count, style = self._count_title_rows(index, known), self._compute_style(index)
-                is_title = any(len(below.cells) == 1 for below in rows[index : index + 2])
+                is_title = any(len(after.cells) == 1 for after in rows[index : index + 2])
             if count and is_title:
                 title = join_rows(rows[index : index + count])
                 yield DetectedHeading(row=index, count=count, level=0, title=title, style=style)
@@ -481,7 +464,7 @@ class TypographicHeadings:
         is_free = not (row.is_in_table or row.is_listed or row.size < _SIZE_MIN * self._size)
         if not is_free or not (self._is_large_or_bold(row) or self._is_set_apart(index)):
             return 0
-        if len(row.cells) > 2 or len(text) > _SENTENCE_LENGTH_MAX or _MONOSPACED.search(row.font.name):
+        if len(row.cells) > 2 or len(text) > _SENTENCE_LENGTH_MAX:
             return 0
         letters = NON_LETTERS.sub("", text)
         needed = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters

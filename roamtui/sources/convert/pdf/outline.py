@@ -25,7 +25,7 @@ _NUMBER = re.compile(
     r"(?:\d{1,3}(?:\.\d{1,3}){0,5}|[ivxlc]{1,6}|[a-z])(?=[.:)\s\u2014\u2013-])[.:)\s\u2014\u2013-]*",
     re.IGNORECASE,
 )
-SIZE_TOLERANCE = 0.06
+_SIZE_TOLERANCE = 0.06
 """Maximum difference in letter height between two rows of one title, as a share of the height."""
 CONTINUED = re.compile(r"(?:continued|cont['’]?d\.?|concluded)\W*$", re.IGNORECASE)
 
@@ -36,8 +36,6 @@ class PageText(Struct):
     rows: list[PageRow]
     links: list[PageLink]
     tables: list[PageTable] = field(default_factory=list)
-    is_readable: bool = True
-    """False if the page is damaged."""
     start: int = 0
     """Index of its first row among the rows of all pages."""
 
@@ -124,22 +122,24 @@ def is_capitals(text: str) -> bool:
     return len(letters) >= 4 and letters.isupper() and 2 * sum(map(str.isupper, letters)) > len(letters)
 
 
-def continues_title(above: PageRow, row: PageRow, *, leading_max: float = 1.5) -> bool:
-    """Check whether a row continues the title in the row above: both look alike and are close to each other.
-
-    `leading_max` is the maximum distance between them, in letter heights.
-    """
+def _continues_title(above: PageRow, row: PageRow, leading_max: float) -> bool:
+    """Check whether a row continues the title in the row above: both look alike and are close to each other."""
     is_alike = above.text[-1] == HYPHEN or (
-        abs(row.size - above.size) < SIZE_TOLERANCE * above.size
+        abs(row.size - above.size) < _SIZE_TOLERANCE * above.size
         and (row.font.is_bold, row.font.is_italic) == (above.font.is_bold, above.font.is_italic)
         and is_capitals(row.text) == is_capitals(above.text)
     )
     return is_alike and row.page == above.page and 0 < row.top - above.top < leading_max * above.size
 
 
-def count_similar_rows(rows: Sequence[PageRow], start: int, end: int) -> int:
-    """Return the number of consecutive rows from `start`, before `end`, that continue the same title."""
+def count_similar_rows(rows: Sequence[PageRow], start: int, end: int, *, leading_max: float = 1.5) -> int:
+    """Return the number of consecutive rows from `start`, before `end`, that continue the same title.
+
+    `leading_max` is the maximum distance between two of them, in letter heights.
+    """
     count = 1
-    while start + count < min(end, len(rows)) and continues_title(rows[start + count - 1], rows[start + count]):
+    while start + count < min(end, len(rows)):
+        if not _continues_title(rows[start + count - 1], rows[start + count], leading_max):
+            break
         count += 1
     return count

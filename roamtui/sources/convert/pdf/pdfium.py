@@ -93,10 +93,6 @@ class TocEntry(Struct, frozen=True, kw_only=True):
     """From 1."""
     page: int
     """0-based."""
-    is_group: bool = False
-    """Whether the contents name no page for it, so that `page` is that of the next entry."""
-    y: float | None = None
-    """Position on the page; None if the entry leads to the whole page."""
 
 
 class PdfFile:
@@ -148,11 +144,7 @@ class PdfFile:
             dest = pdfium.FPDFBookmark_GetDest(self._handle, mark)
             page = pdfium.FPDFDest_GetDestPageIndex(self._handle, dest) if dest else -1
             if title and 0 <= page < self.page_count:
-                has_x, has_y, has_zoom = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
-                x, y, zoom = ctypes.c_float(), ctypes.c_float(), ctypes.c_float()
-                has_location = pdfium.FPDFDest_GetLocationInPage(dest, has_x, has_y, has_zoom, x, y, zoom)
-                height = -y.value if has_location and has_y.value else None
-                yield TocEntry(title=title[:_BOOKMARK_LENGTH_MAX], level=level, page=page, y=height)
+                yield TocEntry(title=title[:_BOOKMARK_LENGTH_MAX], level=level, page=page)
 
 
 class PdfPage:
@@ -235,7 +227,6 @@ class PdfPage:
         if box.right > box.left and box.top > box.bottom:
             left, right, top, bottom = _rotate_box(box.left, box.right, box.bottom, box.top, rotation)
         self.is_right_to_left = len(_RIGHT_TO_LEFT.findall(text)) * 2 > sum(map(str.isalpha, text))
-        has_ligatures = any(map(text.replace("\r\n", "").__contains__, map(chr, _LIGATURES)))
         words = []
         # Tesseract stretches each word and the space after it, together, over the width of the word in the picture.
         past_end = 0 if self.read_font(len(text) // 2).name == _TESSERACT_FONT else 1
@@ -243,7 +234,7 @@ class PdfPage:
             first, end = match.span()
             bounds = self._read_box(first, end - past_end, rotation)
             if bounds and bounds[1] > left and bounds[0] < right and bounds[3] > top and bounds[2] < bottom:
-                letters = match[0].translate(_LIGATURES) if has_ligatures else match[0]
+                letters = match[0].translate(_LIGATURES)
                 if self.is_right_to_left and _RIGHT_TO_LEFT.match(letters):
                     letters = self._order_letters(letters, first, rotation)
                 words.append(Word(letters, *bounds, first, end - 1))

@@ -42,7 +42,6 @@ _FOOTNOTE_MARK_GAP_MAX = 0.9
 """Maximum distance between a figure and its footnote mark, in letter heights."""
 _FIGURE_ENDS, _CURRENCIES, _DASHES = "0123456789)%", "$€£¥", "—–-"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
-_PROSE_WORDS_MIN = 2
 _COLUMN_ROWS_MIN = 6
 """Minimum number of rows in two columns, and of lines that start at the left edge of the right one."""
 _COLUMN_EDGE_WIDTH = 4.0
@@ -309,7 +308,7 @@ def _detect_right_column(lines: Sequence[list[Word]], words: Sequence[Word]) -> 
     starts: dict[int, list[float]] = {}
     for line in lines:
         x0 = line[0].x0
-        if low <= x0 <= high and len(line) >= _PROSE_WORDS_MIN:
+        if low <= x0 <= high and len(line) > 1:
             starts.setdefault(int(x0 // _COLUMN_EDGE_WIDTH), []).append(x0)
     if not starts:
         return None

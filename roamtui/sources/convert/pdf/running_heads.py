@@ -37,11 +37,6 @@ _NUMBER_ONLY = re.compile(
     r"(?:page)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE
 )
 """A line that is only a page number: `12`, `Page F-3`, `- 12 -`, `12 of 90`."""
-_FURNITURE = re.compile(
-    r"(?:page|p\.)?\s*\d{1,4}\s+(?:of|/)\s+\d{1,4}|page\s+(?:[A-Z]{1,2}-)?\d{1,4}|-\s\d{1,4}\s-|[A-Z]-\d{1,3}",
-    re.IGNORECASE,
-)
-"""A line at the edge of a page that is only a page number."""
 _Edges = tuple[list[PageRow], list[PageRow]]
 """Up to three rows at the top of a page, and up to three at the bottom, both from the edge inwards."""
 PrintedNumbers = dict[tuple[str, int], list[int]]
@@ -93,7 +88,7 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
         def rate(row: PageRow, number: tuple[str, int] | None = number) -> float:
             """Return on which share of the pages a row is repeated; 1 for a page number."""
             is_number = _NUMBER_ONLY.fullmatch(row.text) and number in set(_parse_page_numbers(row.text))
-            return 1.0 if is_number or _FURNITURE.fullmatch(row.text) else repeated.get(_make_key(row, number), 0.0)
+            return 1.0 if is_number else repeated.get(_make_key(row, number), 0.0)
 
         # Rows with a lower rate stay if text of the page is between them and the edge.
         removed = {id(row) for row in chain(*sides) if rate(row) >= _INNER_SHARE}

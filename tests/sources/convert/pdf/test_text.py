@@ -175,13 +175,3 @@ def test_figures_of_two_columns_are_two_cells_even_if_they_are_close() -> None:
 
 
 _LONG = "This line of a page is as long as all of the lines of prose on it, and goes on to the"
-
-
-@pytest.mark.parametrize("stamp", ["Page 2 of 9", "- 3 -"])
-@pytest.mark.parametrize("top", [750, 40])
-def test_page_numbers_at_the_edge_of_a_page_are_left_out(stamp: str, top: float) -> None:
-    prose = [PdfLine(text=f"{_LONG} {row}", top=700 - 14 * row) for row in range(4)]
-    assert stamp not in _text([*prose, PdfLine(text=stamp, top=top)])
-    assert stamp[4:] in _text(
-        [*prose, PdfLine(text=stamp, top=651)] + [PdfLine(text=_LONG, top=600 - 14 * row) for row in range(4)]
-    )
