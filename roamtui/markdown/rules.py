@@ -69,11 +69,6 @@ class InlineSpans(Struct):
         own, start = self._lines[bisect_right(self._lines, (position, len(self.text))) - 1]
         return start + position - own
 
-    def find_position(self, offset: int) -> int:
-        """Return the position in the current inline text of an offset in the whole text."""
-        own, start = max((line for line in self._lines if line[1] <= offset), default=self._lines[0])
-        return own + offset - start
-
 
 def _read_inline(state: StateCore) -> None:
     """Parse all inline texts, like the rule of markdown-it-py, and tell the spans where each of them is."""
@@ -104,7 +99,7 @@ def _read_text(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     read_text(state, True)  # noqa: FBT003 - moves the position, but adds no text
     index = bisect_right(spans.groups, offset, key=itemgetter(1))
     edges = [edge for group in spans.groups[index : index + 1] for edge in group if edge > offset]
-    state.pos = min([state.pos, *map(spans.find_position, edges)])
+    state.pos = min([state.pos, *(start + edge - offset for edge in edges)])
     if not silent:
         state.pending += state.src[start : state.pos]
     return state.pos > start
@@ -118,12 +113,14 @@ def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     offset = spans.locate(state.pos)
     first = bisect_left(spans.marks, offset, key=itemgetter(0))
     marks = spans.marks[first : bisect_right(spans.marks, offset, key=itemgetter(0))]
-    for index, (_, end, label) in enumerate(marks, start=first):
-        if not silent:
-            token = state.push("mark", "", 0)
-            token.content, token.info = label, str(index)
-        state.pos = spans.find_position(end)
-    return bool(marks)
+    end = state.pos + marks[0][1] - offset if marks else 0
+    if state.src[end - 1 : end] != "]":  # no mark, or one that goes on in an indented line
+        return False
+    for index, (_, _, label) in enumerate(marks if not silent else (), start=first):
+        token = state.push("mark", "", 0)
+        token.content, token.info = label, str(index)
+    state.pos = end
+    return True
 
 
 @lru_cache(maxsize=1)
