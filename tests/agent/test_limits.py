@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.limits import estimate_request_tokens
+from roamtui.agent.limits import compute_room, estimate_request_tokens, share_window
 from roamtui.conversation.events import CloseReason, SectionsClosed
 from roamtui.conversation.transcript import StopReason
 from roamtui.errors import ModelError
@@ -48,3 +48,22 @@ async def test_no_request_exceeds_a_small_window(window: int) -> None:
         await desk.ask(f"{title}, please?", desk.opening(title), desk.quoting(title, quote))
     assert all(estimate_request_tokens(request) <= window for request in desk.model.requests)
     assert all(event.stopped is StopReason.ANSWERED for event in desk.events[-1:])  # type: ignore[union-attr]
+
+
+async def test_one_step_fills_at_most_half_of_the_room() -> None:
+    text = "".join(f"# Bird {number}\n\n{WORDS * 40}\n\n" for number in range(40))
+    desk = make_desk(text=text, window_tokens=24_000)
+    await desk.ask(
+        "Birds?", desk.opening(*(f"Bird {number}" for number in range(20))), ScriptedReply(text="Not found: x.")
+    )
+    before, after = (estimate_request_tokens(request) for request in desk.model.requests)
+    room = compute_room(desk.model.requests[0], 24_000)
+    assert 0.4 * room < after - before < 0.55 * room
+
+
+@pytest.mark.parametrize("window", [8_000, 128_000])
+def test_what_comes_with_a_question_leaves_a_quarter_of_the_window(window: int) -> None:
+    hits, preface, history = share_window(window)
+    assert hits is not None
+    assert history is not None
+    assert hits + preface + history <= 0.75 * window

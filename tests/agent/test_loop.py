@@ -238,3 +238,15 @@ async def test_of_no_reply_more_than_500_characters_are_only_in_memory() -> None
     agent.conversation.subscribe(note)
     await ask(agent)
     assert 400 < max(lost) < 520
+
+
+async def test_the_usage_of_all_steps_is_added() -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    usage = Usage(input_tokens=10, output_tokens=5, cost_usd=0.25, source="provider")
+    call = (("expand_sections", {"section_ids": [fees]}),)
+    model_of(agent).add_replies(
+        ScriptedReply(calls=call, usage=usage), ScriptedReply(text=f'"2 euros a day" [{fees}].', usage=usage)
+    )
+    total = (await answer(agent)).usage
+    assert (total.input_tokens, total.output_tokens, total.cost_usd) == (20, 10, 0.5)

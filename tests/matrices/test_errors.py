@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
 from roamtui.errors import ModelError
 from roamtui.export.html import render_html
@@ -53,3 +54,10 @@ async def test_the_app_tells_it(steps: int, size: tuple[int, int]) -> None:
     async with running(RoamApp(context_of(_make_failing(steps))), size) as (app, pilot):
         await ask(pilot, "How much?")
         _check(screen_text(app))
+
+
+async def test_a_command_that_stops_at_the_spending_limit_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    agent = make_agent(options=AgentOptions(cost_usd_max=0.1))
+    model_of(agent).prices = (0.001, 0.0)
+    assert await run_ask(agent, "How much?", is_watched=False, output_format="text") == 1
+    assert "limit" in capsys.readouterr().err

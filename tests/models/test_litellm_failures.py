@@ -90,10 +90,12 @@ async def test_a_request_that_is_too_long_is_told_apart(
 async def test_a_passing_fault_is_tried_again(
     model: LitellmModel, openai_server: FakeOpenAIServer, status: int
 ) -> None:
-    openai_server.reset(FakeReply(status=status, error=openai_error("later")), FakeReply(text="Now."))
+    later = FakeReply(status=status, error=openai_error("later"))
+    openai_server.reset(later, later, FakeReply(text="Now."))
     events = await collect(model)
-    assert isinstance(events[0], RetryPending)
-    assert str(status) in events[0].reason
+    first, second = (event for event in events if isinstance(event, RetryPending))
+    assert str(status) in first.reason
+    assert second.wait_seconds == 2 * first.wait_seconds
     assert join_text(events) == "Now."
 
 
