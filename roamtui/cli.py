@@ -5,7 +5,6 @@ A command imports its code when it runs, so that `roamtui --help` and other comm
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
@@ -55,7 +54,6 @@ To open a file named like a command, write ./ask."""
 def main(argv: list[str] | None = None) -> int:
     """Run the program and return its exit status: 0 success, 1 failure, 2 wrong use, 130 cancelled."""
     words = sys.argv[1:] if argv is None else argv
-    gc.set_threshold(50_000)  # at the usual 700, it collects a hundred times while modules load: a tenth of the start
     if None in (sys.stdin, sys.stdout, sys.stderr):
         from roamtui.headless.output import open_closed_streams
 

@@ -143,7 +143,8 @@ def reload_state(state: ConversationState, library: Library) -> Events:
     sections is delivered again with the next question.
     """
     is_lost = any(open_id not in library for open_id in state.open_ids)
-    ids_by_hash = hash_sections(library) if is_lost else {}
+    walked = reversed([*library.walk()]) if is_lost else ()  # the first section with a text counts
+    ids_by_hash = {hash_own_text(library, section_id): section_id for section_id in walked}
     relocated: dict[str, OpenSection] = {}
     lost: list[str] = []
     for section in state.open_sections:
@@ -168,11 +169,6 @@ def reload_state(state: ConversationState, library: Library) -> Events:
         closed = SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE)
         events = (*events, closed)
     return events
-
-
-def hash_sections(library: Library) -> dict[str, str]:
-    """Map the digest of each section's own text to the first section with that text. Slow in a large library."""
-    return {hash_own_text(library, section_id): section_id for section_id in reversed([*library.walk()])}
 
 
 def identify_document(state: ConversationState) -> Events:

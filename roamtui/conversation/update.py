@@ -224,7 +224,8 @@ def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR09
             unfolding = tuple(node_id for node_id in with_titles if node_id not in state.unfolded)
             return (NodesFolded(section_ids=unfolding, is_folded=False),) if unfolding else ()
         case FoldNodes(section_ids=requested):
-            return _fold(state, requested)
+            folding = tuple(node_id for node_id in requested if node_id in state.unfolded)
+            return (NodesFolded(section_ids=folding, is_folded=True),) if folding else ()
         case ReadSection(section_id=section_id):
             return (ReadingSectionChanged(section_id=section_id),)
         case _:
@@ -259,11 +260,6 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
         else:
             closing.append(section_id)
     return make_close_events(state, closing, command.origin, CloseReason.ASKED, kept=tuple(declined))
-
-
-def _fold(state: ConversationState, node_ids: Iterable[str]) -> Events:
-    ids = tuple(node_id for node_id in node_ids if node_id in state.unfolded)
-    return (NodesFolded(section_ids=ids, is_folded=True),) if ids else ()
 
 
 def make_close_events(
