@@ -56,8 +56,6 @@ _MEETING = {
 """The scopes whose keys work together with those of another scope."""
 SHARED_IDS = ("global.help", "global.choose_theme")
 """Global actions that also work on the start screen and in a table."""
-LIST_IDS = ("move.down", "move.up", "move.page_down", "move.page_up", "move.first", "move.last")
-"""The movements in a list with one column."""
 
 
 class Action(Struct, frozen=True):
@@ -143,6 +141,8 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("move.right", "l right", "", "Unfold or enter; next citation or column.", "move_sideways(1)"),
     _navigation_action("move.left", "h left", "", "Fold or leave; previous citation or column.", "move_sideways(-1)"),
     _focus_action("input.send", "enter", "send", "Ask the question.", is_hinted=True),
+    _navigation_action("input.page_down", "pagedown", "", "Scroll the pane above.", "screen.scroll_page(1)"),
+    _navigation_action("input.page_up", "pageup", "", "Scroll the pane above up.", "screen.scroll_page(-1)"),
     _focus_action("input.insert_line", "ctrl+j shift+enter", "new line", "Insert a line break.", is_hinted=True),
     _hinted_action("tree.fold", "space", "fold", "Fold or unfold the section."),
     _hinted_action("tree.read", "enter", "read", "Show the section in the reader; the cursor stays in the outline."),
@@ -173,7 +173,9 @@ ACTIONS: tuple[Action, ...] = (
     _action("reader.look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."),
     _hinted_action("reader.back", "backspace", "back", "Go back, also to the last document or table."),
     _hinted_action("reader.copy", "y", "copy", "Copy the selection with its source, or the whole section."),
-    _hinted_action("reader.focus_mode", "Z", "focus", "Show only the reader, as one column in the middle."),
+    _hinted_action(
+        "reader.focus_mode", "Z", "focus", "Show only the reader, as one column in the middle.", "screen.focus_mode"
+    ),
     _hinted_action("reader.edit", "e", "edit", "Open the file in $EDITOR at this section."),
     _navigation_action("saved.choose", "enter", "choose", "Resume the conversation, or go to the note."),
     _navigation_action("saved.edit", "e", "edit", "Rename the conversation, or edit your comment."),

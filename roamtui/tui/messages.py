@@ -83,11 +83,6 @@ class TerminalWriteRequested(Message):
 
 
 @dataclass
-class FocusModeToggled(Message):
-    """A person wants to see only the reader, or the other panes again."""
-
-
-@dataclass
 class ModelReleased(Message):
     """A document was closed or got another model. Its old model can be closed if no other document uses it."""
 

@@ -45,13 +45,6 @@ class QuestionBox(TextArea):
 
         question: str
 
-    @dataclass
-    class ScrollRequested(Message):
-        """A person wants to scroll the pane above the box."""
-
-        direction: int
-        """1 for down, -1 for up."""
-
     def __init__(self, history: Iterable[str] = ()) -> None:
         """Make an empty box. `history` has earlier questions, oldest first."""
         placeholder = Content("Ask this document…")
@@ -107,14 +100,6 @@ class QuestionBox(TextArea):
     def _recall(self, index: int) -> None:
         self._history_index = index
         self.fill(self._draft if index == len(self._history) else self._history[index])
-
-    @override
-    def action_cursor_page_up(self) -> None:
-        self.post_message(self.ScrollRequested(-1))
-
-    @override
-    def action_cursor_page_down(self) -> None:
-        self.post_message(self.ScrollRequested(1))
 
     async def on_key(self, event: events.Key) -> None:
         """List the commands for a slash in an empty box."""

@@ -10,9 +10,8 @@ from typing_extensions import override
 
 from roamtui.tui.actions import Keymap, Scope
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.messages import FocusModeToggled
 from roamtui.tui.panes.pane import ReaderPane, TitledPane, TreePane
-from roamtui.tui.question_area import QuestionArea, QuestionBox
+from roamtui.tui.question_area import QuestionArea
 
 PANES = (Scope.TREE, Scope.CHAT, Scope.READER)
 # Widths are in cells.
@@ -98,15 +97,15 @@ class PaneSwitcher(Horizontal):
             self.main = scope
         self._is_focus_mode = self._is_focus_mode and scope is Scope.READER
 
-    @on(FocusModeToggled)
-    def _toggle_focus_mode(self) -> None:
+    def toggle_focus_mode(self) -> None:
+        """Show only the reader, or the other panes again."""
         self.focus_scope(Scope.READER)
         self._is_focus_mode = not self._is_focus_mode
         self.show()
 
-    @on(QuestionBox.ScrollRequested)
-    def _scroll_page(self, event: QuestionBox.ScrollRequested) -> None:
-        (self._log_view if Scope.CHAT in self.shown else self._reader.reader).action_page(event.direction)
+    def scroll_page(self, direction: int) -> None:
+        """Scroll the pane above the question box by a page."""
+        (self._log_view if Scope.CHAT in self.shown else self._reader.reader).action_page(direction)
 
     def get_scope_widget(self, scope: Scope) -> Widget:
         """Return the widget that runs a scope's actions: the screen for the global scope."""
@@ -176,7 +175,7 @@ class PaneSwitcher(Horizontal):
                 self.focus_scope(Scope.INPUT)
             case Scope.READER if not (reader.end_selection() or reader.end_search()):
                 if self._is_focus_mode:
-                    self._toggle_focus_mode()
+                    self.toggle_focus_mode()
                 else:
                     self.main = Scope.CHAT
                     self.focus_scope(self._return_scope)

@@ -34,7 +34,6 @@ from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.messages import (
     CommandRequested,
     DocumentRequested,
-    FocusModeToggled,
     FullScreenRequested,
     ReadingPositionChanged,
     ReturnRequested,
@@ -221,9 +220,6 @@ class DocumentReader(Reader):
             self.post_message(FullScreenRequested(self.state.library, self.section_id, page=page or 1, quote=words))
         else:
             self.post_message(StatusMessage("No picture or page in view"))
-
-    def action_focus_mode(self) -> None:
-        self.post_message(FocusModeToggled())
 
     def _follow_link(self, href: str, section_id: str, *, with_files: bool = True) -> None:
         """Follow a link in a section.

@@ -19,7 +19,7 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line
-from roamtui.tui.actions import LIST_IDS, Scope, make_bindings
+from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import format_error
 from roamtui.tui.screens.dialogs import Dialog
 from roamtui.tui.status_line import make_foot
@@ -89,7 +89,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
     """
 
     AUTO_FOCUS = "Input"
-    BINDINGS = make_bindings(Scope.MOVE, only=LIST_IDS)
+    BINDINGS = make_bindings(Scope.MOVE)
     CLEARS_FIRST: ClassVar[bool] = False
     """Whether leaving first clears what was typed."""
 

@@ -251,6 +251,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_step_pane(self, direction: int) -> None:
         self.panes.focus_adjacent(direction)
 
+    def action_focus_mode(self) -> None:
+        self.panes.toggle_focus_mode()
+
+    def action_scroll_page(self, direction: int) -> None:
+        self.panes.scroll_page(direction)
+
     def action_go(self, scope: str) -> None:
         self.panes.focus_scope(Scope(scope))
 
