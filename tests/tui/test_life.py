@@ -13,7 +13,6 @@ from textual.strip import Strip
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.agent import loop
 from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
@@ -25,6 +24,7 @@ from roamtui.search.base import Progress
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
+from roamtui.tui.screens import main
 from tests.agent.asking import FakeSearcher
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -49,7 +49,7 @@ async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monke
     async def start_model(model: Model) -> None:
         started.append(model)
 
-    monkeypatch.setattr(loop, "warm_up_model", start_model)
+    monkeypatch.setattr(main, "warm_up_model", start_model)
     app = make_app()
     model = model_of(app)
     async with app.run_test() as pilot:

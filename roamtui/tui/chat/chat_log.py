@@ -239,11 +239,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return next((view for view in views if view in selected), views[-1] if views else None)
 
     def action_show_target(self) -> None:
-        """Activate the selected target.
-
-        If none is selected, first select one: the first source of the last answer, or another target if it has no
-        sources.
-        """
+        """Activate the selected target. If none is selected, first select one as `action_move` does."""
         if self._selected is None:
             self.action_move(1)
         if (target := self._selected_target) is not None:
@@ -366,11 +362,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             position = targets.index(selected) + step
         elif step < 0:
             position = len(targets) - 1
-        elif self.current is None:
-            position = 0
         else:  # start at the first source of the last exchange, else at its first target
-            cited = self.current.citation_view
-            views = {cited} if cited.targets else set(self.current.query(ContentView))
+            cited = self.current.citation_view if self.current is not None else None
+            views = {cited} if cited is not None and cited.targets else set((self.current or self).query(ContentView))
             position = next((number for number, (view, _) in enumerate(targets) if view in views), 0)
         self._select(*targets[max(0, min(position, len(targets) - 1))])
 

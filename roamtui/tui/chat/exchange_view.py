@@ -16,11 +16,7 @@ from typing_extensions import override
 
 from roamtui.agent.answer import list_unopened_hits
 from roamtui.agent.offline import replies_with_passages
-from roamtui.conversation.events import (
-    SearchHit,
-    SectionsExpanded,
-    SectionsSearched,
-)
+from roamtui.conversation.events import SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.notices import Notice, NoticeSlot, Severity, make_notices, make_outcome_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, Usage
@@ -251,9 +247,8 @@ class AnswerView(ContentView):
             words = render_run(run.text, run.style)
             group, index = run.style.quote_number, run.style.link_number
             if index is not None and links[index].is_reference_mark:
-                words = Content.styled(
-                    run.text, f"bold {QUOTE_COLOURS[self.proof.marks[int(links[index].href)].verdict]}"
-                )
+                verdict = self.proof.marks[int(links[index].href)].verdict
+                words = Content.styled(run.text, f"bold {QUOTE_COLOURS[verdict]}")
             elif group is not None:
                 state = self.proof.quotes[group].state
                 line_style = "strike" if state is QuoteState.NOT_FOUND else "underline"

@@ -118,9 +118,8 @@ class PassagesView(ContentView):
     def _draw_card(self, card: _Card, index: int, width: int) -> list[Content]:
         number = Content.styled(f"{index + 1} ", "bold $accent")
         *above, own = card.path
-        head = Content.styled(f"{above[0]}{STEP}", "$muted") if above else Content()
-        head += Content.styled("".join(f"{title}{STEP}" for title in above[1:]), "$muted") + Content.styled(own, "bold")
-        head += Content.styled(f" · {card.place}" if card.place else "", "$muted")
+        place = f" · {card.place}" if card.place else ""
+        head = Content.assemble(("".join(f"{one}{STEP}" for one in above), "$muted"), (own, "bold"), (place, "$muted"))
         lines = wrap(self.attach(head, index), width, lead=number, follow="  ")
         lead = Content.styled("│ ", "$accent" if index == self.selected else "$foreground 30%")
         room = max(_TEXT_WIDTH_MIN, width - lead.cell_length)
