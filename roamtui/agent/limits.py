@@ -67,15 +67,11 @@ def estimate_request_usd(model: Model, request: ModelRequest) -> float:
     if prices is None:
         return 0.0
     input_usd, output_usd = prices
-    reply_tokens = _compute_answer_room(model.window_tokens or WINDOW_TOKENS_DEFAULT)
+    reply_tokens = min(_ANSWER_TOKENS, (model.window_tokens or WINDOW_TOKENS_DEFAULT) // 4)
     return input_usd * estimate_request_tokens(request) + output_usd * reply_tokens
 
 
 def compute_room(request: ModelRequest, window_tokens: int | None) -> int:
     """Return how many tokens a request and its answer leave of a window. Below 0, the request does not fit."""
     window = window_tokens or WINDOW_TOKENS_DEFAULT
-    return window - estimate_request_tokens(request) - _compute_answer_room(window)
-
-
-def _compute_answer_room(window_tokens: int) -> int:
-    return min(_ANSWER_TOKENS, window_tokens // 4)
+    return window - estimate_request_tokens(request) - min(_ANSWER_TOKENS, window // 4)
