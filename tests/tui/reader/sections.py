@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 
-from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.markdown.lines import Line
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 from roamtui.tui.reader.lazy_lines import ChunkLines, LazyLines
 
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
-
-
-def make_library(text: str) -> Library:
-    return Library(source="book.md", root=parse_document(text))
 
 
 def make_view(text: str) -> DocumentView:

@@ -18,9 +18,8 @@ from roamtui.markdown.blocks import Link
 from roamtui.tui.messages import ReadingPositionChanged
 from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.reader.reader import Reader
+from tests.outline.documents import find_id, make_library
 from tests.real_documents import PROJECT_DIR
-from tests.tui.reader.sections import make_library
-from tests.tui.tree.outlines import find_id
 
 _TEXT = """---
 title: x

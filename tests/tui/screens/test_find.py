@@ -13,7 +13,6 @@ from textual.widgets import Input
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.document.library import Library
 from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document
 from roamtui.search.keyword import KeywordSearcher
@@ -25,6 +24,7 @@ from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.find import FindDialog
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.outline.documents import make_library
 from tests.tui.driving import (
     RYE,
     TEXT,
@@ -140,10 +140,6 @@ async def test_files_that_nobody_opened_are_searched_too(tmp_path: Path) -> None
         assert [group for group, _ in list_found(screen)] == ["Text · 2 matches"]
         await press_until(pilot, "“rye” 2/2", "enter", "escape", "n")
         assert read(pilot) in ("c.md", "Of c")
-
-
-def make_library(text: str) -> Library:
-    return Library(source="a.md", root=parse_document(text))
 
 
 async def test_matches_go_through_all_documents_in_reading_order() -> None:

@@ -9,7 +9,7 @@ from roamtui.conversation.transcript import OpenSection, Origin
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.document.parse import parse_document
+from tests.outline.documents import find_id
 
 HANDBOOK = """# Handbook
 
@@ -37,20 +37,12 @@ Twelve.
 """
 
 
-def make_library(text: str = HANDBOOK) -> Library:
-    return Library(source="handbook.md", root=parse_document(text))
-
-
 def make_wide_library(count: int) -> Library:
     """Return a library of one top heading with `count` headings below it, without the cost of a parse."""
     rows = [NodeRow(NodeKind.SECTION, 1, "Everything", 0)]
     rows.extend(NodeRow(NodeKind.SECTION, 2, f"Part {number}", number) for number in range(1, count + 1))
     columns = build_columns(rows, count + 1)
     return Library(source="wide.md", root=Document(key="", title="Everything", text="x" * (count + 1), columns=columns))
-
-
-def find_id(library: Library, title: str) -> str:
-    return next(section_id for section_id in library.walk() if library.title_of(section_id) == title)
 
 
 def make_state(

@@ -18,7 +18,8 @@ from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.tui.tree.outline_tree import OutlineTree
 from roamtui.tui.tree.visible_lines import VisibleLines
-from tests.tui.tree.outlines import find_id, make_library, make_state, open_section, walk_visible
+from tests.outline.documents import find_id, make_library
+from tests.tui.tree.outlines import HANDBOOK, make_state, open_section, walk_visible
 
 _OPENINGS = ("", "\n", "Words.\n\n", "---\ntitle: x\n---\n")
 
@@ -56,7 +57,7 @@ def test_lines_are_those_of_a_naive_walk_under_any_folding_and_grafting(
         _assert_is_consistent(VisibleLines(library, unfolded), library, unfolded)
 
 
-_LIBRARY = make_library()
+_LIBRARY = make_library(HANDBOOK)
 
 
 def _text(state: ConversationState, line: int, width: int = 40, found: frozenset[str] = frozenset()) -> str:
@@ -113,7 +114,8 @@ def test_a_line_fills_its_width_whatever_it_shows(titles: list[str], data: st.Da
     library = Library(source="a", root=Document(key="", title="", text="x" * 20, columns=build_columns(rows, 20)))
     opened = tuple(
         replace(
-            open_section(make_library(), "Leave", data.draw(st.sampled_from(Origin)), is_pinned=True), section_id=one
+            open_section(_LIBRARY, "Leave", data.draw(st.sampled_from(Origin)), is_pinned=True),
+            section_id=one,
         )
         for one in data.draw(st.sets(st.sampled_from(library.root.ids)))
     )

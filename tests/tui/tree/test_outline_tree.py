@@ -18,10 +18,11 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui.messages import CommandRequested
 from roamtui.tui.tree.outline_tree import OutlineTree
+from tests.outline.documents import find_id, make_library
 from tests.real_documents import PROJECT_DIR
-from tests.tui.tree.outlines import find_id, make_library, make_state, make_wide_library
+from tests.tui.tree.outlines import HANDBOOK, make_state, make_wide_library
 
-_LIBRARY = make_library()
+_LIBRARY = make_library(HANDBOOK)
 
 
 class CountingTree(OutlineTree):
