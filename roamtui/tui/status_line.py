@@ -27,7 +27,6 @@ from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.document.tokens import format_tokens
-from roamtui.models.options import OFFLINE
 from roamtui.paths import display_path
 from roamtui.tui.actions import Keymap, Scope, format_keys
 
@@ -208,13 +207,6 @@ def describe_usage(usage: Usage, document_tokens: int = 0, *, is_short: bool = F
     if usage.cost_usd:
         words.append(f"${max(0.0001, usage.cost_usd):.{4 if usage.cost_usd < 0.1 else 2}f}")
     return " · ".join(words)
-
-
-def describe_model(name: str) -> str:
-    """Say in a sentence what a model does with questions."""
-    if name == OFFLINE:
-        return "no key, no network; quotes passages but does not reason."
-    return "receives your questions and the sections it opens."
 
 
 def format_key_hint(key: str, words: str, action: str = "") -> Content:

@@ -11,9 +11,9 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import format_count, sanitise_line, shorten, strip_anchor
 from roamtui.document.tokens import format_tokens
+from roamtui.models.options import OFFLINE
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, ExampleTarget, wrap
-from roamtui.tui.status_line import describe_model
 from roamtui.tui.tree.visible_lines import estimate_row_tokens
 
 _NOUNS = {
@@ -63,11 +63,14 @@ class WelcomeView(ContentView):
         for index, question in enumerate(self._examples):
             row = self.attach(Content(sanitise_line(question)), index)
             lines += wrap(row, width, lead=_LIST_MARKER, follow="  ")
+        role = "receives your questions and the sections it opens."
+        if self._model == OFFLINE:
+            role = "no key, no network; quotes passages but does not reason."
         how = f"{self._keys.format_first_key('global.choose_model')} changes it."
         model = Content.assemble(
             ("Model  ", "bold $muted"),
             (sanitise_line(self._model), "bold"),
-            f" · {describe_model(self._model)} ",
+            f" · {role} ",
             (how, "$muted"),
         )
         return Content("\n").join([*lines, Content(), *wrap(model, width)])
