@@ -135,7 +135,7 @@ class LanceTable:
         vectors = arrow.FixedSizeListArray.from_arrays(values, matrix.shape[1])
         added = arrow.Table.from_pylist(rows).append_column("vector", vectors)
         if self._table is None:
-            self._table = self._database.create_table(self._name, added.schema)
+            self._table = self._database.connection.create_table(self._name, schema=added.schema, exist_ok=True)
         self._table.add(added)
 
 
@@ -165,28 +165,24 @@ class LanceDatabase:
         )
         cloud = {name: os.environ[variable] for name, variable in variables.items() if os.environ.get(variable)}
         with self.convert_errors():
-            self._connection = lancedb.connect(self.uri, **cloud)
+            self.connection = lancedb.connect(self.uri, **cloud)
 
     def get_table(self, name: str) -> Any | None:  # noqa: ANN401 - LanceDB's own
         """Return a table, or None if it does not exist."""
         with self.convert_errors():
-            return self._connection.open_table(name) if name in self.list_tables() else None
-
-    def create_table(self, name: str, schema: Any) -> Any:  # noqa: ANN401 - LanceDB's own
-        """Create a table, unless another program has created it."""
-        return self._connection.create_table(name, schema=schema, exist_ok=True)
+            return self.connection.open_table(name) if name in self.list_tables() else None
 
     def list_tables(self) -> list[str]:
         """Return the names of all tables."""
         with self.convert_errors():
-            return list(self._connection.list_tables(limit=_TABLES_MAX).tables)
+            return list(self.connection.list_tables(limit=_TABLES_MAX).tables)
 
     def drop_index(self) -> int:
         """Delete the tables of an index, but no others, and return their number."""
         names = [name for name in self.list_tables() if name.startswith(f"{TABLE}_")]
         with self.convert_errors():
             for name in names:
-                self._connection.drop_table(name)
+                self.connection.drop_table(name)
         return len(names)
 
     @contextmanager

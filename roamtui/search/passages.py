@@ -43,7 +43,6 @@ _LABEL_WORDS_MAX = 6
 _MISTYPED_LENGTH_MIN = 5
 """Minimum letters for typo correction; shorter words are too similar to each other."""
 
-_WORD = re.compile(r"\w+")
 _PROXIMITY_BONUS = 0.15
 _PROXIMITY_LENGTH = 60
 """Distance between the first and last term that halves the bonus, in characters."""
@@ -51,13 +50,6 @@ _EARLY_BONUS = 0.15
 _HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
 # Factors of the score of sentences that answer less often than their terms promise.
 _KIND_FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
-_QUESTION_FACTOR = 0.6
-"""Factor for a question. It repeats the words of the person's question, but its answer follows it."""
-_SENTENCE_WORDS_MIN = 5
-_SHORT_FACTOR = 0.7
-"""Factor for fewer words than `_SENTENCE_WORDS_MIN`."""
-_FRAGMENT_FACTOR = 0.4
-"""Factor for one or two words."""
 RANKED_LENGTH_MAX = 20_000
 """Number of characters at the start of a section whose sentences are ranked."""
 
@@ -189,7 +181,7 @@ def rank_sentences(
         sentences = [*split_unit(text, unit)] if unit.kind not in _HEADING_KINDS else []
         for number, terms in _assign_terms(sentences, found).items():
             start, end = sentences[number].start, sentences[number].end
-            score = _score_sentence(text, sentences[number], terms, weights) / total
+            score = _score_sentence(sentences[number], terms, weights) / total
             ranked.setdefault(text[start:end], RankedSentence(start, end, score + _EARLY_BONUS / (1 + index + number)))
     return tuple(sorted(ranked.values(), key=lambda sentence: (-sentence.score, sentence.start))[:limit])
 
@@ -207,10 +199,8 @@ def _assign_terms(
     return by_index
 
 
-def _score_sentence(
-    text: str, sentence: Unit, occurrences: Iterable[tuple[int, int, str]], weights: Mapping[str, float]
-) -> float:
-    """Return the weight of the terms in a sentence, with a bonus if they are close together, times its factors."""
+def _score_sentence(sentence: Unit, occurrences: Iterable[tuple[int, int, str]], weights: Mapping[str, float]) -> float:
+    """Return the weight of the terms in a sentence, with a bonus if they are close together, times its factor."""
     first_offsets: dict[str, int] = {}
     for offset, _, term in occurrences:
         first_offsets.setdefault(term, offset)
@@ -218,11 +208,6 @@ def _score_sentence(
     if len(first_offsets) > 1:
         distance = max(first_offsets.values()) - min(first_offsets.values())
         score *= 1 + _PROXIMITY_BONUS / (1 + distance / _PROXIMITY_LENGTH)
-    if sentence.kind in (UnitKind.PROSE, UnitKind.ITEM):
-        word_count = len(_WORD.findall(text, sentence.start, sentence.end))
-        score *= _QUESTION_FACTOR if text[sentence.end - 1] == "?" else 1.0
-        if word_count < _SENTENCE_WORDS_MIN:
-            score *= _SHORT_FACTOR if word_count > 2 else _FRAGMENT_FACTOR
     return score
 
 

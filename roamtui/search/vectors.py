@@ -97,9 +97,6 @@ class VectorIndex:
         self._chunks = tuple(make_chunks(library, library.walk(), size=chunk_size))
         self._matrix = embed_texts([chunk.text for chunk in self._chunks], embedder, store, on_progress).astype("<f4")
 
-    def __len__(self) -> int:
-        return len(self._chunks)
-
     def rank(self, query: str, *, limit: int, within: str | None = None) -> list[tuple[str, float]]:
         """Return up to `limit` sections with the cosine of their most similar chunk, best first."""
         if not self._chunks:

@@ -61,7 +61,6 @@ IDEAS: dict[str, Sequence[tuple[object, str, object]]] = {
     "words of the title": [(keyword, "_TITLE_SHARE", 0)],
     "words of the path": [(keyword, "_PATH_SHARE", 0)],
     "early sentences": [(passages, "_EARLY_BONUS", 0)],
-    "questions and fragments": [(passages, f"_{kind}_FACTOR", 1.0) for kind in ("QUESTION", "SHORT", "FRAGMENT")],
     "synonyms": [(keyword, "_list_synonyms", lambda *_: ([], []))],
     "semicolons divide long sentences": [(units, "_CLAUSE_END", _NEVER)],
     "terms close together": [(passages, "_PROXIMITY_BONUS", 0)],

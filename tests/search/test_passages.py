@@ -138,7 +138,7 @@ _BACKUPS = "Backups are kept. Restore is manual. Backups are kept for thirty day
 _LEASES = """Some words go before.
 
 The lease of a car that you have rented may end when you decide on renewal. Ask for lease renewal in person here."""
-_RETRIES = "```\nretry(limit=3)\n```\n\nWhat is the retry limit here?\n\nYou can set the retry limit yourself.\n"
+_RETRIES = "```\nretry(limit=3)\n```\n\nYou can set the retry limit yourself.\n"
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,7 @@ _RETRIES = "```\nretry(limit=3)\n```\n\nWhat is the retry limit here?\n\nYou can
     [
         pytest.param(_BACKUPS, "How many days are backups kept?", "Backups are kept for thirty days.", id="more terms"),
         pytest.param(_LEASES, "lease renewal", "Ask for lease renewal in person here.", id="terms close together"),
-        pytest.param(
-            _RETRIES, "retry limit", "You can set the retry limit yourself.", id="prose, not code or questions"
-        ),
+        pytest.param(_RETRIES, "retry limit", "You can set the retry limit yourself.", id="prose, not code"),
     ],
 )
 def test_the_best_sentence_comes_first(text: str, question: str, best: str) -> None:

@@ -47,4 +47,4 @@ def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
     index = VectorIndex(library, 200, store, embedder, lambda done, total: progress.append((done, total)))
     assert 0 < len(embedder.documents) < 100
     assert progress[-1] == (len(embedder.documents), len(embedder.documents))
-    assert len(index) == 150
+    assert len(index.rank("title", limit=200)) == 150

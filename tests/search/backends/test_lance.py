@@ -51,7 +51,7 @@ def test_a_document_that_was_written_twice_is_found_once(lance: Backend) -> None
 def test_tables_of_others_are_left_alone(lance: Backend) -> None:
     lance.count_written(LIBRARY)
     database = LanceDatabase(str(lance.options.index))
-    database.create_table("theirs", database.arrow.schema([("x", database.arrow.int64())]))
+    database.connection.create_table("theirs", schema=database.arrow.schema([("x", database.arrow.int64())]))
     assert database.drop_index() == 1
     assert database.list_tables() == ["theirs"]
     assert database.drop_index() == 0
