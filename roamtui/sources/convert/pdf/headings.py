@@ -48,10 +48,6 @@ _STATEMENT = re.compile(
     r"\s?(?:\(.{2,40}\))?",
     re.IGNORECASE,
 )
-_STATEMENT_KINDS = tuple(
-    re.compile(kind, re.IGNORECASE) for kind in ("balance sheet|financial (?:position|condition)", "cash flow")
-)
-"""Kinds of statements that every set of financial statements has."""
 _HOLDS_STATEMENTS = re.compile(r"items?\s*(?:8|1[56])\b|financial statements|exhibits", re.IGNORECASE)
 """Items that contain financial statements."""
 _NOTE_TITLE = re.compile(r"note\s*(\d{1,2})\s*(?:[.:)\u2014\u2013-]|\s[A-Z]|$)", re.IGNORECASE)
@@ -176,30 +172,21 @@ def detect_statements(
 ) -> Iterator[DetectedHeading]:
     """Yield the titles of financial statements at the top of pages with tables, with level 0 (see `merge_headings`).
 
-    Titles of other tables look the same. Those in the `notes` do not count; those in an Item that has other contents
-    only count if they are a whole set of statements.
+    Titles of other tables look the same. Those in the `notes` and in Items that have other contents do not count.
     """
     containers = [heading for heading in known if _is_container(heading)]
     starts = [heading.row for heading in containers]
     pages_with_tables = {row.page for row in rows if row.is_in_table}
-    by_container: dict[int, list[DetectedHeading]] = {}
-    last_page = -1
     for index, row in _iter_short_rows(rows, _LENGTH_MAX):
-        if row.number >= _TITLE_TOP_ROWS or row.page == last_page or row.page not in pages_with_tables:
+        if row.number >= _TITLE_TOP_ROWS or row.page not in pages_with_tables or CONTINUED.search(row.text):
             continue
-        is_title = row.text[0].isupper() and row.text[-1] not in ".,;:" and not CONTINUED.search(row.text)
-        if is_title and _STATEMENT.fullmatch(row.text):
-            last_page = row.page
+        if row.text[0].isupper() and row.text[-1] not in ".,;:" and _STATEMENT.fullmatch(row.text):
             container = bisect_right(starts, index) - 1
+            name = containers[container].title if container >= 0 else ""
             end = starts[container + 1] if container + 1 < len(starts) else len(rows)
-            if not (notes[1:] and notes[1].row < index and notes[-1].row < end):
-                heading = DetectedHeading(row=index, level=0, title=row.text)
-                by_container.setdefault(container, []).append(heading)
-    for container, statements in by_container.items():
-        name = containers[container].title if container >= 0 else ""
-        is_set = all(any(kind.search(heading.title) for heading in statements) for kind in _STATEMENT_KINDS)
-        if is_set or not parse_item(name) or _HOLDS_STATEMENTS.search(name):
-            yield from statements
+            is_in_notes = notes[1:] and notes[1].row < index and notes[-1].row < end
+            if not is_in_notes and (not parse_item(name) or _HOLDS_STATEMENTS.search(name)):
+                yield DetectedHeading(row=index, level=0, title=row.text)
 
 
 def _is_container(heading: DetectedHeading) -> bool:
@@ -217,27 +204,24 @@ def detect_notes(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> l
     titles = [index for index, row in short if row.number < _TITLE_TOP_ROWS and _NOTES_TITLE.fullmatch(row.text)]
     titles += [heading.row for heading in known if _NOTES_TITLE.fullmatch(heading.title)]
     marked = [(index, row) for index, row in short if is_marked(row)]
-    chain = _select_rising_sequence(
-        [(index, (int(match[1]),), 1) for index, row in marked if (match := _NOTE_TITLE.match(row.text))]
-    )
+    chain = _select_numbered(_NOTE_TITLE, marked)
     if len(chain) < _COUNT_MIN and titles:
         start = min(titles)
         items = (heading.row for heading in known if heading.row > start and parse_item(heading.title))
         end = min(items, default=len(rows))
-        chain = _select_rising_sequence(
-            [
-                (index, (int(match[1]),), 1)
-                for index, row in marked
-                if start < index < end and (match := _NUMBERED_NOTE.match(row.text))
-            ]
-        )
-    if len(chain) < _COUNT_MIN or chain[0].key > (2,):
+        chain = _select_numbered(_NUMBERED_NOTE, [(index, row) for index, row in marked if start < index < end])
+    if len(chain) < _COUNT_MIN:
         return []
     notes = [_make_heading(rows, link.row, 0) for link in chain]
     title = max((title for title in titles if title < notes[0].row), default=None)
     if title is not None and rows[title].page >= rows[notes[0].row].page - 1:
         notes.insert(0, DetectedHeading(row=title, level=0, title=rows[title].text))
     return notes
+
+
+def _select_numbered(pattern: re.Pattern[str], rows: Sequence[tuple[int, PageRow]]) -> list[_Chain]:
+    matches = ((index, pattern.match(row.text)) for index, row in rows)
+    return _select_rising_sequence([(index, (int(match[1]),), 1) for index, match in matches if match])
 
 
 def nest_headings(headings: Sequence[DetectedHeading], notes: Sequence[DetectedHeading]) -> None:
@@ -251,16 +235,16 @@ def nest_headings(headings: Sequence[DetectedHeading], notes: Sequence[DetectedH
     path: list[tuple[int, int]] = []  # the level before and now of each heading around the current one
     has_parts = False
     base = notes_level = 0  # levels of statements, and of the heading of the notes
-    for heading, after in zip_longest(headings, headings[1:]):
+    for heading in headings:
         level, title, new = heading.level, heading.title, 0
         if _is_container(heading):
             new = 2 if has_parts and parse_item(title) else 0
             notes_level = 0
-        elif parse_part(title) and after is not None and parse_item(after.title):
+        elif parse_part(title):
             new, base, has_parts = 1, 0, True
         elif base and _NOTES_TITLE.fullmatch(title):
             new = notes_level = base
-        elif base and (heading.row in note_rows or _NOTE_TITLE.match(title)):
+        elif base and heading.row in note_rows:
             new = notes_level + 1 if notes_level else base
         elif base and _STATEMENT.fullmatch(title):
             new = base
@@ -275,12 +259,10 @@ def nest_headings(headings: Sequence[DetectedHeading], notes: Sequence[DetectedH
 
 def detect_exhibits(rows: Sequence[PageRow], after: int) -> Iterator[DetectedHeading]:
     """Yield the headings of signatures and exhibits from row `after`, where the last Item of a report is."""
-    seen = set()
     for index in range(after, len(rows)):
         row = rows[index]
         match = _EXHIBIT.fullmatch(row.text) if row.number < _TITLE_TOP_ROWS and not row.is_listed else None
-        if match and row.text.casefold() not in seen:
-            seen.add(row.text.casefold())
+        if match:
             yield DetectedHeading(row=index, level=3 if match[1] else 2, title=row.text)
 
 
@@ -298,7 +280,7 @@ def detect_numbered_headings(rows: Sequence[PageRow], score_title: Callable[[int
     scores = {index: score for index, _, score in candidates}
     chain = _select_rising_sequence(candidates)
     length = sum(len(row.text) for row in rows)
-    is_list = len(chain) * _CHARACTERS_PER_TITLE_MIN > length or all(len(link.key) > 1 for link in chain)
+    is_list = len(chain) * _CHARACTERS_PER_TITLE_MIN > length
     if len(chain) < _COUNT_MIN or is_list:
         return []
     return [_make_heading(rows, link.row, len(link.key), is_title=scores[link.row] >= 1) for link in chain]
@@ -322,7 +304,7 @@ def _make_heading(rows: Sequence[PageRow], start: int, level: int, *, is_title: 
 def merge_headings(kept: Sequence[DetectedHeading], more: Sequence[DetectedHeading]) -> list[DetectedHeading]:
     """Merge the headings `more` into the headings `kept`, except for those whose rows are taken.
 
-    A heading of level 0 gets a level: one below the heading before it, or the same if both are statements.
+    A heading of level 0 gets a level: one below the heading before it.
     """
     taken = {row for heading in kept for row in range(heading.row, max(heading.row + 1, heading.end))}
     free = [heading for heading in more if taken.isdisjoint(range(heading.row, max(heading.row + 1, heading.end)))]
@@ -332,14 +314,8 @@ def merge_headings(kept: Sequence[DetectedHeading], more: Sequence[DetectedHeadi
         if heading.level:
             above = heading
         else:
-            is_sibling = above and _is_statement(above.title) and _is_statement(heading.title)
-            heading.level = above.level + (not is_sibling) if above else 1
+            heading.level = above.level + 1 if above else 1
     return merged
-
-
-def _is_statement(title: str) -> bool:
-    """Check whether a title names a financial statement, or the notes to financial statements."""
-    return _STATEMENT.fullmatch(title) is not None or _NOTES_TITLE.fullmatch(title) is not None
 
 
 class TypographicHeadings:
@@ -464,11 +440,11 @@ class TypographicHeadings:
         is_free = not (row.is_in_table or row.is_listed or row.size < _SIZE_MIN * self._size)
         if not is_free or not (self._is_large_or_bold(row) or self._is_set_apart(index)):
             return 0
-        if len(row.cells) > 2 or len(text) > _SENTENCE_LENGTH_MAX:
+        if len(row.cells) > 2:
             return 0
         letters = NON_LETTERS.sub("", text)
-        needed = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters
-        if len(letters) < needed or len(letters) * 2 <= len(text):
+        letters_min = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters
+        if len(letters) < letters_min or len(letters) * 2 <= len(text):
             return 0
         end = next((after for after in range(index + 1, index + _TITLE_ROWS_MAX) if after in known), len(rows))
         count = count_similar_rows(rows, index, end)

@@ -48,22 +48,16 @@ def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int |
 
     If no page has it, compute the page from the nearest printed number. If that is too far away, return None.
     """
-    number = parse_label(label)
-    if number is None:
+    match = re.fullmatch(r"([A-Z]{1,3}-)?(\d{1,4})", label.strip())
+    if match is None:
         return None
-    prefix, value = number
+    prefix, value = match[1] or "", int(match[2])
     for distance in range(_NEARBY_NUMBERS + 1):
         for nearby in (value - distance, value + distance):
             for page in printed.get((prefix, nearby), ()):
                 if page + value - nearby > after:
                     return page + value - nearby
     return None
-
-
-def parse_label(label: str) -> tuple[str, int] | None:
-    """Parse a printed page number into prefix and value: `F-3` into `("F-", 3)`."""
-    match = re.fullmatch(r"([A-Z]{1,3}-)?(\d{1,4})", label.strip())
-    return (match[1] or "", int(match[2])) if match else None
 
 
 def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageRow]], PrintedNumbers]:

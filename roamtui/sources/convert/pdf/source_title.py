@@ -84,15 +84,9 @@ def _find_common_spelling(company: str, pages: Sequence[PageText]) -> str:
     """Return the most frequent spelling of a name with lower-case letters, or the name if there is none."""
     text = " ".join(row.text for page in pages[:_NAME_PAGES] for row in page.rows)
     pattern = r"[\s,]+".join(map(re.escape, re.split(r"[\s,]+", company.rstrip("."))))
-    spellings = Counter(
-        match[0].rstrip(",")
-        for match in re.finditer(rf"\b{pattern}\b\.?", text, re.IGNORECASE)
-        if not match[0].isupper()
-    )
-    if not spellings:
-        return company
-    best = spellings.most_common(1)[0][0]
-    return best if company.endswith(".") else best.rstrip(".")
+    found = re.finditer(rf"\b{pattern}\b", text, re.IGNORECASE)
+    spellings = Counter(match[0] for match in found if not match[0].isupper()).most_common(1)
+    return spellings[0][0] + "." * company.endswith(".") if spellings else company
 
 
 def _find_large_title(pages: Sequence[PageText]) -> str:
