@@ -41,13 +41,6 @@ def test_lines_become_paragraphs_and_hyphenated_words_are_joined() -> None:
     assert text.endswith("A boat floats on water.\n\nWell-Known.\n\n- item")
 
 
-def test_a_paragraph_over_two_pages_stays_one() -> None:
-    words = "all the words of a long paragraph"
-    pages = [lay_out("# Boats", "", words, "It goes"), lay_out("on here.", "", "## Hulls", "", words)]
-    text = convert_pdf(make_pdf(pages), "a.pdf").text
-    assert "It goes\non here." in text
-
-
 def test_no_line_becomes_markdown() -> None:
     lines = [
         PdfLine(text=text, top=700 - 14 * row) for row, text in enumerate(["# a", "b", "---", "<!-- c", "```", "d"])

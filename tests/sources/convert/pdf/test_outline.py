@@ -40,13 +40,6 @@ def test_a_contents_page_is_resolved_by_printed_page_numbers() -> None:
     assert "| Masts | 4 |" in converted.text
 
 
-def test_a_title_that_is_not_on_its_page_goes_to_the_start_of_the_page() -> None:
-    pages = _book()
-    pages[6] = [line for line in pages[6] if line.text != "Sails"]
-    converted = convert_pdf(make_pdf(pages), "a.pdf")
-    assert converted.text[converted.page_starts[6] :].startswith("# Sails")
-
-
 def _filing(*, has_contents: bool) -> list[list[PdfLine]]:
     names = {"1": "Business", "1A": "Risk Factors", "7": "Discussion", "8": "Financial Statements", "9": "Changes"}
     rows = [
@@ -144,33 +137,6 @@ def test_a_form_has_its_parts_and_not_its_numbered_lines() -> None:
     assert _outline([lay_out("# Application", "Please write clearly.", *shown)]) == [
         (1, "Application"),
         *((2, part.removeprefix("* ")) for part in parts),
-    ]
-
-
-_TABLE = ("| 2022 | 2021", "Sales | 12 | 11", "Costs | 3 | 2", "Income | 9 | 9")
-
-
-def test_numbered_notes_have_their_own_titles_next_to_the_statements() -> None:
-    names = ("Policies", "Debt", "Leases", "Taxes")
-    pages = [lay_out(f"* Item {number}. Subject {number}", *_PROSE) for number in (6, 7)]
-    pages += [[*lay_out("* Item 8. Financial Statements and Supplementary Data"), *lay_cells(*_TABLE, first_top=600)]]
-    for kind in ("Balance Sheets", "Statements of Cash Flows"):
-        pages.append(lay_cells(f"* Consolidated {kind}", *_TABLE))
-    for number, name in enumerate(names, start=1):
-        above = ["* Notes to Consolidated Financial Statements"] if number == 1 else []
-        pages.append(lay_out(*above, f"* {number}. {name}", *_PROSE))
-    pages[-2] = lay_cells("| * Balance Sheet (e)", *_TABLE) + lay_out("* 3. Leases", *_PROSE[:9], first_top=600)
-    pages.append(lay_out("* Item 9. Changes", *_PROSE))
-    outline = _outline(pages)
-    assert [entry for entry in outline if entry[0] < 5] == [
-        (2, "Item 6. Subject 6"),
-        (2, "Item 7. Subject 7"),
-        (2, "Item 8. Financial Statements and Supplementary Data"),
-        (3, "Consolidated Balance Sheets"),
-        (3, "Consolidated Statements of Cash Flows"),
-        (3, "Notes to Consolidated Financial Statements"),
-        *((4, f"{number}. {name}") for number, name in enumerate(names, start=1)),
-        (2, "Item 9. Changes"),
     ]
 
 

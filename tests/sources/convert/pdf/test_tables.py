@@ -28,11 +28,6 @@ def _find(*lines: tuple[tuple[str, float], ...] | str) -> list[tuple[int, int, i
     return [(table.start, table.end, table.header_count) for table in detect_tables(_rows(*lines))]
 
 
-_YEARS = (("2023", _FIRST), ("2022", _SECOND))
-_PROSE = f"This is prose of the page, {'longer than any label in front of figures, ' * 2}and it ends without a stop"
-_SENTENCE = "This sentence ends with a full stop and has over sixty letters."
-
-
 def test_two_rows_of_figures_are_a_table_and_one_is_not() -> None:
     assert _find("Text", _line("Sales", "10"), _line("Costs", "7"), "More text") == [(1, 3, 0)]
     assert _find("Text", _line("Sales", "10"), "More text") == []
@@ -40,41 +35,9 @@ def test_two_rows_of_figures_are_a_table_and_one_is_not() -> None:
     assert _find((("10", _FIRST),), (("7", _FIRST),)) == []
 
 
-def test_years_and_units_above_the_figures_are_heads() -> None:
-    assert _find("Text.", "(in millions)", _YEARS, _line("Sales", "10", "9"), _line("Costs", "7", "6")) == [(1, 5, 2)]
-    assert _find("A page about it:", _YEARS, _line("Sales", "10", "9"), _line("Costs", "7", "6")) == [(1, 4, 1)]
-    assert _find(_line("Year", "2023", "2022"), _line("Sales", "10", "9"), _line("Costs", "7", "6")) == [(0, 3, 1)]
-
-
-def test_a_table_ends_before_prose_a_fifth_title_and_the_next_column_of_the_page() -> None:
-    two = _line("Sales", "10"), _line("Costs", "7")
-    assert _find(*two, f"{_PROSE}.", *two) == [(0, 2, 0), (3, 5, 0)]
-    assert _find(*two, _PROSE, _SENTENCE, *two) == [(0, 2, 0), (4, 6, 0)]
-    assert _find(*two, _PROSE, _YEARS, *two) == [(0, 2, 0), (3, 6, 1)]
-    assert _find(*two, _SENTENCE, *two) == [(0, 2, 0), (3, 5, 0)]
-    assert _find(*two, _SENTENCE.replace(".", ""), *two) == [(0, 5, 0)]
-    assert _find(*two, *["Title"] * 4, *two) == [(0, 8, 0)]
-    assert _find(*two, *["Title"] * 5, *two) == [(0, 2, 0), (7, 9, 0)]
-    rows = _rows(*two, *two)
-    for row in rows[2:]:
-        row.top -= 24
-    assert [(table.start, table.end) for table in detect_tables(rows)] == [(0, 2), (2, 4)]
-
-
-def test_a_table_is_written_with_its_heads_above_its_columns() -> None:
-    rows = _rows(_YEARS, _line("Sales", "10", "9"), _line("Costs", "7", "6"))
-    assert write_table(rows, 1) == "|  | 2023 | 2022 |\n| --- | --- | --- |\n| Sales | 10 | 9 |\n| Costs | 7 | 6 |"
-
-
 def test_a_header_over_two_columns_is_in_both_and_a_bar_is_escaped() -> None:
     rows = _rows((("Years that ended in | June", _FIRST),), _line("Sales", "10", "9"), _line("Costs", "7", "6"))
     assert write_table(rows, 1).splitlines()[0] == r"|  | Years that ended in \| June | Years that ended in \| June |"
-
-
-@pytest.mark.parametrize(("count", "is_table"), [(24, True), (25, False)])
-def test_a_table_with_too_many_columns_becomes_lines(count: int, is_table: bool) -> None:  # noqa: FBT001
-    rows = _rows(*[tuple((str(column % 10), 40.0 * column) for column in range(count + 1))] * 2)
-    assert write_table(rows, 0).startswith("|") is is_table
 
 
 @pytest.mark.parametrize(("count", "is_table"), [(6, True), (5, False)])

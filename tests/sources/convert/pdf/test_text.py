@@ -9,7 +9,7 @@ import pytest
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from roamtui.sources.convert.pdf.markdown import WordRepairer
 from roamtui.sources.convert.pdf.pdfium import Word
-from roamtui.sources.convert.pdf.rows import PageRow, group_words, make_row
+from roamtui.sources.convert.pdf.rows import PageRow, make_row
 from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_cells, make_pdf
 
 
@@ -23,22 +23,6 @@ def _place(text: str, *, x: float, top: float = 0, height: float = 10, first: in
 
 def _row(*words: Word) -> list[str]:
     return [cell.text for cell in make_row(words).cells]
-
-
-def test_marks_are_joined_with_their_figures() -> None:
-    assert _row(_place("$", x=0), _place("12", x=40), _place(")", x=60), _place("5", x=90), _place("%", x=110)) == [
-        "$12)",
-        "5%",
-    ]
-    assert _row(_place("Item", x=0), _place("1.", x=23), _place("Business", x=60), _place("3", x=300)) == [
-        "Item 1. Business",
-        "3",
-    ]
-
-
-def test_a_raised_word_is_in_its_row() -> None:
-    rows = group_words([_place("low", x=0, top=10), _place("2", x=15, top=8, height=6), _place("next", x=0, top=22)])
-    assert [[word.text for word in row] for row in rows] == [["low", "2"], ["next"]]
 
 
 def _lines(x: float, name: str, *, count: int = 20) -> list[PdfLine]:
@@ -156,22 +140,7 @@ def test_a_hyphen_at_a_line_end_stays_if_other_lines_have_it() -> None:
     assert mender.join("to com", "pile it") == "to compile it"
 
 
-def test_two_lines_stay_apart_beside_a_line_of_the_next_column_that_overlaps_both() -> None:
-    words = [
-        *(_place(word, x=x, top=10, height=9) for word, x in (("Asset", 0), ("management,", 30))),
-        *(_place(word, x=x, top=13, height=11) for word, x in (("partially", 200), ("offset", 250))),
-        *(_place(word, x=x, top=18, height=9) for word, x in (("fees", 0), ("administration", 28))),
-    ]
-    assert [" ".join(word.text for word in row) for row in group_words(words)] == [
-        "Asset management, partially offset",
-        "fees administration",
-    ]
-
-
 def test_figures_of_two_columns_are_two_cells_even_if_they_are_close() -> None:
     assert _row(_place("9,035", x=0), _place("$488", x=28), _place("$(715)", x=51)) == ["9,035", "$488", "$(715)"]
     assert _row(*(_place(word, x=x) for word, x in (("31,", 0), ("2022", 17), ("2021", 39)))) == ["31, 2022", "2021"]
     assert _row(_place("net", x=0), _place("of", x=17), _place("5", x=29), _place("$3", x=36)) == ["net of 5 $3"]
-
-
-_LONG = "This line of a page is as long as all of the lines of prose on it, and goes on to the"
