@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import assert_never
+from pkgutil import resolve_name
 
 from roamtui.sources.convert.converted import ConvertedText
-from roamtui.sources.convert.rst import convert_rst
-from roamtui.sources.convert.separated import convert_separated
 
 
 class Format(StrEnum):
@@ -44,6 +42,22 @@ NAMES_BY_FORMAT = {
 """The suffixes and media types of each format."""
 
 
+_CONVERTERS = {
+    Format.PDF: "pdf.convert:convert_pdf",
+    Format.EPUB: "epub:convert_epub",
+    Format.DOCX: "docx:convert_docx",
+    Format.PPTX: "pptx:convert_pptx",
+    Format.SPREADSHEET: "sheets:convert_sheets",
+    Format.ODT: "odt:convert_odt",
+    Format.IPYNB: "notebook:convert_notebook",
+    Format.SUBTITLES: "subtitles:convert_subtitles",
+    Format.HTML: "html:convert_html_file",
+    Format.RST: "rst:convert_rst",
+    Format.SEPARATED: "separated:convert_separated",
+}
+"""The module below this package and the function of each format: most need a library of their own."""
+
+
 def get_converter(source_format: Format) -> Callable[..., ConvertedText]:
     """Return the function that converts a file, given its bytes and the name to use in messages.
 
@@ -52,30 +66,5 @@ def get_converter(source_format: Format) -> Callable[..., ConvertedText]:
     Raises:
         ImportError: The converter is not installed.
     """
-    convert: Callable[..., ConvertedText]
-    match source_format:
-        case Format.PDF:
-            from roamtui.sources.convert.pdf.convert import convert_pdf as convert  # noqa: PLC0415 - each is heavy
-        case Format.EPUB:
-            from roamtui.sources.convert.epub import convert_epub as convert  # noqa: PLC0415
-        case Format.DOCX:
-            from roamtui.sources.convert.docx import convert_docx as convert  # noqa: PLC0415
-        case Format.PPTX:
-            from roamtui.sources.convert.pptx import convert_pptx as convert  # noqa: PLC0415
-        case Format.SPREADSHEET:
-            from roamtui.sources.convert.sheets import convert_sheets as convert  # noqa: PLC0415
-        case Format.ODT:
-            from roamtui.sources.convert.odt import convert_odt as convert  # noqa: PLC0415
-        case Format.IPYNB:
-            from roamtui.sources.convert.notebook import convert_notebook as convert  # noqa: PLC0415
-        case Format.SUBTITLES:
-            from roamtui.sources.convert.subtitles import convert_subtitles as convert  # noqa: PLC0415
-        case Format.HTML:
-            from roamtui.sources.convert.html import convert_html_file as convert  # noqa: PLC0415
-        case Format.RST:
-            convert = convert_rst
-        case Format.SEPARATED:
-            convert = convert_separated
-        case _ as never:
-            assert_never(never)
+    convert: Callable[..., ConvertedText] = resolve_name(f"roamtui.sources.convert.{_CONVERTERS[source_format]}")
     return convert
