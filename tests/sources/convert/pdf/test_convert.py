@@ -122,17 +122,6 @@ _COVER = (
     [
         (_COVER, "Boats & Sails, Inc., Form 10-K for the fiscal year ended May 31, 2022"),
         (
-            [
-                *_COVER[:2],
-                "FORM 8-K",
-                "CURRENT REPORT",
-                "Date of report (Date of earliest event reported): June 2, 2022",
-                "Boats & Sails, Inc.",
-                _COVER[-1],
-            ],
-            "Boats & Sails, Inc., Form 8-K of June 2, 2022",
-        ),
-        (
             [*_COVER[:2], "FORM 10-Q", "For the quarterly period ended May 31, 2022", *_COVER[5:7]],
             "Boats & Sails, Inc., Form 10-Q for the quarter ended May 31, 2022",
         ),

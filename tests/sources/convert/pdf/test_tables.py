@@ -40,15 +40,6 @@ def test_a_header_over_two_columns_is_in_both_and_a_bar_is_escaped() -> None:
     assert write_table(rows, 1).splitlines()[0] == r"|  | Years that ended in \| June | Years that ended in \| June |"
 
 
-@pytest.mark.parametrize(("count", "is_table"), [(6, True), (5, False)])
-def test_a_short_table_with_a_cell_over_two_columns_becomes_lines(count: int, is_table: bool) -> None:  # noqa: FBT001
-    """At most one cell in 25 may span columns, because a figure below a wrong header misleads."""
-    third = 500.0
-    lines = [(*_line(f"Row {number}", "10", "20"), ("30", third)) for number in range(count)]
-    long = (("word " * 15, _LABEL), ("40", third))
-    assert write_table(_rows(*lines, long), 0).startswith("|") is is_table
-
-
 _COLUMNS = (300.0, 380.0, 460.0, 540.0)
 
 
