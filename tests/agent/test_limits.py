@@ -51,7 +51,7 @@ async def test_no_request_exceeds_a_small_window(window: int) -> None:
 
 
 async def test_one_step_fills_at_most_half_of_the_room() -> None:
-    text = "".join(f"# Bird {number}\n\n{WORDS * 40}\n\n" for number in range(40))
+    text = "".join(f"# Bird {number}\n\n{WORDS * 90}\n\n" for number in range(20))
     desk = make_desk(text=text, window_tokens=24_000)
     await desk.ask(
         "Birds?", desk.opening(*(f"Bird {number}" for number in range(20))), ScriptedReply(text="Not found: x.")
