@@ -20,7 +20,7 @@ from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import SUMMARIES, IndexLocation, SectionStore, delete_index
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.lance import LanceDatabase
+from roamtui.search.lance import LanceStore
 
 _REQUESTS_AT_ONCE = 4
 
@@ -34,7 +34,7 @@ def delete_source_index(library: Library, options: RetrievalOptions) -> None:
     """
     path = IndexLocation(folder=cache_path("indexes")).get_path(library)
     deleted = [str(path)] if path is not None and delete_index(path) else []
-    if options.index is not None and LanceDatabase(options.index).drop_index():
+    if options.index is not None and LanceStore(options.index).delete():
         deleted.append(options.index)
     write_text(f"Deleted {' and '.join(deleted)}\n" if deleted else "There is no index of this source.\n")
 
@@ -52,8 +52,8 @@ def run_index(
         assume_yes: Whether to skip the question about the cost of the summaries.
 
     Raises:
-        UsageError: The library came from standard input, so no later run could use the index, or the database contains
-            another library's index, or the model cannot write summaries, or the person declined.
+        UsageError: The library came from standard input, so no later run could use the index, or the model cannot write
+            summaries, or the person declined.
         RoamtuiError: The model failed, or the index or the database cannot be used.
     """
     location = IndexLocation(folder=cache_path("indexes"), force=True, on_warning=warn)

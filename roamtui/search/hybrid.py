@@ -16,7 +16,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.search.base import Hit, Progress, Ranking, RetrievalOptions, Searcher, SearchMode, SearchServices
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import CANDIDATES, KeywordSearcher, add_snippets
-from roamtui.search.lance import LanceTable
+from roamtui.search.lance import LanceStore
 from roamtui.search.vectors import VectorIndex
 
 _QUERY_LENGTH_MAX = 2_000
@@ -83,7 +83,7 @@ class HybridSearcher:
         self._lock = threading.Lock()
         """Held while text is indexed and embedded, which may take minutes, and while words are searched."""
         self._indexed_library: Library | None = None
-        self._vectors: VectorIndex | LanceTable | None = None
+        self._vectors: VectorIndex | None = None
         """None if only keywords are searched."""
 
     def refresh(self, library: Library) -> None:
@@ -120,23 +120,21 @@ class HybridSearcher:
         options, services, library = self._options, self._services, self._library
         if self._indexed_library is library:
             return
-        vectors: VectorIndex | LanceTable | None = None
+        vectors: VectorIndex | None = None
         self._words.refresh(library)
         store = self._words.prepare(on_progress).store
         if options.needs_vectors:
             assert services.embedder is not None
-            embedding = services.embedder, on_progress or services.progress
             try:
-                if options.index is not None:
-                    vectors = LanceTable(options.index, library, options.chunk_size, *embedding)
-                else:
-                    vectors = VectorIndex(library, options.chunk_size, store, *embedding)
+                vector_store = LanceStore(options.index) if options.index is not None else store
+                progress = on_progress or services.progress
+                vectors = VectorIndex(library, options.chunk_size, vector_store, services.embedder, progress)
             except RoamtuiError as error:
                 services.fall_back_to_keywords(error, options.mode)
         self._indexed_library, self._vectors = library, vectors
 
     def _list_rankings(
-        self, query: str, ranking: Ranking, vectors: VectorIndex | LanceTable | None, within: str | None
+        self, query: str, ranking: Ranking, vectors: VectorIndex | None, within: str | None
     ) -> list[RankedList]:
         """Return the rankings by words and by vectors, with their weights."""
         mode = self._options.mode

@@ -1,4 +1,4 @@
-"""`VectorIndex`: searches the chunks of one library by comparing all their vectors, which the index of words stores.
+"""`VectorIndex`: searches the chunks of one library by comparing all their vectors, which a `VectorStore` keeps.
 
 A chunk is a short piece of a section's own text, with the titles above it.
 """
@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.search.base import Embedder, EmbedKind, Progress, VectorArray
-from roamtui.search.index import SectionStore
 
 _PATH_LENGTH_MAX = 200
 """Maximum length of the titles before a chunk, in characters. The start, which is farthest from the text, is cut
@@ -24,8 +24,24 @@ _CHUNK_ENDS = (re.compile(r"\n[ \t]*\n"), re.compile(r"[.!?][\"')\]]*\s|\n"), re
 _HEADING = re.compile(r"\s*#.*\n?|.*\n[ \t]{0,3}(?:=+|-+)[ \t]*(?:\n|\Z)")
 _DIGEST_BYTES = 16
 _BATCH_SIZE = 64
+_SAVED_AT_ONCE = 512
+"""Number of vectors that are saved together. Each time takes several requests to object storage."""
 _STORED_TYPE = "<f2"
 """Half precision. The dot product of two unit vectors of 384 numbers is then off by less than 0.001."""
+
+
+class VectorStore(Protocol):
+    """Keeps vectors by the digest of their text. Several programs may use it at once.
+
+    Raises:
+        IndexLostError: The store cannot be used.
+    """
+
+    def load(self, kind: str, /) -> dict[str, bytes]:
+        """Return all vectors of an embedder, at half precision."""
+
+    def save(self, kind: str, vectors: Mapping[str, bytes], /) -> None:
+        """Add vectors of an embedder."""
 
 
 class EmbeddingChunk(Struct, frozen=True):
@@ -88,7 +104,7 @@ class VectorIndex:
         self,
         library: Library,
         chunk_size: int,
-        store: SectionStore,
+        store: VectorStore,
         embedder: Embedder,
         on_progress: Progress | None = None,
     ) -> None:
@@ -114,9 +130,9 @@ class VectorIndex:
 
 
 def embed_texts(
-    texts: Sequence[str], embedder: Embedder, store: SectionStore | None = None, on_progress: Progress | None = None
+    texts: Sequence[str], embedder: Embedder, store: VectorStore, on_progress: Progress | None = None
 ) -> VectorArray:
-    """Return a unit vector for each text, at half precision. Only missing ones are computed, and stored in batches.
+    """Return a unit vector for each text, at half precision. Only missing ones are computed, and stored.
 
     `on_progress` receives the number of missing vectors that are computed, and their total. It is first called before
     any text is embedded.
@@ -127,20 +143,27 @@ def embed_texts(
         return np.zeros((0, 0), dtype=_STORED_TYPE)
     data = (text.encode("utf-8", "surrogatepass") for text in texts)
     digests = [hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).hexdigest() for encoded in data]
-    known = store.load(embedder.name) if store is not None else {}
+    known = store.load(embedder.name)
     missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
     if missing and on_progress is not None:
         on_progress(0, len(missing))
     waiting = sorted(missing, key=lambda digest: len(missing[digest]))  # a batch takes as long as its longest text
-    for start in range(0, len(waiting), _BATCH_SIZE):
-        batch = waiting[start : start + _BATCH_SIZE]
-        rows = _normalise_rows(embedder.embed([missing[digest] for digest in batch], kind=EmbedKind.DOCUMENT))
-        new = dict(zip(batch, (row.astype(_STORED_TYPE).tobytes() for row in rows), strict=True))
-        if store is not None:
+    new: dict[str, bytes] = {}
+    try:
+        for start in range(0, len(waiting), _BATCH_SIZE):
+            batch = waiting[start : start + _BATCH_SIZE]
+            rows = _normalise_rows(embedder.embed([missing[digest] for digest in batch], kind=EmbedKind.DOCUMENT))
+            new |= zip(batch, (row.astype(_STORED_TYPE).tobytes() for row in rows), strict=True)
+            if len(new) >= _SAVED_AT_ONCE:
+                store.save(embedder.name, new)
+                known |= new
+                new = {}
+            if on_progress is not None:
+                on_progress(start + len(batch), len(waiting))
+    finally:
+        if new:
             store.save(embedder.name, new)
-        known |= new
-        if on_progress is not None:
-            on_progress(start + len(batch), len(waiting))
+    known |= new
     return np.frombuffer(b"".join(known[digest] for digest in digests), dtype=_STORED_TYPE).reshape(len(texts), -1)
 
 

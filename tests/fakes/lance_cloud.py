@@ -82,7 +82,6 @@ class _Handler(QuietHandler):
         actions: dict[str, Callable[[], object]] = {
             "describe": lambda: _describe(table),
             "count_rows": table.count_rows,
-            "delete": lambda: {"version": table.delete(asked["predicate"]).version},
         }
         self._answer(actions[action]())
 
@@ -102,17 +101,11 @@ def _describe_type(kind: Any) -> object:  # noqa: ANN401 - one of pyarrow's
     if pa.types.is_fixed_size_list(kind):
         item = {"name": "item", "type": {"type": "halffloat"}, "nullable": True}
         return {"type": "fixed_size_list", "fields": [item], "length": kind.list_size}
-    if pa.types.is_list(kind):
-        return {"type": "list", "fields": [{"name": "item", "type": {"type": "string"}, "nullable": True}]}
     return {"type": _SIMPLE_TYPES[str(kind)]}
 
 
 def _query(table: Any, asked: Mapping[str, Any]) -> Any:  # noqa: ANN401 - LanceDB's own
-    search = table.search(asked["vector"] or None)
-    if asked["vector"]:
-        search = search.distance_type(asked["distance_type"])
-    if asked.get("filter"):
-        search = search.where(asked["filter"], prefilter=True)
+    search = table.search()
     if asked.get("columns"):
         search = search.select(asked["columns"])
     if asked.get("with_row_id"):

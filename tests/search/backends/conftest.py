@@ -14,7 +14,8 @@ from roamtui.search.base import Progress, RetrievalOptions, Searcher, SearchMode
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.lance import LanceTable
+from roamtui.search.lance import LanceStore
+from roamtui.search.vectors import VectorIndex
 from tests.fakes.hashed_embedder import HashedEmbedder
 
 _LANCE = pytest.param(
@@ -39,7 +40,7 @@ class Backend:
         return IndexLocation(folder=self.folder / "indexes", force=True)
 
     def count_written(self, library: Library) -> int:
-        """Bring the index up to date, and return how many sections were written."""
+        """Bring the index up to date, and return how many sections or chunks were written."""
         written = [0]
 
         def on_progress(done: int, total: int) -> None:
@@ -51,7 +52,8 @@ class Backend:
 
     def prepare(self, library: Library, on_progress: Progress) -> None:
         if self.options.index is not None:
-            LanceTable(self.options.index, library, self.options.chunk_size, HashedEmbedder(), on_progress)
+            store = LanceStore(self.options.index)
+            VectorIndex(library, self.options.chunk_size, store, HashedEmbedder(), on_progress)
         else:
             KeywordSearcher(library, location=self.location).prepare(on_progress)
 

@@ -11,10 +11,11 @@ import pytest
 
 pytest.importorskip("lancedb", reason="LanceDB is not installed")
 
+import lancedb
+
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.search.base import SearchMode
-from roamtui.search.lance import LanceDatabase, LanceTable
-from tests.fakes.hashed_embedder import HashedEmbedder
+from roamtui.search.lance import LanceStore
 from tests.fakes.lance_cloud import FakeLanceCloud
 from tests.search.backends.conftest import Backend
 from tests.search.libraries import id_of, make_folder
@@ -31,43 +32,36 @@ def _find(backend: Backend, query: str, mode: SearchMode = SearchMode.VECTOR, wi
     return [LIBRARY.title_of(hit.section_id) for hit in backend.open(LIBRARY, mode).search(query, within=within)]
 
 
-def test_the_index_of_other_documents_is_not_replaced(lance: Backend) -> None:
-    lance.count_written(LIBRARY)
-    with pytest.raises(UsageError, match=r"holds the index of other documents, such as a\.md"):
-        lance.count_written(make_folder({"z.md": "# Other\n"}))
-    assert lance.count_written(LIBRARY) == 0
-
-
-def test_a_document_that_was_written_twice_is_found_once(lance: Backend) -> None:
-    lance.count_written(LIBRARY)
-    database = LanceDatabase(str(lance.options.index))
-    table = database.get_table(database.list_tables()[0])
-    assert table is not None
-    table.add(table.search().to_arrow())
-    assert lance.count_written(LIBRARY) == 0
-    assert sorted(_find(lance, "red")) == ["Apples", "Cherries"]
+def test_a_vector_that_was_written_twice_is_loaded_once(lance: Backend) -> None:
+    store = LanceStore(str(lance.options.index))
+    assert store.load("e5") == {}
+    for vectors in ({"a": b"\x00\x3c\x00\x00"}, {"a": b"\x00\x3c\x00\x00", "b": b"\x00\x00\x00\x3c"}):
+        store.save("e5", vectors)
+    assert store.load("e5") == vectors
+    assert store.load("ada") == {}
 
 
 def test_tables_of_others_are_left_alone(lance: Backend) -> None:
     lance.count_written(LIBRARY)
-    database = LanceDatabase(str(lance.options.index))
-    database.connection.create_table("theirs", schema=database.arrow.schema([("x", database.arrow.int64())]))
-    assert database.drop_index() == 1
-    assert database.list_tables() == ["theirs"]
-    assert database.drop_index() == 0
+    database = lancedb.connect(str(lance.options.index))
+    database.create_table("theirs", [{"x": 1}])
+    store = LanceStore(str(lance.options.index))
+    assert store.delete()
+    assert database.list_tables().tables == ["theirs"]
+    assert not store.delete()
 
 
 @pytest.mark.parametrize("uri", ["db://somewhere", "nosuchscheme://x/y"])
 def test_an_unusable_database_is_one_sentence(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LANCEDB_API_KEY", raising=False)
     with pytest.raises(RoamtuiError, match=f"^The index {uri} cannot be used: .*\\.$"):
-        LanceTable(uri, LIBRARY, 600, HashedEmbedder())
+        LanceStore(uri).load("e5")
 
 
 def test_without_lancedb_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r'pip install "roamtui\[lancedb\]"'):
-        LanceDatabase("memory://")
+        LanceStore("memory://")
 
 
 @pytest.fixture
@@ -86,5 +80,5 @@ def test_the_cloud_is_written_searched_changed_and_emptied(lance: Backend, cloud
     assert _find(lance, "red", within=id_of(LIBRARY, "a.md")) == ["Apples"]
     changed = make_folder({"a.md": "# Apples\n\nGreen.\n", "b.md": "# Cherries\n\nRed and small.\n"})
     assert lance.count_written(changed) == 1
-    assert LanceDatabase(cloud.uri).drop_index() == 1
+    assert LanceStore(cloud.uri).delete()
     assert not cloud.database.list_tables().tables
