@@ -34,7 +34,6 @@ from roamtui.quotes.verdicts import AnswerProof, make_proof
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.lexicon import Language, get_implied_words
 from roamtui.search.passages import (
-    Passage,
     find_passage,
     find_question_words,
     find_related_words,
@@ -260,9 +259,9 @@ def _widen(library: Library, passage: FoundPassage, text: str, room: int) -> Fou
     start, end = passage.span.start - own.start, passage.span.end - own.start
     room += estimate_tokens(text[start:end])
     others = split_passages(text)
-    below, above = [one for one in others if one.start >= end], [one for one in others if one.end <= start]
+    below, above = [one for one in others if one[0] >= end], [one for one in others if one[1] <= start]
     for other in (*below, *reversed(above)):
-        low, high = min(start, other.start), max(end, other.end)
+        low, high = min(start, other[0]), max(end, other[1])
         if estimate_tokens(text[low:high]) <= room:
             start, end = low, high
     return replace(passage, span=own.get_part(start, end))
@@ -334,7 +333,7 @@ def _rank_passages(library: Library, section_id: str, text: str, rank: int, weig
     section_bonus = _SECTION_BONUS * weighing.compute_share(words_of_path.union(word for *_, word in occurrences))
     title_share = len(title_words) / max(1, len(extract_query_terms(title)))
     title_bonus = _TITLE_BONUS * title_share * weighing.compute_share(title_words)
-    sentences: dict[Passage, float] = {}
+    sentences: dict[tuple[int, int], float] = {}
     for sentence in rank_sentences(text, weighing.matcher, limit=_SENTENCES_MAX, weights=weighing.weights):
         if (passage := find_passage(text, sentence.start)) is not None:
             sentences.setdefault(passage, sentence.score)
@@ -343,11 +342,11 @@ def _rank_passages(library: Library, section_id: str, text: str, rank: int, weig
         sentences = {} if passage is None else {passage: 0.0}
     own = library.get_own_content_span(section_id)
     ranked: list[FoundPassage] = []
-    for passage, sentence_score in sentences.items():
-        words = frozenset(word for offset, _, word in occurrences if passage.start <= offset < passage.end)
+    for (start, end), sentence_score in sentences.items():
+        words = frozenset(word for offset, _, word in occurrences if start <= offset < end)
         score = sentence_score + _PASSAGE_BONUS * weighing.compute_share(words) + section_bonus + title_bonus
         score = (score + _PATH_BONUS * weighing.compute_share(words_of_path - words)) / (1 + _RANK_LOSS * rank)
-        span = own.get_part(passage.start, passage.end)
+        span = own.get_part(start, end)
         ranked.append(FoundPassage(section_id=section_id, span=span, score=score, terms=words | words_of_path))
     return sorted(ranked, key=attrgetter("score"), reverse=True)[:_SECTION_PASSAGES_MAX]
 

@@ -26,7 +26,7 @@ from roamtui.models.litellm_model import WorkerProcess
 from roamtui.models.options import ModelOptions
 from roamtui.models.registry import check_server_url
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
-from roamtui.search.base import Embedder, EmbedKind, VectorArray
+from roamtui.search.base import Embedder, VectorArray
 
 _VECTORS = "model.safetensors"
 """File in every folder of a static model."""
@@ -135,7 +135,7 @@ class LocalEmbedder:
         self._lock = threading.Lock()
         self._model: Any = None
 
-    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> VectorArray:  # noqa: ARG002 - one vector for both
+    def embed(self, texts: Sequence[str]) -> VectorArray:
         """Return a row for each text. The first call loads the model."""
         import numpy as np  # noqa: PLC0415 - an extra
 
@@ -170,7 +170,7 @@ class LitellmEmbedder:
         self.name = name
         """Name under which its vectors are stored."""
 
-    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> VectorArray:  # noqa: ARG002 - litellm has none
+    def embed(self, texts: Sequence[str]) -> VectorArray:
         """Return a row for each text. After a transient failure, the request is sent again."""
         import numpy as np  # noqa: PLC0415 - an extra
 

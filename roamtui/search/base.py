@@ -121,13 +121,6 @@ class Searcher(Protocol):
         """
 
 
-class EmbedKind(StrEnum):
-    """The role of a text. Many models embed queries and documents differently."""
-
-    DOCUMENT = "document"
-    QUERY = "query"
-
-
 class Embedder(Protocol):
     """Turns texts into vectors. It may be called from any thread, but only one call may run at a time."""
 
@@ -135,7 +128,7 @@ class Embedder(Protocol):
     def name(self) -> str:
         """Name under which vectors are stored. Embedders with the same name must compute the same vectors."""
 
-    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> VectorArray:
+    def embed(self, texts: Sequence[str]) -> VectorArray:
         """Return one row for each text, all of the same length.
 
         Raises:

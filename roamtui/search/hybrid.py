@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
@@ -57,14 +56,10 @@ def make_searcher(
     return words if is_plain else HybridSearcher(library, words, options, services or SearchServices())
 
 
-class RankedList(Struct, frozen=True, kw_only=True):
-    """The result of one search method."""
-
-    name: str
-    weight: float
-    """Weight in the fusion. A list with weight 0 is ignored."""
-    section_ids: tuple[str, ...]
-    """Ids of the sections, best first, each once."""
+RankedList = tuple[str, float, Sequence[str]]
+"""The name of a search method, its weight in the fusion, and the ids that it found, best first."""
+FoundSections = dict[str, tuple[float, str]]
+"""The score of each section, and how it was found, by its id."""
 
 
 class HybridSearcher:
@@ -138,14 +133,15 @@ class HybridSearcher:
     ) -> list[RankedList]:
         """Return the rankings by words and by vectors, with their weights."""
         mode = self._options.mode
-        word_ids = tuple(hit.section_id for hit in ranking.hits)
-        lists = [RankedList(name="text", weight=float(mode is not SearchMode.VECTOR), section_ids=word_ids)]
+        lists: list[RankedList] = []
+        if mode is not SearchMode.VECTOR:
+            lists.append(("text", 1.0, [hit.section_id for hit in ranking.hits]))
         if vectors is None:
             return lists
         topic = ranking.library.title_of(ranking.topics[0]) if ranking.topics else ""
         text = f"{topic}: {query}" if topic else query
         try:
-            ranked = vectors.rank(text[:_QUERY_LENGTH_MAX], limit=CANDIDATES, within=within)
+            vector_ids = vectors.rank(text[:_QUERY_LENGTH_MAX], limit=CANDIDATES, within=within)
         except RoamtuiError as error:
             self._services.fall_back_to_keywords(error, mode)
             return lists
@@ -156,31 +152,27 @@ class HybridSearcher:
             # If the keyword scores fall steeply, the words distinguish the sections well.
             share = ranking.hits[:_CLARITY_RANK][-1].score / ranking.hits[0].score if ranking.hits else 1.0
             weight = _VECTOR_WEIGHT * share**2
-        return [*lists, RankedList(name="vector", weight=weight, section_ids=tuple(dict(ranked)))]
+        return [*lists, ("vector", weight, vector_ids)]
 
     def _fuse(self, ranking: Ranking, lists: Sequence[RankedList], within: str | None, limit: int) -> tuple[Hit, ...]:
         """Return the hits of several rankings and their neighbours. Named statements come first."""
         library = ranking.library
-        fused = fuse_by_reciprocal_rank(lists)
+        found = fuse_by_reciprocal_rank(lists)
         inside = frozenset(library.walk(within)) if within is not None else None
-        neighbours = collect_neighbours(library, fused, self._options.neighbour_count, inside)
-        scores = fused | {section_id: score for section_id, (score, _) in neighbours.items()}
-        descending = sorted(scores.values(), reverse=True)
-        named = [hit.section_id for hit in ranking.hits if hit.is_named and hit.section_id in scores]
-        order = dict.fromkeys([*named, *sorted(scores, key=lambda section_id: -scores[section_id])])
-        hits = []
-        # The reordered hits get the scores in descending order, so that scores still fall from hit to hit.
-        for section_id, score in zip([*order][:limit], descending, strict=False):
-            reasons = [
-                f"{ranked_list.name} rank {ranked_list.section_ids.index(section_id) + 1}"
-                for ranked_list in lists
-                if ranked_list.weight > 0 and section_id in ranked_list.section_ids
-            ]
-            why = " · ".join(reasons) or neighbours[section_id][1]
-            runner_up = _share_of_other(ranking.hits, section_id)
-            is_named = section_id in named
-            hits.append(Hit(section_id=section_id, score=score, why=why, runner_up=runner_up, is_named=is_named))
-        return tuple(hits)
+        found |= collect_neighbours(library, found, self._options.neighbour_count, inside)
+        named = {hit.section_id for hit in ranking.hits if hit.is_named}
+        order = sorted(found, key=lambda section_id: (section_id not in named, -found[section_id][0]))
+        descending = sorted((score for score, _ in found.values()), reverse=True)
+        return tuple(  # the scores still fall from hit to hit
+            Hit(
+                section_id=section_id,
+                score=score,
+                why=found[section_id][1],
+                runner_up=_share_of_other(ranking.hits, section_id),
+                is_named=section_id in named,
+            )
+            for section_id, score in zip(order[:limit], descending, strict=False)
+        )
 
     def _rerank(self, query: str, library: Library, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """Return the hits in the order of the reranking model, or as they are if it fails."""
@@ -201,17 +193,19 @@ class HybridSearcher:
         return tuple(reranked)
 
 
-def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> dict[str, float]:
+def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> FoundSections:
     """Return the sum of weighted reciprocal ranks of each section, highest first.
 
     Sections with the same sum stay in the order of the lists.
     """
     scores: dict[str, float] = defaultdict(float)
-    for ranked in lists:
-        if ranked.weight > 0:
-            for rank, section_id in enumerate(ranked.section_ids, start=1):
-                scores[section_id] += ranked.weight / (_FUSION_K + rank)
-    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for name, weight, section_ids in lists:
+        for rank, section_id in enumerate(section_ids if weight > 0 else (), start=1):
+            scores[section_id] += weight / (_FUSION_K + rank)
+            reasons[section_id].append(f"{name} rank {rank}")
+    order = sorted(scores, key=lambda section_id: -scores[section_id])
+    return {section_id: (scores[section_id], " · ".join(reasons[section_id])) for section_id in order}
 
 
 def _share_of_other(hits: Sequence[Hit], section_id: str) -> float:
@@ -222,23 +216,16 @@ def _share_of_other(hits: Sequence[Hit], section_id: str) -> float:
 
 
 def collect_neighbours(
-    library: Library, scores: Mapping[str, float], count: int, within: Collection[str] | None = None
-) -> dict[str, tuple[float, str]]:
-    """Return up to `count` parents, children and siblings of the found sections that were not found, best first.
-
-    `scores` has the scores of the found sections, best first. Each neighbour has a score and says why it was added.
-    """
-    relations = (
-        (neighbour_id, (_NEIGHBOUR_WEIGHT * score, f"{relation} of {origin}"))
-        for origin, score in scores.items()
-        for neighbour_id, relation in _iter_relations(library, origin)
-        if neighbour_id not in scores and (within is None or neighbour_id in within)
-    )
-    added: dict[str, tuple[float, str]] = {}
-    for neighbour_id, why in relations:
-        if len(added) == count:
-            break
-        added.setdefault(neighbour_id, why)
+    library: Library, found: FoundSections, count: int, within: Collection[str] | None = None
+) -> FoundSections:
+    """Return up to `count` parents, children and siblings of the found sections that were not found, best first."""
+    added: FoundSections = {}
+    for origin, (score, _) in found.items():
+        for neighbour_id, relation in _iter_relations(library, origin):
+            if len(added) == count:
+                return added
+            if neighbour_id not in found and (within is None or neighbour_id in within):
+                added.setdefault(neighbour_id, (_NEIGHBOUR_WEIGHT * score, f"{relation} of {origin}"))
     return added
 
 

@@ -32,7 +32,6 @@ _BUSY_SECONDS = 10.0
 _CACHE_KIB = 16_000
 _ABOVE_LENGTH_MAX = 200
 """Maximum number of characters of a title that are indexed with each section below it. A title may have 100 KB."""
-_TITLE_WORD_LENGTH_MIN = 4
 SUMMARIES = "summary"
 """Kind of a saved summary. The kind of a vector is the name of its embedder."""
 _SCHEMA = (
@@ -93,7 +92,7 @@ class SectionIndex:
     def title_words(self) -> Sequence[str]:
         """The words in titles that mistyped words may be corrected to."""
         titles = {title for document in self.library.documents for title in document.columns.titles}
-        words = {word for title in titles for word in tokenise(title) if len(word) >= _TITLE_WORD_LENGTH_MIN}
+        words = {word for title in titles for word in tokenise(title)}
         return sorted(word for word in words - STOP_WORDS if not any(map(str.isdigit, word)))
 
     def rank(self, expression: str, within: range, limit: int) -> list[tuple[int, float]]:

@@ -55,8 +55,6 @@ _READ_MAX = 20
 _SYNONYM_WEIGHT = 0.3
 """Weight of an everyday synonym of a rare query word, relative to that word. If no section contains the word, its
 synonyms count like it, because the text can then contain only them."""
-_TOPIC_WEIGHT = 2.0
-"""Weight of the boost for sections that belong to a topic of the conversation."""
 _TERMS_MIN = 2
 """Minimum number of terms of a query for which sentences are read. For one term, the scores of sections are enough."""
 _RARE_SECTIONS_MAX = 10
@@ -230,10 +228,8 @@ def _score_sections(
     if not scores:
         return {}
     scores = _boost_by_titles(index, scores, query)
-    if topics:
-        scores = boost_topics(scores, topics, index, _TOPIC_WEIGHT)
-    else:  # the words of a follow-up are incomplete, so no sentence needs to contain all of them
-        scores = _boost_by_best_sentence(index, scores, query)
+    # The words of a follow-up are incomplete, so no sentence needs to contain all of them.
+    scores = boost_topics(scores, topics, index) if topics else _boost_by_best_sentence(index, scores, query)
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -274,7 +270,7 @@ def _list_synonyms(index: SectionIndex, query: Query, within: range) -> tuple[li
     known: list[str] = []
     missing: list[str] = []
     for word in query.words:
-        if synonyms := get_synonyms((word,), query.language):
+        if synonyms := get_synonyms(word, query.language):
             count = len(index.rank(_quote(word), within, _RARE_SECTIONS_MAX + 1))
             if not count:
                 missing += synonyms

@@ -10,7 +10,7 @@ import re
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache, lru_cache
 from pathlib import Path
@@ -89,14 +89,14 @@ def reduce_word(word: str, language: Language) -> str:
     return word
 
 
-def get_synonyms(words: Iterable[str], language: Language = Language.ENGLISH) -> tuple[str, ...]:
-    """Return the synonyms of `words`, folded and sorted, without forms of the words themselves.
+def get_synonyms(word: str, language: Language = Language.ENGLISH) -> tuple[str, ...]:
+    """Return the synonyms of a word, folded and sorted, without forms of the word itself.
 
     In German, these are the words that laws and handbooks use for everyday words.
     """
-    stems = {reduce_word(word, language) for word in words}
-    found = {other for word_stem in stems for other in _load_synonyms(language).get(word_stem, ())}
-    return tuple(sorted(other for other in found if reduce_word(other, language) not in stems))
+    word_stem = reduce_word(word, language)
+    found = _load_synonyms(language).get(word_stem, ())
+    return tuple(sorted(other for other in found if reduce_word(other, language) != word_stem))
 
 
 @cache

@@ -40,8 +40,6 @@ _CODE = ("fence", "code_block")
 _BOUNDARIES = ("heading_open", "hr")
 _LABEL_WORDS_MAX = 6
 """A paragraph with at most this many words is a label and belongs to what follows it."""
-_MISTYPED_LENGTH_MIN = 5
-"""Minimum letters for typo correction; shorter words are too similar to each other."""
 
 _PROXIMITY_BONUS = 0.15
 _PROXIMITY_LENGTH = 60
@@ -61,13 +59,6 @@ _TOTAL_ROW = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesam
 """The start of a row with totals."""
 
 
-class Passage(Struct, frozen=True):
-    """Characters `start` (included) to `end` (excluded) of a text."""
-
-    start: int
-    end: int
-
-
 class RankedSentence(Struct, frozen=True):
     """The span of a sentence and its score."""
 
@@ -78,18 +69,18 @@ class RankedSentence(Struct, frozen=True):
 
 
 @lru_cache(maxsize=CACHED_TEXTS_MAX)
-def split_passages(text: str) -> tuple[Passage, ...]:
-    """Return the passages of a Markdown text in order. Headings and rules belong to none."""
-    passages: list[Passage] = []
+def split_passages(text: str) -> tuple[Bounds, ...]:
+    """Return the spans of the passages of a Markdown text in order. Headings and rules belong to none."""
+    passages: list[Bounds] = []
     previous: Block | None = None
     for block in read_blocks(text):
         if block.kind in _BOUNDARIES:
             previous = None
             continue
         if previous is not None and _belongs_together(text, previous, block):
-            passages[-1] = Passage(passages[-1].start, block.end)
+            passages[-1] = passages[-1][0], block.end
         else:
-            passages.append(Passage(block.start, block.end))
+            passages.append((block.start, block.end))
         previous = block
     return tuple(passages)
 
@@ -102,28 +93,25 @@ def _belongs_together(text: str, above: Block, below: Block) -> bool:
     return is_label or below.kind in INDENTED_BLOCKS
 
 
-def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -> Passage | None:
-    """Return the passage at an offset, or None between passages.
+def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -> Bounds | None:
+    """Return the span of the passage at an offset, or None between passages.
 
     A long one is cut to the part around the offset: as many whole units as fit, with the marks before them. Code is one
     unit, unless it is too long itself.
     """
     passages = split_passages(text)
-    index = bisect_right(passages, offset, key=lambda passage: passage.start) - 1
-    if index < 0 or offset >= passages[index].end:
-        return None
-    passage = passages[index]
-    if estimate_tokens(text[passage.start : passage.end]) <= tokens_max:
+    passage = next(((start, end) for start, end in passages if start <= offset < end), None)
+    if passage is None or estimate_tokens(text[slice(*passage)]) <= tokens_max:
         return passage
     spans: list[Bounds] = []
     for unit in split_sentences(text):
-        if not passage.start <= unit.start < passage.end or (spans and unit.start < spans[-1][1]):
+        if not passage[0] <= unit.start < passage[1] or (spans and unit.start < spans[-1][1]):
             continue
         block = find_block(text, unit.start)
         if block is not None and block.kind in _CODE and estimate_tokens(text[block.start : block.end]) <= tokens_max:
             spans.append((block.start, block.end))
         else:  # the marks of a row or an item belong to it
-            line_start = max(passage.start, text.rfind("\n", 0, unit.start) + 1)
+            line_start = max(passage[0], text.rfind("\n", 0, unit.start) + 1)
             is_first_in_line = not spans or spans[-1][1] <= line_start
             spans.append((line_start if is_first_in_line else unit.start, unit.end))
     first = last = bisect_right(spans, offset, key=lambda span: span[0]) - 1
@@ -136,7 +124,7 @@ def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -
             low, high = first - above, last + below
             if low >= 0 and high < len(spans) and estimate_tokens(text[spans[low][0] : spans[high][1]]) <= tokens_max:
                 first, last, is_growing = low, high, True
-    return Passage(spans[first][0], spans[last][1])
+    return spans[first][0], spans[last][1]
 
 
 def find_related_words(matcher: TermMatcher, texts: Sequence[str]) -> dict[str, frozenset[str]]:
@@ -145,8 +133,8 @@ def find_related_words(matcher: TermMatcher, texts: Sequence[str]) -> dict[str, 
     words = sorted({word for text in texts for word in tokenise(text)}) if len(present) < len(matcher.terms) else []
     related = {}
     for term in matcher.terms:
-        is_slip = term not in present and len(term) >= _MISTYPED_LENGTH_MIN and term.isalpha()
-        related[term] = frozenset((*get_synonyms((term,)), *(list_similar_words(term, words) if is_slip else ())))
+        corrections = list_similar_words(term, words) if term not in present else ()
+        related[term] = frozenset((*get_synonyms(term), *corrections))
     return related
 
 
@@ -242,7 +230,7 @@ def select_excerpt(text: str, matcher: TermMatcher, *, tokens_max: int, whole_ma
     passages = split_passages(text)
     if not passages:
         return ()
-    whole = passages[0].start, passages[-1].end
+    whole = passages[0][0], passages[-1][1]
     if estimate_tokens(text[slice(*whole)]) <= max(tokens_max, whole_max):
         return (whole,)
     chosen: list[Bounds] = []
@@ -259,16 +247,14 @@ def select_excerpt(text: str, matcher: TermMatcher, *, tokens_max: int, whole_ma
         room = tokens_max - _count_tokens(text, chosen)
         if room < tokens_max // 4:  # too little for a further sentence with its context
             break
-        index = bisect_right(passages, start, key=lambda passage: passage.start) - 1
-        nearby = [passages[index], *passages[index + 1 : index + 2], *passages[max(0, index - 1) : index]]
-        spans = [(passage.start, passage.end) for passage in nearby]
-        if add(spans[0]):
-            for span in spans[1:]:
+        index = bisect_right(passages, start, key=lambda passage: passage[0]) - 1
+        if add(passages[index]):
+            for span in (*passages[index + 1 : index + 2], *passages[max(0, index - 1) : index]):
                 add(span)
             continue
         frame = _find_frame(text, start)
         part = find_passage(text, start, max(1, room - _count_tokens(text, frame)))
-        if part is None or not add(*frame, (part.start, part.end)):
+        if part is None or not add(*frame, part):
             add((start, end))
     if not chosen:
         start, end = best[0] if best else whole

@@ -154,7 +154,7 @@ class TermMatcher:
             else:
                 self._terms_by_form.setdefault(reduce_word(term, language), term)
         for term in [*self._terms_by_form.values()] if language is Language.GERMAN else ():
-            for synonym in get_synonyms((term,), language):
+            for synonym in get_synonyms(term, language):
                 self._terms_by_form.setdefault(reduce_word(synonym, language), term)
 
     @classmethod

@@ -21,20 +21,17 @@ _CORRECTIONS_MAX = 3
 
 def suggest_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return the title words most similar to each unknown word, most similar first."""
-    corrections = {}
-    for word in words:
-        if len(word) < _LENGTH_MIN or any(map(str.isdigit, word)) or index.has_word(word):
-            continue
-        similar = list_similar_words(word, index.title_words)
-        if similar:
-            corrections[word] = similar
-    return corrections
+    unknown = (word for word in words if not index.has_word(word))
+    similar = {word: list_similar_words(word, index.title_words) for word in unknown}
+    return {word: corrections for word, corrections in similar.items() if corrections}
 
 
 def list_similar_words(word: str, words: Sequence[str]) -> tuple[str, ...]:
     """Return up to three words that a mistyped one may mean, in singular or plural, most similar first."""
     from rapidfuzz import distance, process  # noqa: PLC0415 - the first screen does not need it
 
+    if len(word) < _LENGTH_MIN or not word.isalpha():
+        return ()
     similarities: dict[str, float] = {}
     scorer = distance.OSA.normalized_similarity
     for spelling in (word, word[:-1] if word.endswith("s") else f"{word}s"):
@@ -52,6 +49,8 @@ _AGE_FACTOR = 0.9
 _RARITY_HALF = 4.0
 """Total rarity of the mentioned words at which a mention has half its full strength. One common word means little."""
 _TOPICS_MAX = 8
+_TOPIC_WEIGHT = 2.0
+"""Weight of the boost for sections that belong to a topic."""
 
 
 class TopicTitles:
@@ -106,12 +105,7 @@ class TopicTitles:
         return strengths
 
 
-def boost_topics(
-    scores: Mapping[int, float],
-    topics: Mapping[int, float],
-    index: SectionIndex,
-    weight: float,
-) -> dict[int, float]:
+def boost_topics(scores: Mapping[int, float], topics: Mapping[int, float], index: SectionIndex) -> dict[int, float]:
     """Return the scores with a boost for the sections of each topic.
 
     The boost grows with the strength of the topic, and with the best score of all topics.
@@ -122,7 +116,7 @@ def boost_topics(
             if number in scores:
                 boosts[number] = max(boosts.get(number, 0.0), strength)
     fit = max((scores[number] for number in boosts), default=0.0)
-    return {number: score + weight * boosts.get(number, 0.0) * fit for number, score in scores.items()}
+    return {number: score + _TOPIC_WEIGHT * boosts.get(number, 0.0) * fit for number, score in scores.items()}
 
 
 _TITLES_MAX = 500

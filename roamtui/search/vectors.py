@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
-
-from msgspec import Struct
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.search.base import Embedder, EmbedKind, Progress, VectorArray
+from roamtui.search.base import Embedder, Progress, VectorArray
 
 _PATH_LENGTH_MAX = 200
 """Maximum length of the titles before a chunk, in characters. The start, which is farthest from the text, is cut
@@ -44,20 +42,13 @@ class VectorStore(Protocol):
         """Add vectors of an embedder."""
 
 
-class EmbeddingChunk(Struct, frozen=True):
-    """A piece of one section, as the embedder receives it."""
+def make_chunks(library: Library, size: int) -> Iterator[tuple[str, str]]:
+    """Yield the chunks of a library in order: the id of the section, and the text that the embedder receives.
 
-    section_id: str
-    text: str
-    """The section's titles on one line, then the piece."""
-
-
-def make_chunks(library: Library, section_ids: Iterable[str], *, size: int) -> Iterator[EmbeddingChunk]:
-    """Yield the chunks of sections in order. A section without text has one with its titles, unless it has subsections.
-
-    A chunk has up to `size` characters of one section's own text, besides its titles.
+    A section without text has one chunk with its titles, unless it has subsections. A chunk has up to `size` characters
+    of one section's own text, besides its titles.
     """
-    for section_id in section_ids:
+    for section_id in library.walk():
         document, row = library.locate(section_id)
         columns, key = document.columns, document.key
         text = document.text[columns.starts[row] : columns.starts[row + 1]]
@@ -71,7 +62,7 @@ def make_chunks(library: Library, section_ids: Iterable[str], *, size: int) -> I
             text = text[heading.end() :]  # the heading is among the titles
         pieces = [text[start:end] for start, end in split_text(text, size)]
         for piece in pieces or [""]:
-            yield EmbeddingChunk(section_id, f"{titles}\n{piece}".strip())
+            yield section_id, f"{titles}\n{piece}".strip()
 
 
 def split_text(text: str, size: int) -> list[tuple[int, int]]:
@@ -110,23 +101,24 @@ class VectorIndex:
     ) -> None:
         self._library = library
         self._embedder = embedder
-        self._chunks = tuple(make_chunks(library, library.walk(), size=chunk_size))
-        self._matrix = embed_texts([chunk.text for chunk in self._chunks], embedder, store, on_progress).astype("<f4")
+        chunks = list(make_chunks(library, chunk_size))
+        self._section_ids = [section_id for section_id, _ in chunks]
+        self._matrix = embed_texts([text for _, text in chunks], embedder, store, on_progress).astype("<f4")
 
-    def rank(self, query: str, *, limit: int, within: str | None = None) -> list[tuple[str, float]]:
-        """Return up to `limit` sections with the cosine of their most similar chunk, best first."""
-        if not self._chunks:
+    def rank(self, query: str, *, limit: int, within: str | None = None) -> list[str]:
+        """Return the ids of up to `limit` sections with the most similar chunks, best first."""
+        if not self._section_ids:
             return []
         inside = frozenset(self._library.walk(within)) if within is not None else None
-        cosines = self._matrix @ embed_query(query, self._embedder)
-        best: dict[str, float] = {}
+        cosines = self._matrix @ _normalise_rows(self._embedder.embed([query]))[0]
+        best: dict[str, None] = {}
         for index in (-cosines).argsort(kind="stable"):
-            section_id = self._chunks[index].section_id
-            if section_id not in best and (inside is None or section_id in inside):
-                best[section_id] = float(cosines[index])
+            section_id = self._section_ids[index]
+            if inside is None or section_id in inside:
+                best[section_id] = None
                 if len(best) == limit:
                     break
-        return list(best.items())
+        return list(best)
 
 
 def embed_texts(
@@ -152,7 +144,7 @@ def embed_texts(
     try:
         for start in range(0, len(waiting), _BATCH_SIZE):
             batch = waiting[start : start + _BATCH_SIZE]
-            rows = _normalise_rows(embedder.embed([missing[digest] for digest in batch], kind=EmbedKind.DOCUMENT))
+            rows = _normalise_rows(embedder.embed([missing[digest] for digest in batch]))
             new |= zip(batch, (row.astype(_STORED_TYPE).tobytes() for row in rows), strict=True)
             if len(new) >= _SAVED_AT_ONCE:
                 store.save(embedder.name, new)
@@ -165,12 +157,6 @@ def embed_texts(
             store.save(embedder.name, new)
     known |= new
     return np.frombuffer(b"".join(known[digest] for digest in digests), dtype=_STORED_TYPE).reshape(len(texts), -1)
-
-
-def embed_query(query: str, embedder: Embedder) -> VectorArray:
-    """Return the unit vector of a query."""
-    row: VectorArray = _normalise_rows(embedder.embed([query], kind=EmbedKind.QUERY))[0]
-    return row
 
 
 def _normalise_rows(matrix: VectorArray | Sequence[Sequence[float]]) -> VectorArray:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roamtui.errors import ModelError
-from roamtui.search.base import EmbedKind
 
 DIMENSIONS = 512
 _RUN_LENGTH = 4
@@ -21,22 +20,17 @@ class HashedEmbedder:
     def __init__(self, name: str = "hashed", *, fails_after: int | None = None) -> None:
         self._name = name
         self._fails_after = fails_after
-        self.asked: list[tuple[str, EmbedKind]] = []
+        self.asked: list[str] = []
         """Every text so far, oldest first."""
 
     @property
     def name(self) -> str:
         return self._name
 
-    @property
-    def documents(self) -> list[str]:
-        """Return the texts that were embedded as documents."""
-        return [text for text, kind in self.asked if kind is EmbedKind.DOCUMENT]
-
-    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if self._fails_after is not None and len(self.asked) >= self._fails_after:
             raise ModelError("The embedder is away; ask again.")
-        self.asked += [(text, kind) for text in texts]
+        self.asked += texts
         return np.array([hash_runs(text) for text in texts], dtype=np.float32)
 
 

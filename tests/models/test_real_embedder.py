@@ -12,15 +12,14 @@ from typing import Any
 import pytest
 
 from roamtui.models.search_models import LocalEmbedder
-from roamtui.search.base import EmbedKind
 
 _MODEL = os.environ["ROAMTUI_STATIC_MODEL"]
 
 
 def test_it_knows_what_words_mean() -> None:
     embedder = LocalEmbedder(_MODEL)
-    query = embedder.embed(["How do I pay my employees?"], kind=EmbedKind.QUERY)[0]
-    wages, roses = embedder.embed(["Wages are due monthly.", "Roses need water."], kind=EmbedKind.DOCUMENT)
+    query = embedder.embed(["How do I pay my employees?"])[0]
+    wages, roses = embedder.embed(["Wages are due monthly.", "Roses need water."])
     assert query @ wages > query @ roses
 
 

@@ -20,7 +20,6 @@ from roamtui.models.search_models import (
     ModelReranker,
     parse_choice,
 )
-from roamtui.search.base import EmbedKind
 from tests.fakes.hashed_embedder import hash_runs
 from tests.fakes.model_servers import FakeEmbeddingServer
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -85,7 +84,7 @@ def test_each_text_has_its_vector(background: BackgroundLoop, name: str, monkeyp
     with FakeEmbeddingServer() as server:
         base = server.origin if name.startswith("ollama/") else server.openai_url
         embedder = _make(background, name, base)
-        rows = embedder.embed(TEXTS, kind=EmbedKind.DOCUMENT)
+        rows = embedder.embed(TEXTS)
     assert embedder.name == name
     assert rows.dtype == np.float32
     assert np.array_equal(rows, np.array([hash_runs(text) for text in TEXTS], dtype=np.float32))
@@ -98,7 +97,7 @@ def test_each_text_has_its_vector(background: BackgroundLoop, name: str, monkeyp
 
 def test_a_lasting_fault_is_one_sentence_about_the_embedder(background: BackgroundLoop) -> None:
     with FakeEmbeddingServer(401) as server, pytest.raises(ModelError) as caught:
-        _make(background, "openai/x", server.openai_url).embed(["a"], kind=EmbedKind.QUERY)
+        _make(background, "openai/x", server.openai_url).embed(["a"])
     assert "OPENAI_API_KEY" in str(caught.value)
     assert "--embedder" in str(caught.value)
     assert "--model" not in str(caught.value)
@@ -120,14 +119,14 @@ def static_model(tmp_path: Path) -> Path:
 
 def test_a_static_model_is_the_mean_of_its_words(static_model: Path) -> None:
     embedder = LocalEmbedder(str(static_model))
-    rows = embedder.embed(["late fees", "roses", "unknown", ""], kind=EmbedKind.DOCUMENT)
+    rows = embedder.embed(["late fees", "roses", "unknown", ""])
     assert rows.dtype == np.float32
     assert rows.tolist() == [[2, 0], [0, 1], [0, 0], [0, 0]]
-    assert embedder.embed(["late fees"], kind=EmbedKind.QUERY).tolist() == [[2, 0]]
+    assert embedder.embed(["late fees"]).tolist() == [[2, 0]]
 
 
 def test_a_damaged_model_is_one_sentence(static_model: Path) -> None:
     (static_model / "model.safetensors").write_bytes(b"\x1b[31m")
     with pytest.raises(ModelError, match=r"^The embedder \".*\" failed: .*Choose another with --embedder\.$") as caught:
-        LocalEmbedder(str(static_model)).embed(["a"], kind=EmbedKind.QUERY)
+        LocalEmbedder(str(static_model)).embed(["a"])
     assert "\x1b" not in str(caught.value)

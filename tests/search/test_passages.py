@@ -54,11 +54,11 @@ def test_every_block_is_whole_within_one_passage(pieces: list[str]) -> None:
     text = "\n".join(("", *pieces))  # at the start of a text, two rules are the marks of its front matter
     passages = split_passages(text)
     for start, end in _list_blocks(text):
-        assert sum(passage.start <= start and end <= passage.end for passage in passages) == 1
-    for passage in passages:
-        assert any(passage.start <= start < passage.end for start, _ in _list_blocks(text))
-        assert text[passage.start : passage.end].strip()
-    assert all(first.end <= second.start for first, second in pairwise(passages))
+        assert sum(first <= start and end <= last for first, last in passages) == 1
+    for first, last in passages:
+        assert any(first <= start < last for start, _ in _list_blocks(text))
+        assert text[first:last].strip()
+    assert all(end <= start for (_, end), (start, _) in pairwise(passages))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_every_block_is_whole_within_one_passage(pieces: list[str]) -> None:
     ],
 )
 def test_a_table_a_list_and_code_belong_to_the_paragraph_above(text: str, expected: list[str]) -> None:
-    assert [text[passage.start : passage.end] for passage in split_passages(text)] == expected
+    assert [text[start:end] for start, end in split_passages(text)] == expected
 
 
 @pytest.mark.parametrize("body", [_ROWS, _ITEMS, _CODE, _PROSE], ids=["rows", "items", "code", "prose"])
@@ -91,15 +91,16 @@ def test_a_long_passage_is_cut_between_units_at_the_bound_of_tokens(body: str, s
     if passage is None:  # a blank line between two passages
         assert not text[offset].strip()
         return
+    passage_start, passage_end = passage
     units = split_sentences(text)
-    inside = [unit for unit in units if passage.start <= unit.start < passage.end]
-    assert all(unit.end <= passage.end for unit in inside)
-    assert not any(unit.start < passage.start < unit.end for unit in units)
-    tokens = estimate_tokens(text[passage.start : passage.end])
+    inside = [unit for unit in units if passage_start <= unit.start < passage_end]
+    assert all(unit.end <= passage_end for unit in inside)
+    assert not any(unit.start < passage_start < unit.end for unit in units)
+    tokens = estimate_tokens(text[passage_start:passage_end])
     assert tokens <= _TOKENS_MAX
     if len(inside) > 1:
         assert tokens > _TOKENS_MAX - 40
-    assert passage.start == 0 or text[passage.start - 1] == "\n" or passage.start in {unit.start for unit in units}
+    assert passage_start == 0 or text[passage_start - 1] == "\n" or passage_start in {unit.start for unit in units}
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_pieces_cover_everything_but_white_space(text: str, size: int) -> None:
 
 def test_a_chunk_starts_with_its_titles_instead_of_its_heading() -> None:
     library = make_folder({"guide/intro.md": "# Garden\n\nHello.\n\nBeds\n----\n\nOf roses.\n\n### Empty\n"})
-    assert [chunk.text for chunk in make_chunks(library, library.walk(), size=100)] == [
+    assert [text for _, text in make_chunks(library, 100)] == [
         "guide/intro > Garden\nHello.",
         "guide/intro > Garden > Beds\nOf roses.",
         "guide/intro > Garden > Beds > Empty",
@@ -45,6 +45,6 @@ def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
     progress: list[tuple[int, int]] = []
     store = SectionStore(tmp_path / "index")
     index = VectorIndex(library, 200, store, embedder, lambda done, total: progress.append((done, total)))
-    assert 0 < len(embedder.documents) < 100
-    assert progress[-1] == (len(embedder.documents), len(embedder.documents))
+    assert 0 < len(embedder.asked) < 100
+    assert progress[-1] == (len(embedder.asked), len(embedder.asked))
     assert len(index.rank("title", limit=200)) == 150

@@ -87,10 +87,10 @@ def test_vectors_find_what_words_miss_and_are_computed_once(backend: Backend, mo
     hits = backend.open(LIBRARY, mode, embedder).search("rosewater")
     assert LIBRARY.title_of(hits[0].section_id) == "Watering"
     assert hits[0].snippet == "The gardeners water the roses."
-    count = len(embedder.documents)
+    count = len(embedder.asked)
     changed = make_folder({**FILES, "garden.md": "# Watering\n\nGardeners rest.\n"})
     backend.open(changed, mode, embedder).search("rosewater")
-    assert embedder.documents[count:] == ["garden > Watering\nGardeners rest."]
+    assert embedder.asked[count:] == ["garden > Watering\nGardeners rest.", "rosewater"]
 
 
 class _Stop(Exception):  # noqa: N818 - not an error
