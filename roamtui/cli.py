@@ -39,6 +39,7 @@ _KINDS = (
     "the https:// address of a site, its llms.txt or a page; - for standard input"
 )
 _REFERENCES = "a section, its page 2 (07f3277d:2) or a range below it (07f3277d:c2); a title, or 'Fees > Late fees'"
+_MISSING_EXTRA = "`roamtui {0}` needs an extra. Install it with: pip install 'roamtui[{0}]'"
 _QUESTION_HELP = "a question (repeatable); its type may follow: [yes/no], [number], [date], [red | green]"
 _DESCRIPTION = """\
 Ask questions of a well-organised document. A model reads its outline, opens the
@@ -409,22 +410,21 @@ def mcp(args: Namespace) -> None:
         raise UsageError("cannot read the document from standard input, where the client speaks. Give a file.")
     try:
         from roamtui.headless.mcp import McpSession, run_server
-        from roamtui.sources.file_sources import FileStamps
     except ModuleNotFoundError:
-        problem = "`roamtui mcp` needs an extra. Install it with: pip install 'roamtui[mcp]'"
-        raise RoamtuiError(problem) from None
+        raise RoamtuiError(_MISSING_EXTRA.format("mcp")) from None
     bootstrap = _make_bootstrap(args)
     settings = bootstrap.settings
     make_searcher = bootstrap.make_searcher_factory() if settings.retrieval.mode != "off" else None
-    read_stamps = FileStamps(args.sources).read
     read = partial(bootstrap.open, args.sources)
-    run_server(McpSession(read, settings.open_section_options(), make_searcher, read_stamps))
+    run_server(McpSession(read, settings.open_section_options(), make_searcher, args.sources))
 
 
 def serve(args: Namespace) -> None:
     """Serve the app to a browser on this machine only."""
-    from roamtui.tui.web_server import run_server
-
+    try:
+        from roamtui.tui.web_server import run_server
+    except ModuleNotFoundError:
+        raise RoamtuiError(_MISSING_EXTRA.format("serve")) from None
     if args.source == "-":
         raise UsageError("serve needs a file, not standard input.")
     _open(args)[0].make_model()  # errors must be reported here, because the browser starts the app

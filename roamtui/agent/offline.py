@@ -1,7 +1,7 @@
 """Answers without a model: the passages of the document that hold most of a question.
 
 Search proposes sections. Their paragraphs are ranked by the words of the question, its synonyms and corrections. If no
-passage holds enough of the question, and no title fits it, the answer is "Not found".
+passage holds enough of the question, the answer is "Not found".
 """
 
 from __future__ import annotations
@@ -46,8 +46,6 @@ from roamtui.search.terms import TermMatcher, extract_code_names, extract_query_
 _HITS_MAX = 8
 _PAGES_MAX = 3
 _SECTIONS_MAX = 5
-_CHAPTER_FACTOR = 0.9
-"""Factor on the score of a section for each other section of its chapter in the answer."""
 _SECTION_PASSAGES_MAX = 3
 _ANSWER_TOKENS_MAX = 1_100
 """Maximum tokens of all passages."""
@@ -61,8 +59,6 @@ and 93 % of 400 about a document of another set."""
 _CELL_SCORE_MIN = 0.42
 """Minimum score for a cell of a table, which has no room for a doubtful passage. On eight contracts that were not used
 to choose this value, it raises "not found" from 15 to 56 % of the cells without a clause."""
-_TITLE_FIT_MIN = 0.4
-"""Minimum share of the question's subject in the titles of a section that is never "not found"."""
 _ENGLISH_DOUBT = 0.4
 """Added to the weight of an English question, because half of two words is weaker evidence than half of six. Fewer
 forms of words are known in other languages."""
@@ -74,8 +70,8 @@ _NAME_WEIGHT = 2.0
 """Weight of a name or identifier as evidence. Other words have 1."""
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 """A word with a capital letter inside an English sentence."""
-_PASSAGE_BONUS, _SECTION_BONUS, _PATH_BONUS, _TITLE_BONUS = 0.5, 0.2, 0.6, 0.8
-"""Added to the score of the best sentence if the passage, its section, the path alone, or the title has all words."""
+_PASSAGE_BONUS, _PATH_BONUS, _TITLE_BONUS = 0.5, 0.6, 0.8
+"""Added to the score of the best sentence if the passage, the path alone, or the title has all words."""
 _RANK_LOSS = 0.15
 """Loss of score per search rank."""
 _SYNONYM_WEIGHT = 0.5
@@ -208,13 +204,11 @@ def _choose_passages(
     found = (_rank_passages(library, node_id, text, ranks[node_id], weighing) for node_id, text in texts.items())
     ranked = sorted(chain.from_iterable(found), key=lambda passage: -passage.score)
     best_score = ranked[0].score if ranked else 0.0
-    if needs_certainty and best_score < _CELL_SCORE_MIN:
+    chosen = _take_best(library, ranked)
+    evidence = max((weighing.compute_evidence(passage.terms) for passage in chosen), default=0.0)
+    evidence += _SCORE_EVIDENCE_MAX * min(1.0, best_score)
+    if evidence < _EVIDENCE_MIN or (needs_certainty and best_score < _CELL_SCORE_MIN):
         return ()
-    chosen = _take_varied(library, ranked)
-    bonus = _SCORE_EVIDENCE_MAX * min(1.0, best_score)
-    evidence = max((weighing.compute_evidence(passage.terms) + bonus for passage in chosen), default=0.0)
-    if evidence < _EVIDENCE_MIN:  # a section whose title fits the question is never "not found"
-        chosen = [one for one in ranked if weighing.fits_title(library.node(one.section_id).path[-2:])][:1]
     room = _WIDENED_TOKENS_MAX - sum(estimate_tokens(library.text_at(passage.span)) for passage in chosen)
     widened: list[FoundPassage] = []
     for passage in chosen:
@@ -225,32 +219,17 @@ def _choose_passages(
     return tuple(widened)
 
 
-def _take_varied(library: Library, ranked: Sequence[FoundPassage]) -> list[FoundPassage]:
-    """Take the best passages of up to five sections: the first section of each chapter, then the second, and so on.
-
-    Each section of a chapter that is taken lowers the score of the chapter's other sections.
-    """
+def _take_best(library: Library, ranked: Sequence[FoundPassage]) -> list[FoundPassage]:
+    """Take the best passages of up to five sections, as long as there is room. Those of one section stay together."""
     taken: dict[str, list[FoundPassage]] = {}
-    places: dict[str, int] = {}
-    """How many sections of its chapter were taken before a section."""
-    chapters: Counter[str | None] = Counter()
     room = _ANSWER_TOKENS_MAX
-    left = [passage for passage in ranked if passage.score >= _SCORE_SHARE_MIN * ranked[0].score]
-
-    def get_place(passage: FoundPassage) -> int:
-        return places.get(passage.section_id, chapters[library.parent(passage.section_id)])
-
-    while left:
-        best = max(left, key=lambda passage: passage.score * _CHAPTER_FACTOR ** get_place(passage))
-        left.remove(best)
-        tokens = estimate_tokens(library.text_at(best.span))
-        if not taken or (tokens <= room and (best.section_id in taken or len(taken) < _SECTIONS_MAX)):
+    for passage in ranked:
+        tokens = estimate_tokens(library.text_at(passage.span))
+        fits = tokens <= room and passage.score >= _SCORE_SHARE_MIN * ranked[0].score
+        if not taken or (fits and (passage.section_id in taken or len(taken) < _SECTIONS_MAX)):
             room -= tokens
-            if best.section_id not in taken:
-                places[best.section_id] = get_place(best)
-                chapters[library.parent(best.section_id)] += 1
-            taken.setdefault(best.section_id, []).append(best)
-    return [passage for section_id in sorted(taken, key=places.__getitem__) for passage in taken[section_id]]
+            taken.setdefault(passage.section_id, []).append(passage)
+    return [*chain.from_iterable(taken.values())]
 
 
 def _widen(library: Library, passage: FoundPassage, text: str, room: int) -> FoundPassage:
@@ -272,29 +251,26 @@ class _Weighing:
 
     def __init__(self, question: str, texts: Sequence[str]) -> None:
         matcher = TermMatcher.for_question(question)
-        self.terms = matcher.terms
+        terms = matcher.terms
         self._related = find_related_words(matcher, texts)
-        found = ({term for *_, term in matcher.locate(text)} for text in texts)
-        counts = Counter(chain.from_iterable(found))
-        factors = {term: _UNSEEN_PAIR_WEIGHT if is_unspaced(term) and not counts[term] else 1.0 for term in self.terms}
-        self.weights = {
-            term: math.log(1 + (len(texts) + 1) / (counts[term] + 1)) * factors[term] for term in self.terms
-        }
+        counts = Counter(term for text in texts for term in {term for *_, term in matcher.locate(text)})
+        factors = {term: _UNSEEN_PAIR_WEIGHT if is_unspaced(term) and not counts[term] else 1.0 for term in terms}
+        self.weights = {term: math.log(1 + (len(texts) + 1) / (counts[term] + 1)) * factors[term] for term in terms}
         """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
         self.total = sum(self.weights.values())
         self._term_by_related: dict[str, str] = {}
-        for term in self.terms:
-            for word in sorted(self._related[term] - {*self.terms}):
+        for term in terms:
+            for word in sorted(self._related[term] - {*terms}):
                 self.weights[word], self._term_by_related[word] = _SYNONYM_WEIGHT * self.weights[term], term
-        self._implied = {word for word in get_implied_words(question) if "_" not in word} - self.weights.keys()
-        self.weights |= dict.fromkeys(sorted(self._implied), _SYNONYM_WEIGHT * self.total / max(1, len(self.terms)))
+        implied = {word for word in get_implied_words(question) if "_" not in word} - self.weights.keys()
+        self.weights |= dict.fromkeys(sorted(implied), _SYNONYM_WEIGHT * self.total / max(1, len(terms)))
         self.matcher = TermMatcher(self.weights, matcher.language)
         """Finds all these words."""
         is_english = matcher.language is Language.ENGLISH
         names = extract_code_names(question)
         if is_english:  # in other languages, words that are not names have capital letters too
             names |= {fold_term(name) for name in _NAME.findall(question)}
-        self._evidence = {term: factors[term] * (_NAME_WEIGHT if term in names else 1) for term in self.terms}
+        self._evidence = {term: factors[term] * (_NAME_WEIGHT if term in names else 1) for term in terms}
         self._evidence_total = min(sum(self._evidence.values()), _QUESTION_WEIGHT_MAX) + is_english * _ENGLISH_DOUBT
 
     def find_words(self, text: str) -> frozenset[str]:
@@ -314,25 +290,17 @@ class _Weighing:
         found = (term for term in self._evidence if term in words or not words.isdisjoint(self._related[term]))
         return min(1.0, sum(map(self._evidence.__getitem__, found)) / self._evidence_total)
 
-    def fits_title(self, titles: Iterable[str]) -> bool:
-        """Return whether the titles of a section are about the question."""
-        words = self.find_words(" > ".join(titles))
-        return not words.isdisjoint(self._implied) or self.compute_evidence(words) >= _TITLE_FIT_MIN
-
 
 def _rank_passages(library: Library, section_id: str, text: str, rank: int, weighing: _Weighing) -> list[FoundPassage]:
     """Return the best passages of a section's own text, or its first one if none has a word of the question.
 
     A passage has the score of its best sentence, and bonuses for the words of the question in the whole passage, in the
-    path of its section, in the whole section, and in its title.
+    path of its section, and in its title.
     """
     path = library.node(section_id).path
-    title = path[-1] if path else ""
-    title_words, words_of_path = weighing.find_words(title), weighing.find_words(" > ".join(path))
+    title_words, words_of_path = weighing.find_words("".join(path[-1:])), weighing.find_words(" > ".join(path))
     occurrences = weighing.matcher.locate(text)
-    section_bonus = _SECTION_BONUS * weighing.compute_share(words_of_path.union(word for *_, word in occurrences))
-    title_share = len(title_words) / max(1, len(extract_query_terms(title)))
-    title_bonus = _TITLE_BONUS * title_share * weighing.compute_share(title_words)
+    title_bonus = _TITLE_BONUS * weighing.compute_share(title_words)
     sentences: dict[tuple[int, int], float] = {}
     for sentence in rank_sentences(text, weighing.matcher, limit=_SENTENCES_MAX, weights=weighing.weights):
         if (passage := find_passage(text, sentence.start)) is not None:
@@ -344,7 +312,7 @@ def _rank_passages(library: Library, section_id: str, text: str, rank: int, weig
     ranked: list[FoundPassage] = []
     for (start, end), sentence_score in sentences.items():
         words = frozenset(word for offset, _, word in occurrences if start <= offset < end)
-        score = sentence_score + _PASSAGE_BONUS * weighing.compute_share(words) + section_bonus + title_bonus
+        score = sentence_score + _PASSAGE_BONUS * weighing.compute_share(words) + title_bonus
         score = (score + _PATH_BONUS * weighing.compute_share(words_of_path - words)) / (1 + _RANK_LOSS * rank)
         span = own.get_part(start, end)
         ranked.append(FoundPassage(section_id=section_id, span=span, score=score, terms=words | words_of_path))

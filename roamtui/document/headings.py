@@ -322,15 +322,19 @@ def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
     return tokens
 
 
-def limit_nesting(parser: MarkdownIt) -> MarkdownIt:
-    """Make a parser treat quote and list markers as text if they are nested too deeply for Python's stack."""
-    from markdown_it.rules_block import blockquote, list_block  # noqa: PLC0415 - often not needed
+def make_parser(*rules: str) -> MarkdownIt:
+    """Make a CommonMark parser with more `rules`, which takes quote and list markers as text if they nest too deeply.
 
+    Python's stack limits how deeply they may nest.
+    """
+    from markdown_it import MarkdownIt, rules_block  # noqa: PLC0415 - often not needed
+
+    parser = MarkdownIt("commonmark").enable(rules)
     parser.options["maxNesting"] = _NESTING_MAX
     interrupted = ["paragraph", "reference", "blockquote"]
     ruler = parser.block.ruler
-    ruler.at("blockquote", partial(_read_container, blockquote), {"alt": [*interrupted, "list"]})
-    ruler.at("list", partial(_read_container, list_block), {"alt": interrupted})
+    ruler.at("blockquote", partial(_read_container, rules_block.blockquote), {"alt": [*interrupted, "list"]})
+    ruler.at("list", partial(_read_container, rules_block.list_block), {"alt": interrupted})
     return parser
 
 
@@ -346,9 +350,7 @@ def _read_container(rule: RuleFuncBlockType, state: StateBlock, start: int, end:
 @lru_cache(maxsize=1)
 def _get_block_parser() -> MarkdownIt:
     """Return the shared parser: CommonMark with tables and limited nesting."""
-    from markdown_it import MarkdownIt  # noqa: PLC0415 - often not needed
-
-    return limit_nesting(MarkdownIt("commonmark").enable("table"))
+    return make_parser("table")
 
 
 def restore_offsets(text: str, normalised: str, starts: array[int]) -> array[int]:

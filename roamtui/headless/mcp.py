@@ -9,7 +9,7 @@ import asyncio
 import logging
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mcp import types
@@ -35,6 +35,7 @@ from roamtui.headless.output import write_notice
 from roamtui.models.base import ToolSpec
 from roamtui.outline.render import render_outline
 from roamtui.search.base import Searcher
+from roamtui.sources.file_sources import FileStamps
 
 Context = ServerRequestContext[Any, Any]
 
@@ -127,7 +128,7 @@ class McpSession:
         read: Callable[[], tuple[Library, Loader | None]],
         options: OpenSectionOptions,
         make_searcher: Callable[[Library], Searcher | None] | None = None,
-        read_stamps: Callable[[], object] = lambda: None,
+        sources: Sequence[str] = (),
     ) -> None:
         """Open the library.
 
@@ -135,12 +136,12 @@ class McpSession:
             read: Opens the source. Returns its library, and a loader for the files that are not loaded yet.
             options: Budget for the sections that the client has open.
             make_searcher: Creates the searcher, or None if search is off.
-            read_stamps: Returns a value that changes with the source.
+            sources: The files and folders to look at for changes.
 
         Raises:
             RoamtuiError: The source cannot be opened.
         """
-        self._read, self._options, self._make_searcher, self._read_stamps = read, options, make_searcher, read_stamps
+        self._read, self._options, self._make_searcher, self._files = read, options, make_searcher, FileStamps(sources)
         self.conversation = Conversation(read()[0], options=options)
         self._searcher: Searcher | None = None
         self._stamps: object = None
@@ -165,7 +166,7 @@ class McpSession:
         is_first = not self._checked_at
         if not is_first and time.monotonic() - self._checked_at < _CHECK_SECONDS:
             return False
-        stamps = self._read_stamps()
+        stamps = self._files.read()
         if is_first or stamps != self._stamps:
             library, loader = self._read()
             if loader is not None:

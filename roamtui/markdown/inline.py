@@ -113,10 +113,7 @@ class InlineReader(Struct):
         """Open an element, such as emphasis, for the words that follow. It is a link if it has an `href`."""
         if len(self._open_elements) >= _NESTING_MAX:
             return
-        number = None
-        if href is not None:
-            number = len(self.links)
-            self.links.append(Link(href))
+        number = None if href is None else self._add_link(Link(href))
         self._open_elements.append((name, EMPHASES.get(name, Emphasis.NONE), number))
 
     def close(self, name: str) -> None:
@@ -138,8 +135,8 @@ class InlineReader(Struct):
             if href is None or style.link is not None:
                 self._add(shown, style)
             else:
-                self.links.append(Link(href, is_reference_mark=True))
-                self._add(shown, Words("", style.emphasis, len(self.links) - 1))
+                link = self._add_link(Link(href, is_reference_mark=True))
+                self._add(shown, Words("", style.emphasis, link))
 
     def add_html(self, text: str) -> None:
         """Add the text of HTML. White space becomes one space, or none at the start of a line."""
@@ -155,19 +152,13 @@ class InlineReader(Struct):
     def add_mark(self, label: str, href: str) -> None:
         """Add the label of a citation. It is a link, unless it is part of another link."""
         style = self._current_style
-        link = style.link
-        if link is None:
-            link = len(self.links)
-            self.links.append(Link(href, is_reference_mark=True))
+        link = self._add_link(Link(href, is_reference_mark=True)) if style.link is None else style.link
         self._words.append(Words(label, style.emphasis, link, group=self.group))
 
     def add_image(self, text: str, href: str) -> None:
         """Add a text in place of an image. It links to the image, unless it is part of another link."""
         style = self._current_style
-        link = style.link
-        if link is None and href:
-            link = len(self.links)
-            self.links.append(Link(href, is_image=True))
+        link = self._add_link(Link(href, is_image=True)) if style.link is None and href else style.link
         if text or href:
             self._words.append(Words(text or href, style.emphasis, link, is_image=True, group=self.group))
 
@@ -193,6 +184,11 @@ class InlineReader(Struct):
             emphasis |= added
             link = link if number is None else number
         return Words("", emphasis, link)
+
+    def _add_link(self, link: Link) -> int:
+        """Add a link, and return its number."""
+        self.links.append(link)
+        return len(self.links) - 1
 
     def _add(self, text: str, style: Words) -> None:
         sign = next((SCRIPT_SIGNS[name] for name, _, _ in reversed(self._open_elements) if name in SCRIPT_SIGNS), "")

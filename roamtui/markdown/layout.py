@@ -346,25 +346,17 @@ def _compute_column_widths(columns: Sequence[_Cells], room: int | None, *, can_s
     if sum(natural) <= room:
         return natural
     words = [min(_WORD_WIDTH_MAX, max(map(measure_longest_word, cells))) for cells in columns]
+    least = [1] * len(words)
+    return _narrow(natural, words, room) or (words if can_scroll else _narrow(words, least, room) or least)
+
+
+def _narrow(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """Give the widest columns a common width, but none less than its `least`. Return nothing if that is too wide."""
     for limit in range(room, 0, -1):
-        widths = [min(cells, max(limit, word)) for cells, word in zip(natural, words, strict=True)]
-        if sum(widths) <= room:
-            return widths
-    limit = _compute_width_limit(words, room)
-    return words if can_scroll else [min(word, max(1, limit)) for word in words]
-
-
-def _compute_width_limit(widths: Sequence[int], room: int) -> int:
-    """Compute the width that no column may exceed so that a table fits into `room`. `widths` are those without a limit.
-
-    The wider columns thus get a common width. It is 0 if there is not even one cell for each column.
-    """
-    for width in sorted(set(widths), reverse=True):
-        narrower = [cells for cells in widths if cells < width]
-        limit = (room - sum(narrower)) // (len(widths) - len(narrower))
-        if limit >= max(narrower, default=0):
-            return limit
-    return 0
+        narrowed = [min(width, max(limit, low)) for width, low in zip(widths, least, strict=True)]
+        if sum(narrowed) <= room:
+            return narrowed
+    return []
 
 
 def _wrap_row(row: _Cells, widths: Sequence[int], alignments: Sequence[str]) -> list[list[Run]]:

@@ -19,7 +19,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.rules_inline import text as read_text
 from msgspec import Struct, field
 
-from roamtui.document.headings import limit_nesting
+from roamtui.document.headings import make_parser
 from roamtui.document.text import compute_line_starts
 from roamtui.markdown.formulas import FORMULA, get_formula
 
@@ -29,7 +29,7 @@ _WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])"
 @lru_cache(maxsize=2)
 def get_parser(*, has_spans: bool = False) -> MarkdownIt:
     """Return the parser, which is made once. With `has_spans`, it looks for an `InlineSpans` in its environment."""
-    parser = limit_nesting(MarkdownIt("commonmark").enable(["table", "strikethrough"]))
+    parser = make_parser("table", "strikethrough")
     parser.block.ruler.at("reference", _read_reference)
     parser.inline.ruler.before("escape", "formula", _read_formula)
     parser.inline.ruler.before("link", "wikilink", _read_wikilink)

@@ -26,7 +26,7 @@ from roamtui.models.litellm_model import WorkerProcess
 from roamtui.models.options import ModelOptions
 from roamtui.models.registry import check_server_url
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
-from roamtui.search.base import Embedder, VectorArray
+from roamtui.search.base import Embedder, VectorRows
 
 _VECTORS = "model.safetensors"
 """File in every folder of a static model."""
@@ -135,23 +135,20 @@ class LocalEmbedder:
         self._lock = threading.Lock()
         self._model: Any = None
 
-    def embed(self, texts: Sequence[str]) -> VectorArray:
+    def embed(self, texts: Sequence[str]) -> VectorRows:
         """Return a row for each text. The first call loads the model."""
-        import numpy as np  # noqa: PLC0415 - an extra
-
         with self._lock:
             try:
                 if self._model is None:
                     from model2vec import StaticModel  # noqa: PLC0415 - an extra
 
                     self._model = StaticModel.from_pretrained(self._model_name, force_download=False)
-                rows = self._model.encode(list(texts), use_multiprocessing=False)
+                rows: VectorRows = self._model.encode(list(texts), use_multiprocessing=False)
             except Exception as error:  # reading a damaged model or downloading one may raise anything
                 reason = shorten(sanitise_line(str(error)), 200) or type(error).__name__
                 shown = shorten(sanitise_line(self._model_name), 80)
                 raise ModelError(f'The embedder "{shown}" failed: {reason}. Choose another with --embedder.') from error
-        matrix: VectorArray = np.asarray(rows, dtype=np.float32)
-        return matrix
+        return rows
 
 
 class LitellmEmbedder:
@@ -170,10 +167,8 @@ class LitellmEmbedder:
         self.name = name
         """Name under which its vectors are stored."""
 
-    def embed(self, texts: Sequence[str]) -> VectorArray:
+    def embed(self, texts: Sequence[str]) -> VectorRows:
         """Return a row for each text. After a transient failure, the request is sent again."""
-        import numpy as np  # noqa: PLC0415 - an extra
-
         try:
             batch = self._background.run(
                 self._background.worker.run_to_result(replace(self._job, texts=tuple(texts)), EmbeddingBatch)
@@ -181,7 +176,7 @@ class LitellmEmbedder:
         except ModelError as error:
             message = str(error).replace("--model", "--embedder").replace("--api-base", "embedder_api_base")
             raise ModelError(message) from None
-        return np.array(batch.vectors, dtype=np.float32)
+        return batch.vectors
 
 
 class ModelReranker:

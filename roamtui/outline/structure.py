@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, islice
 
 from msgspec import Struct
@@ -28,7 +28,7 @@ _RANGES_MAX = 64
 _TITLE_LENGTH_MAX = 80
 _REFERENCE = re.compile(r"([0-9a-f]{8})(?::(?:(\d{1,6})|c(\d{1,6}(?:\.\d{1,6})*)))?\Z", re.ASCII)
 _CANDIDATES_MAX = 20_000
-_ID_DISTANCE_MAX = 3
+_ID_SCORE_MIN = 62.0
 _TITLE_SCORE_MIN = 55.0
 _SUGGESTED_MAX = 3
 _ID_MARKS = " \t\r\n[]`\"'§"
@@ -167,16 +167,13 @@ def _fold(title: str) -> str:
 
 def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
     """Return up to 3 ids whose digits or titles are most similar to `requested`."""
-    from rapidfuzz import distance, fuzz, process  # noqa: PLC0415 - most sessions never need a suggestion
-
     wanted = sanitise_line(requested)[:200].strip("[]\"'` ")
     ids = list(islice(library.walk(), _CANDIDATES_MAX))
-    titles = {section_id: library.title_of(section_id) for section_id in ids}
-    distances = process.extract(wanted.lower(), ids, scorer=distance.Levenshtein.distance, limit=_SUGGESTED_MAX)
-    by_title = process.extract(wanted, titles, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX, score_cutoff=_TITLE_SCORE_MIN)
-    suggested_ids = [section_id for section_id, edits, _ in distances if edits <= _ID_DISTANCE_MAX]
-    suggested_ids += [section_id for _, _, section_id in by_title]
-    suggested_ids += [section_id for section_id, _, _ in distances]
+    by_id = _rank_similar(wanted.lower(), {section_id: section_id for section_id in ids})
+    by_title = _rank_similar(wanted, {section_id: library.title_of(section_id) for section_id in ids})
+    suggested_ids = [section_id for section_id, score in by_id if score >= _ID_SCORE_MIN]
+    suggested_ids += [section_id for section_id, score in by_title if score >= _TITLE_SCORE_MIN]
+    suggested_ids += [section_id for section_id, _ in by_id]
     return tuple(dict.fromkeys(suggested_ids))[:_SUGGESTED_MAX]
 
 
@@ -184,11 +181,17 @@ def find_unread_pages(library: Library, query: str) -> tuple[str, ...]:
     """Return up to 3 links whose pages were not read, with titles that are most similar to `query`."""
     if not any(NodeKind.LINK in document.columns.kinds for document in library.documents):
         return ()
-    from rapidfuzz import fuzz, process  # noqa: PLC0415 - only lists of links need it
-
     links = [node_id for node_id in library.walk() if library.get_label(node_id).kind is NodeKind.LINK]
     titles = {node_id: library.title_of(node_id) for node_id in links if not library.is_loaded(node_id)}
-    return tuple(node_id for _, _, node_id in process.extract(query, titles, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX))
+    return tuple(node_id for node_id, _ in _rank_similar(query, titles))
+
+
+def _rank_similar(wanted: str, texts: Mapping[str, str]) -> list[tuple[str, float]]:
+    """Return up to 3 ids whose texts are most similar to `wanted`, best first, with their scores from 0 to 100."""
+    from rapidfuzz import fuzz, process  # noqa: PLC0415 - few questions need it
+
+    ranked = process.extract(wanted, texts, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX)
+    return [(node_id, score) for _, score, node_id in ranked]
 
 
 class ChildRanges(Struct, frozen=True):

@@ -12,13 +12,15 @@ from roamtui.errors import RoamtuiError, UsageError
 
 if TYPE_CHECKING:  # numpy is an extra, and the settings need no library
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from roamtui.document.library import Library
     from roamtui.search.terms import TermMatcher
 
 VectorArray: TypeAlias = "NDArray[np.float32]"
 """One vector, or one vector in each row."""
+VectorRows: TypeAlias = "ArrayLike"
+"""Numbers in rows of the same length."""
 Progress = Callable[[int, int], None]
 """Receives the number of items that are done, and the total."""
 
@@ -128,7 +130,7 @@ class Embedder(Protocol):
     def name(self) -> str:
         """Name under which vectors are stored. Embedders with the same name must compute the same vectors."""
 
-    def embed(self, texts: Sequence[str]) -> VectorArray:
+    def embed(self, texts: Sequence[str]) -> VectorRows:
         """Return one row for each text, all of the same length.
 
         Raises:

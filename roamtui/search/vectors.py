@@ -12,7 +12,7 @@ from typing import Protocol
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.search.base import Embedder, Progress, VectorArray
+from roamtui.search.base import Embedder, Progress, VectorArray, VectorRows
 
 _PATH_LENGTH_MAX = 200
 """Maximum length of the titles before a chunk, in characters. The start, which is farthest from the text, is cut
@@ -159,7 +159,7 @@ def embed_texts(
     return np.frombuffer(b"".join(known[digest] for digest in digests), dtype=_STORED_TYPE).reshape(len(texts), -1)
 
 
-def _normalise_rows(matrix: VectorArray | Sequence[Sequence[float]]) -> VectorArray:
+def _normalise_rows(matrix: VectorRows) -> VectorArray:
     """Return the rows scaled to length 1. Zero vectors stay zero."""
     import numpy as np  # noqa: PLC0415 - an extra
 

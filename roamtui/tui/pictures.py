@@ -24,6 +24,7 @@ from roamtui.document.library import Library
 from roamtui.errors import OpeningCancelledError, RoamtuiError
 from roamtui.markdown.lines import PictureLine
 from roamtui.sources.convert.drawing import DrawingRequest, PictureFile
+from roamtui.sources.convert.subprocess_converter import draw_in_subprocess
 from roamtui.sources.pictures import find_picture, measure_picture, read_picture
 from roamtui.tui.context import ImageMode
 
@@ -113,8 +114,6 @@ class PictureStore:
 
     def load(self, picture: PictureLine) -> bytes | str:
         """Draw a picture in a subprocess, or return a sentence if that fails. Called in a thread."""
-        from roamtui.sources.convert.subprocess_converter import draw_in_subprocess  # noqa: PLC0415 - rarely needed
-
         is_packed = self.mode is ImageMode.KITTY
         width, height = CELL_PIXELS if is_packed else (1, 2)
         size = (picture.columns * width, picture.rows * height)

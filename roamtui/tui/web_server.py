@@ -8,16 +8,13 @@ import shlex
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
+from aiohttp import web
+from textual_serve.server import Server
 from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, format_reason
-
-if TYPE_CHECKING:
-    from aiohttp import web
-    from textual_serve.server import Server
 
 HOST = "127.0.0.1"
 _FOCUS_SCRIPT = """
@@ -42,14 +39,13 @@ _POLICY = (
 )
 """Content security policy: a page may load only what this server serves."""
 _TRAILING_BACKSLASHES = re.compile(r"\\+\Z")
-_MISSING_EXTRA = "`roamtui serve` needs the extra: pip install 'roamtui[serve]'"
 
 
 def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
     """Serve the app until ctrl+c, on a port of the loopback address. Each opened page runs a process with `arguments`.
 
     Raises:
-        RoamtuiError: The extra is not installed, or the port is taken.
+        RoamtuiError: The port is taken, or the system cannot pass an argument on.
     """
     try:
         make_web_server(arguments, port=port, title=title).serve()
@@ -62,14 +58,8 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
     """Make the server without starting it.
 
     Raises:
-        RoamtuiError: The extra is not installed.
+        RoamtuiError: The system cannot pass an argument on.
     """
-    try:
-        from aiohttp import web  # noqa: PLC0415 - an extra
-        from textual_serve.server import Server  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise RoamtuiError(_MISSING_EXTRA) from None
-
     hosts = (f"{HOST}:{port}", f"localhost:{port}")
     # The page gets its title, and has the focus from the start.
     head = f"<head><title>{escape(sanitise_line(title))} · roamtui</title><script>{_FOCUS_SCRIPT}</script>"

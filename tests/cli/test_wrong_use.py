@@ -130,11 +130,17 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert result.stderr == b""
 
 
+@pytest.mark.parametrize(
+    ("command", "missing", "module"),
+    [("mcp", "mcp", "roamtui.headless.mcp"), ("serve", "textual_serve.server", "roamtui.tui.web_server")],
+)
 def test_without_the_extra_one_sentence_says_how_to_get_it(
-    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
+    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch, command: str, missing: str, module: str
 ) -> None:
-    monkeypatch.setitem(sys.modules, "mcp", None)
-    monkeypatch.delitem(sys.modules, "roamtui.headless.mcp", raising=False)
-    result = run("mcp", garden)
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    result = run(command, garden)
     assert (result.code, result.out) == (1, "")
-    assert result.err == "roamtui: `roamtui mcp` needs an extra. Install it with: pip install 'roamtui[mcp]'\n"
+    assert result.err == (
+        f"roamtui: `roamtui {command}` needs an extra. Install it with: pip install 'roamtui[{command}]'\n"
+    )

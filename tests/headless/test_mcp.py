@@ -25,7 +25,6 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp import CALL_TOKENS_MAX, McpSession, make_mcp_server
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.file_sources import FileStamps
 from tests.headless.mcp_clients import WAIT_SECONDS, call, connect_stdio, list_ids, read_text
 from tests.outline.documents import find_id, make_library, write_words
 from tests.real_documents import PROJECT_DIR
@@ -69,7 +68,7 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
         lambda: Bootstrap().open(sources),
         options=OpenSectionOptions(),
         make_searcher=KeywordSearcher,
-        read_stamps=FileStamps(sources).read,
+        sources=sources,
     )
     async with Client(make_mcp_server(served)) as client:
         first = await call(client, "search_sections", query="old words", limit=1)

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
-from roamtui.document.headings import limit_nesting
+from roamtui.document.headings import make_parser
 from roamtui.document.text import compute_line_starts
 from roamtui.markdown.blocks import (
     Block,
@@ -83,7 +82,7 @@ _CONTAINER_LINES = (
 def _list_headings(text: str) -> list[int]:
     """Return the offsets of the headings that CommonMark finds outside containers."""
     starts = compute_line_starts(text)
-    tokens = limit_nesting(MarkdownIt("commonmark").enable(["table", "strikethrough"])).parse(text)
+    tokens = make_parser("table", "strikethrough").parse(text)
     opened = [token for token in tokens if token.type == "heading_open" and token.level == 0 and token.map]
     return [starts[token.map[0]] for token in opened if token.map]
 

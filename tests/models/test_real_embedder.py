@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from roamtui.models.search_models import LocalEmbedder
@@ -18,8 +19,9 @@ _MODEL = os.environ["ROAMTUI_STATIC_MODEL"]
 
 def test_it_knows_what_words_mean() -> None:
     embedder = LocalEmbedder(_MODEL)
-    query = embedder.embed(["How do I pay my employees?"])[0]
-    wages, roses = embedder.embed(["Wages are due monthly.", "Roses need water."])
+    query, wages, roses = np.asarray(
+        embedder.embed(["How do I pay my employees?", "Wages are due monthly.", "Roses need water."])
+    )
     assert query @ wages > query @ roses
 
 

@@ -1,4 +1,4 @@
-"""The server of `roamtui serve`, without its extra and with odd names."""
+"""The server of `roamtui serve` with odd names."""
 
 from __future__ import annotations
 
@@ -9,18 +9,12 @@ from types import SimpleNamespace
 import pytest
 
 from roamtui.errors import RoamtuiError
+
+pytest.importorskip("textual_serve", reason="the extra `serve` is not installed")
 from roamtui.tui.web_server import HOST, make_web_server
 
 
-def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "textual_serve.server", None)
-    with pytest.raises(RoamtuiError, match=r"pip install 'roamtui\[serve\]'") as caught:
-        make_web_server(["handbook.md"], port=8000, title="handbook.md")
-    assert caught.value.exit_code == 1
-
-
 def test_names_of_files_are_no_commands_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("textual_serve")
     monkeypatch.setattr("roamtui.tui.web_server.os", SimpleNamespace(name="nt"))
     server = make_web_server(["--", "a & calc.exe.md", "C:\\docs\\"], port=8000, title="a")
     assert server.command == f'"{sys.executable}" "-m" "roamtui" "--" "a & calc.exe.md" "C:\\docs\\\\"'
@@ -30,7 +24,6 @@ def test_names_of_files_are_no_commands_on_windows(monkeypatch: pytest.MonkeyPat
 
 
 def test_names_of_files_are_no_commands() -> None:
-    pytest.importorskip("textual_serve")
     arguments = ["--", "a b; touch $(x) 'y'.md"]
     server = make_web_server(arguments, port=8000, title="a\x1b[0m b")
     assert shlex.split(server.command)[-2:] == arguments

@@ -7,6 +7,8 @@ import zipfile
 import zlib
 from typing import Any, Final
 
+from lxml import etree
+
 from roamtui.errors import SourceError
 
 BYTES_MAX: Final = 200_000_000
@@ -45,8 +47,6 @@ class ZipPackage:
 
     def parse(self, part_name: str) -> Any:  # noqa: ANN401 - lxml has no types
         """Parse a part as XML, as much of it as is sound. No entity is expanded, and no other file is read."""
-        from lxml import etree  # noqa: PLC0415 - heavy, and not needed to list an archive
-
         parser = etree.XMLParser(
             recover=True, resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
         )

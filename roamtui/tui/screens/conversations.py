@@ -21,6 +21,7 @@ from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.conversation.state import ConversationState
 from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import SourceError
+from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.sources.file_sources import name_sources
@@ -142,8 +143,6 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
             return self._store.load(summary.id)
 
         def render_page(_: Path) -> str:
-            from roamtui.export.html import render_html  # noqa: PLC0415 - the other formats need no Markdown parser
-
             if summary.source != self._source:
                 raise SourceError("A web page shows the document. Resume this conversation first, then export it.")
             return render_html(load(), summary.source, self._conversation.state.library)

@@ -26,6 +26,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.editor import open_in_viewer
 from roamtui.errors import OpeningCancelledError, RoamtuiError, SourceError
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest, PictureFile
+from roamtui.sources.convert.subprocess_converter import draw_in_subprocess
 from roamtui.sources.pictures import PDF_BYTES_MAX, PICTURE_BYTES_MAX, find_picture, locate_document, read_picture
 from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap, Scope, make_bindings
@@ -140,8 +141,6 @@ class PictureScreen(Screen[None]):
             self._show(drawing, cell)
 
     def _load(self, request: DrawingRequest, worker: Worker[object]) -> Drawing:
-        from roamtui.sources.convert.subprocess_converter import draw_in_subprocess  # noqa: PLC0415 - rarely needed
-
         def check(_done: int, _count: int) -> None:
             if worker.is_cancelled:
                 raise OpeningCancelledError
