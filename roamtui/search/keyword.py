@@ -257,8 +257,7 @@ def _quote_forms(words: Iterable[str], language: Language) -> list[str]:
     if language is Language.ENGLISH:
         return [_quote(word) for word in words]
     roots = dict.fromkeys(reduce_word(word, language) for word in words)
-    forms = [f"{start}{root}" for root in roots for start in ("", "ge")]  # "ge" starts a participle
-    return [f"{_quote(form)} *" for form in forms if len(form) >= ROOT_LENGTH_MIN][:TERMS_MAX]
+    return [f"{_quote(root)} *" for root in roots if len(root) >= ROOT_LENGTH_MIN][:TERMS_MAX]
 
 
 def _list_synonyms(index: SectionIndex, query: Query, within: range) -> tuple[list[str], list[str]]:

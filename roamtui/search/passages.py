@@ -166,7 +166,7 @@ def rank_sentences(
     ranked: dict[str, RankedSentence] = {}
     for index, found in terms_by_unit.items():
         unit = units[index]
-        sentences = [*split_unit(text, unit)] if unit.kind not in _HEADING_KINDS else []
+        sentences = split_unit(text, unit) if unit.kind not in _HEADING_KINDS else ()
         for number, terms in _assign_terms(sentences, found).items():
             start, end = sentences[number].start, sentences[number].end
             score = _score_sentence(sentences[number], terms, weights) / total

@@ -27,18 +27,14 @@ def suggest_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, 
 
 
 def list_similar_words(word: str, words: Sequence[str]) -> tuple[str, ...]:
-    """Return up to three words that a mistyped one may mean, in singular or plural, most similar first."""
+    """Return up to three words that a mistyped one may mean, most similar first."""
     from rapidfuzz import distance, process  # noqa: PLC0415 - the first screen does not need it
 
     if len(word) < _LENGTH_MIN or not word.isalpha():
         return ()
-    similarities: dict[str, float] = {}
     scorer = distance.OSA.normalized_similarity
-    for spelling in (word, word[:-1] if word.endswith("s") else f"{word}s"):
-        similar = process.extract(spelling, words, scorer=scorer, score_cutoff=_SIMILARITY_MIN, limit=_CORRECTIONS_MAX)
-        for other, similarity, _ in similar:
-            similarities[other] = max(similarity, similarities.get(other, 0.0))
-    return tuple(sorted(similarities, key=lambda other: (-similarities[other], other))[:_CORRECTIONS_MAX])
+    found = process.extract(word, words, scorer=scorer, score_cutoff=_SIMILARITY_MIN, limit=_CORRECTIONS_MAX)
+    return tuple(other for other, *_ in found)
 
 
 _MESSAGES_MAX = 40

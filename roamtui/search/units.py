@@ -74,9 +74,6 @@ _LETTER = re.compile(r"[^\W_]")
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s)|[。！？｡]++[」』”’）】]*+")
 _CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
 _LAST_WORD = re.compile(r"[\w.]+$")
-_CLAUSE_END = re.compile(r";(?=\s)")
-_LONG_SENTENCE_LENGTH = 400
-"""A longer sentence, in characters, is divided at its semicolons. Contracts have such sentences."""
 _PARENTHESIS_LENGTH_MAX = 300
 """A parenthesis that does not close within this many characters is ignored."""
 _ABBREVIATION_WORDS = """
@@ -202,14 +199,13 @@ class _UnitReader:
 def find_sentence_end(text: str, offset: int) -> int | None:
     """Return the end of the sentence, row, heading or line of code at an offset, or None if there is none.
 
-    A long sentence is not divided. A sentence may continue in later paragraphs, for example after a page break.
+    A sentence may continue in later paragraphs, for example after a page break.
     """
     units = find_units(text)
     index = bisect_right(units, offset, key=lambda unit: unit.start) - 1
     if index < 0 or offset >= units[index].end:
         return None
-    ends = _get_sentence_ends(text, units[index])
-    end = ends[bisect_right(ends, offset)]
+    end = next((one.end for one in split_unit(text, units[index]) if offset < one.end), units[index].end)
     for unit, following in pairwise(units[index:]):
         is_unfinished = unit.kind in _SENTENCE_KINDS and not _ENDS_LIKE_SENTENCE.search(
             text, max(unit.start, unit.end - 20), unit.end
@@ -217,42 +213,24 @@ def find_sentence_end(text: str, offset: int) -> int | None:
         starts_lower = following.kind is UnitKind.PROSE and text[following.start].islower()
         if end != unit.end or not is_unfinished or not starts_lower or _LETTERED_ITEM.match(text, following.start):
             break
-        end = _get_sentence_ends(text, following)[0]
+        end = split_unit(text, following)[0].end
     return end
 
 
 @lru_cache(maxsize=CACHED_TEXTS_MAX)
-def _get_sentence_ends(text: str, unit: Unit) -> tuple[int, ...]:
-    """Return the ends of the undivided sentences of a unit. The last one is the end of the unit."""
-    ends = [end for _, end in _iter_sentence_spans(text, unit)] if unit.kind in _SENTENCE_KINDS else []
-    return (*ends, unit.end)
-
-
-def split_unit(text: str, unit: Unit) -> Iterator[Unit]:
-    """Yield the sentences of a unit. Long ones are divided. A row, heading or line of code is one sentence."""
+def split_unit(text: str, unit: Unit) -> tuple[Unit, ...]:
+    """Return the sentences of a unit. Each has a word. A row, heading or line of code is one sentence."""
     if unit.kind not in _SENTENCE_KINDS:
-        yield unit
-        return
-    for sentence_start, end in _iter_sentence_spans(text, unit):
-        start = cut = sentence_start
-        if end - start > _LONG_SENTENCE_LENGTH:  # divide it into as few pieces as possible
-            for semicolon in [*(match.end() for match in _CLAUSE_END.finditer(text, start, end)), end]:
-                if cut > start and semicolon - start > _LONG_SENTENCE_LENGTH:
-                    yield Unit(start, cut, unit.kind)
-                    start = cut + len(text[cut:semicolon]) - len(text[cut:semicolon].lstrip())
-                cut = semicolon
-        yield Unit(start, end, unit.kind)
-
-
-def _iter_sentence_spans(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the undivided sentences of a unit, without the white space before them. Each has a word."""
+        return (unit,)
+    sentences = []
     start = unit.start
     for end in [*_iter_inner_ends(text, unit), unit.end]:
         while start < end and text[start] in " \t\r\n>":
             start += 1
         if _WORD.search(text, start, end):
-            yield start, end
+            sentences.append(Unit(start, end, unit.kind))
             start = end
+    return tuple(sentences)
 
 
 def _iter_inner_ends(text: str, unit: Unit) -> Iterator[int]:

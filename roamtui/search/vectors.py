@@ -60,28 +60,24 @@ def make_chunks(library: Library, size: int) -> Iterator[tuple[str, str]]:
         titles = " > ".join(" ".join(title.split()) for title in path if title.strip())[-_PATH_LENGTH_MAX:]
         if columns.kinds[row] is NodeKind.SECTION and (heading := _HEADING.match(text)) is not None:
             text = text[heading.end() :]  # the heading is among the titles
-        pieces = [text[start:end] for start, end in split_text(text, size)]
-        for piece in pieces or [""]:
+        for piece in [*split_text(text, size)] or [""]:
             yield section_id, f"{titles}\n{piece}".strip()
 
 
-def split_text(text: str, size: int) -> list[tuple[int, int]]:
-    """Return the spans of the pieces of a text, which together cover everything except white space.
+def split_text(text: str, size: int) -> Iterator[str]:
+    """Yield the pieces of a text, which together have everything except white space.
 
     A piece ends after the last paragraph that ends in its second half. If none does, it ends after a sentence or line,
     or else after a word.
     """
-    spans = []
     position = 0
     while piece := text[position : position + size]:
         if position + size < len(text):
             ends = ([match.end() for match in pattern.finditer(piece, size // 2)] for pattern in _CHUNK_ENDS)
             piece = piece[: next((found[-1] for found in ends if found), size)]
-        if piece.strip():
-            start = position + len(piece) - len(piece.lstrip())
-            spans.append((start, position + len(piece.rstrip())))
         position += len(piece)
-    return spans
+        if piece.strip():
+            yield piece.strip()
 
 
 class VectorIndex:

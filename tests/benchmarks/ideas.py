@@ -14,7 +14,6 @@ import hashlib
 import importlib.util
 import json
 import random
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -51,7 +50,6 @@ _HITS_MAX = 5
 _TITLES = 60
 """Number of titles that are mistyped in each source."""
 _TITLE_WORD_LENGTH_MIN = 6
-_NEVER = re.compile(r"(?!)")
 
 IDEAS: dict[str, Sequence[tuple[object, str, object]]] = {
     "statements that a question names": [(keyword, "find_statements", lambda *_: [])],
@@ -62,7 +60,6 @@ IDEAS: dict[str, Sequence[tuple[object, str, object]]] = {
     "words of the path": [(keyword, "_PATH_SHARE", 0)],
     "early sentences": [(passages, "_EARLY_BONUS", 0)],
     "synonyms": [(keyword, "_list_synonyms", lambda *_: ([], []))],
-    "semicolons divide long sentences": [(units, "_CLAUSE_END", _NEVER)],
     "terms close together": [(passages, "_PROXIMITY_BONUS", 0)],
     "corrections": [(keyword, "suggest_corrections", lambda *_: {})],
     "a clear hit comes open": [(retrieval_context, "pick_confident_hit", lambda *_, **__: ())],

@@ -109,15 +109,6 @@ def test_the_end_of_the_sentence_around_a_character(text: str, words: str, end: 
     assert text[:found].endswith(end)
 
 
-def test_a_very_long_sentence_is_divided_at_semicolons() -> None:
-    clauses = [f"clause {number} {'word ' * 30}ends;" for number in range(6)]
-    text = " ".join(clauses)
-    pieces = _split(text)
-    assert len(pieces) == 3
-    assert " ".join(pieces) == text
-    assert all(piece.endswith(";") and len(piece) <= 400 for piece in pieces)
-
-
 @given(_TEXT)
 def test_sentences_are_slices_in_order(text: str) -> None:
     sentences = split_sentences(text)
