@@ -23,8 +23,7 @@ from roamtui.document.loader import Loader, LoadingOptions, get_link_url, is_url
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import ProgressLine, report_conversion, warn, write_notice
-from roamtui.models.base import Model
-from roamtui.models.options import OFFLINE
+from roamtui.models.base import OFFLINE, Model
 from roamtui.models.recorded import RECORDED
 from roamtui.models.registry import make_model
 from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
@@ -34,8 +33,7 @@ from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation, load_summaries
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.convert.converted import ConversionOptions, PageReport
-from roamtui.sources.file_sources import split_sources
-from roamtui.sources.listing import estimate_load_cost
+from roamtui.sources.listing import estimate_load_cost, split_sources
 from roamtui.sources.web.urls import normalise_url, origin_of
 from roamtui.table.columns import drop_repeated_columns, parse_question, read_columns
 from roamtui.table.runner import TablePlan

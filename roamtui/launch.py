@@ -30,7 +30,7 @@ from roamtui.models.registry import discover_local_models, list_usable_models
 from roamtui.paths import config_path, conversations_path, display_path, get_resource_dir, themes_path
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
-from roamtui.sources.file_sources import name_sources, split_sources, stamp_source
+from roamtui.sources.listing import name_sources, split_sources, stamp_source
 from roamtui.table.store import is_table
 from roamtui.tui.context import AppContext, ImageMode, OfferGroup, StartOffer, TuiOptions
 

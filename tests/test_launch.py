@@ -18,7 +18,7 @@ from roamtui.launch import Launch
 from roamtui.models.registry import LOCAL_SERVERS, LocalServer, discover_local_models
 from roamtui.paths import config_path
 from roamtui.settings import Settings, load_settings
-from roamtui.sources.file_sources import split_sources
+from roamtui.sources.listing import split_sources
 from roamtui.tui.context import AppContext
 from tests.fakes.site import FakeSite, make_ollama
 

@@ -12,7 +12,7 @@ from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
 from roamtui.document.plain import strip_blank_lines
 from roamtui.errors import RoamtuiError
-from roamtui.models.options import OFFLINE
+from roamtui.models.base import OFFLINE
 from roamtui.outline.labels import format_path
 from roamtui.quotes.read import is_not_found
 from roamtui.quotes.verdicts import verify_citations

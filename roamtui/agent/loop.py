@@ -52,6 +52,7 @@ from roamtui.document.parallel import run_in_thread
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
+    OFFLINE,
     Model,
     ModelRequest,
     ReplyFinished,
@@ -62,7 +63,6 @@ from roamtui.models.base import (
     UsageReported,
     warm_up_model,
 )
-from roamtui.models.options import OFFLINE
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.search.base import Hit, Progress, Searcher
 

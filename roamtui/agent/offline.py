@@ -25,7 +25,7 @@ from roamtui.document.node import Span
 from roamtui.document.plain import format_count, sanitise_line
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import RoamtuiError
-from roamtui.models.options import OFFLINE
+from roamtui.models.base import OFFLINE
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_path
 from roamtui.outline.spans import split_pages
 from roamtui.outline.structure import find_unread_pages

@@ -36,7 +36,7 @@ from roamtui.document.library import LISTING_KEY, Library
 from roamtui.document.loader import Loader, get_link_url, is_loadable, make_refusal
 from roamtui.document.parallel import run_in_thread
 from roamtui.outline.structure import resolve_reference
-from roamtui.sources.file_sources import split_sources
+from roamtui.sources.listing import split_sources
 
 _ROUNDS_MAX = 3
 """Maximum number of rounds of loading. A page may redirect to another origin, which the person must approve first."""

@@ -22,8 +22,7 @@ from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, NodeLabel, S
 from roamtui.document.plain import sanitise_line
 from roamtui.document.text import line_number_at
 from roamtui.errors import UnknownSectionError
-from roamtui.sources.file_sources import split_sources
-from roamtui.sources.listing import format_name, format_names
+from roamtui.sources.listing import format_name, format_names, split_sources
 from roamtui.sources.read import is_path
 
 LISTING_KEY = "/"

@@ -20,8 +20,7 @@ from roamtui.document.parse import parse_source_text
 from roamtui.document.web_loader import open_web_source, parse_page
 from roamtui.errors import SourceError, UsageError
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
-from roamtui.sources.file_sources import list_sources
-from roamtui.sources.listing import read_listed
+from roamtui.sources.listing import list_sources, read_listed
 from roamtui.sources.read import RawText, is_path, read_source
 from roamtui.sources.web.page import FetchedPage, FetchOptions, OriginNotApprovedError
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of

@@ -13,7 +13,7 @@ from roamtui.document.headings import HeadingTable, restore_offsets, scan_headin
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import find_body_start, measure_front_matter, normalise_line_ends
-from roamtui.markdown.plain_words import extract_words
+from roamtui.markdown.inline import extract_words
 from roamtui.sources.read import RawText
 
 GROUP_LENGTH = 800

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from roamtui.document.plain import format_count
 from roamtui.headless.output import write_notice, write_sanitised
-from roamtui.models.options import ModelOptions
+from roamtui.models.base import ModelOptions
 from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_model, inspect_providers, probe_server
 from roamtui.paths import cache_path, config_path, conversations_path
 from roamtui.sources.convert.converted import has_tesseract

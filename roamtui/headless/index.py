@@ -12,9 +12,8 @@ from roamtui.document.library import Library
 from roamtui.document.tokens import format_tokens
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
-from roamtui.models.base import Model
+from roamtui.models.base import OFFLINE, Model
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.options import OFFLINE
 from roamtui.paths import cache_path
 from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher

@@ -35,7 +35,7 @@ from roamtui.headless.output import write_notice
 from roamtui.models.base import ToolSpec
 from roamtui.outline.render import render_outline
 from roamtui.search.base import Searcher
-from roamtui.sources.file_sources import FileStamps
+from roamtui.sources.listing import FileStamps
 
 Context = ServerRequestContext[Any, Any]
 

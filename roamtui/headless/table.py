@@ -10,8 +10,7 @@ from pathlib import Path
 from roamtui.errors import UsageError
 from roamtui.export.table import RENDERERS, format_progress
 from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
-from roamtui.models.base import get_startup_note
-from roamtui.models.options import OFFLINE
+from roamtui.models.base import OFFLINE, get_startup_note
 from roamtui.table.cells import CellState
 from roamtui.table.runner import TablePlan, fill_table
 from roamtui.table.store import Table

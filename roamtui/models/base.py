@@ -1,4 +1,4 @@
-"""The model port: one method that takes a request and yields events."""
+"""The model port: one method that takes a request and yields events, and the options of providers' models."""
 
 from __future__ import annotations
 
@@ -124,3 +124,46 @@ async def complete_once(model: Model, system: str, question: str) -> str:
             if isinstance(event, TextDelta):
                 text += event.text
     return text
+
+
+OLLAMA_WINDOW_TOKENS = 32_768
+"""Default for `num_ctx`, because Ollama's own default is small, and longer input is silently truncated."""
+_FIRST_TOKEN_SECONDS = 120.0
+_LOCAL_FIRST_TOKEN_SECONDS = 900.0
+"""A server of one's own may need minutes to read a long request before its first word."""
+
+OFFLINE = "offline"
+"""Name of the choice to use no model."""
+
+
+class ModelOptions(Struct, frozen=True, kw_only=True):
+    """Sizes, timeouts and retries of requests to a model."""
+
+    window_tokens: int | None = None
+    """Size of the context window, or None if the model's registry entry says it."""
+    output_tokens: int | None = None
+    """Maximum tokens of a reply. If None, Anthropic models get at most 8,192, because Anthropic requires a number."""
+    temperature: float | None = None
+    first_token_seconds: float | None = None
+    """Seconds to wait for the first piece of a reply. If None, 120, or 900 for a server that the person named."""
+    gap_seconds: float = 60.0
+    """Seconds to wait between two pieces of a reply."""
+    retries: int = 3
+    """Number of retries after a transient failure."""
+    connect_seconds: float = 10.0
+    """Timeout for a connection."""
+    cancel_seconds: float = 0.08
+    """Longest wait for a cancelled reply to end. Then the process is killed, so that cancelling takes less than 100
+    ms."""
+    retry_wait_seconds: float = 1.0
+    """Wait before the first retry if the provider names no time. It doubles with each further retry."""
+    retry_wait_seconds_max: float = 60.0
+    """If the provider asks for a longer wait, there is no retry."""
+    has_spending_cap: bool = False
+    """Whether the person set a spending limit, so that an unknown price is worth a notice."""
+
+    def get_first_token_timeout(self, *, is_local: bool) -> float:
+        """Return the timeout in seconds for the first piece of a reply."""
+        if self.first_token_seconds is not None:
+            return self.first_token_seconds
+        return _LOCAL_FIRST_TOKEN_SECONDS if is_local else _FIRST_TOKEN_SECONDS

@@ -19,8 +19,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.transcript import Role
 from roamtui.errors import ModelError, format_reason
-from roamtui.models.base import ModelEvent, ModelRequest, RetryPending
-from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
+from roamtui.models.base import OLLAMA_WINDOW_TOKENS, ModelEvent, ModelOptions, ModelRequest, RetryPending
 from roamtui.models.worker_protocol import (
     EmbeddingBatch,
     Frame,

@@ -16,9 +16,8 @@ from msgspec import Struct
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, SourceError, UsageError
-from roamtui.models.base import Model, ModelEvent, ModelRequest
+from roamtui.models.base import OFFLINE, Model, ModelEvent, ModelOptions, ModelRequest
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
-from roamtui.models.options import OFFLINE, ModelOptions
 from roamtui.models.recorded import RECORDED, RecordedModel
 from roamtui.models.secrets import PROVIDERS, get_key_variable
 from roamtui.sources.web.page import FetchOptions, UnreachableError

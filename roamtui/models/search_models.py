@@ -21,9 +21,8 @@ from msgspec.structs import replace
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, UsageError
-from roamtui.models.base import Model, complete_once
+from roamtui.models.base import Model, ModelOptions, complete_once
 from roamtui.models.litellm_model import WorkerProcess
-from roamtui.models.options import ModelOptions
 from roamtui.models.registry import check_server_url
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
 from roamtui.search.base import Embedder, VectorRows

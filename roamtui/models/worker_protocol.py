@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from roamtui.models.base import ModelEvent, ModelRequest
-from roamtui.models.options import ModelOptions
+from roamtui.models.base import ModelEvent, ModelOptions, ModelRequest
 from roamtui.models.secrets import PROVIDERS
 
 Frame = dict[str, Any]

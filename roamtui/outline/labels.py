@@ -14,7 +14,7 @@ from roamtui.document.node import Node, NodeKind, NodeLabel, Span
 from roamtui.document.plain import sanitise_line, shorten, strip_anchor
 from roamtui.document.text import measure_front_matter, normalise_line_ends
 from roamtui.document.tokens import format_tokens
-from roamtui.markdown.plain_words import strip_tags
+from roamtui.markdown.inline import strip_tags
 
 WHOLE_TOKENS_MAX = 3_000
 """Maximum tokens of a subtree that a model gets whole when it opens a section."""

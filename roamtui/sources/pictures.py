@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from roamtui.sources.convert.drawing import PIXELS_MAX, PictureFile
 from roamtui.sources.convert.zip_package import ENCRYPTED_FLAG, ZIP_ERRORS, is_bounded
-from roamtui.sources.file_sources import split_sources
+from roamtui.sources.listing import split_sources
 
 PICTURE_BYTES_MAX = 20_000_000
 PDF_BYTES_MAX = 200_000_000

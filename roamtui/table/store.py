@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from roamtui.conversation.log import LOG_SUFFIX, LineFile, map_store_errors
 from roamtui.document.plain import sanitise_line
-from roamtui.sources.file_sources import list_sources
+from roamtui.sources.listing import list_sources
 from roamtui.sources.read import check_file, is_path
 from roamtui.table.cells import Cell
 from roamtui.table.columns import Column

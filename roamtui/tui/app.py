@@ -22,7 +22,7 @@ from typing_extensions import override
 
 from roamtui.document.plain import sanitise_text
 from roamtui.paths import get_resource_dir
-from roamtui.sources.file_sources import split_sources
+from roamtui.sources.listing import split_sources
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue

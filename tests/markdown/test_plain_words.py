@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.document.parse import parse_document
-from roamtui.markdown.plain_words import extract_words
+from roamtui.markdown.inline import extract_words
 
 
 @pytest.mark.parametrize(

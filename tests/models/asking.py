@@ -5,8 +5,7 @@ from __future__ import annotations
 from contextlib import aclosing
 
 from roamtui.conversation.transcript import Message, Role, ToolCall
-from roamtui.models.base import Model, ModelEvent, ModelRequest, TextDelta, ToolCallReceived, ToolSpec
-from roamtui.models.options import ModelOptions
+from roamtui.models.base import Model, ModelEvent, ModelOptions, ModelRequest, TextDelta, ToolCallReceived, ToolSpec
 
 OPTIONS = ModelOptions(retry_wait_seconds=0.01, cancel_seconds=5.0)
 """No waits between retries; a slow machine is not a process that hangs."""

@@ -7,9 +7,8 @@ import json
 import pytest
 
 from roamtui.conversation.transcript import ToolCall
-from roamtui.models.base import ModelRequest
+from roamtui.models.base import ModelOptions, ModelRequest
 from roamtui.models.completion import CallAssembler, build_arguments
-from roamtui.models.options import ModelOptions
 from roamtui.models.worker_protocol import Job, ResolvedModel
 from tests.models.asking import answer_calls, make_request
 

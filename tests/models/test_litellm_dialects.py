@@ -9,6 +9,7 @@ import pytest
 
 from roamtui.conversation.transcript import ToolCall, Usage
 from roamtui.models.base import (
+    ModelOptions,
     ReplyFinished,
     TextDelta,
     UsageReported,
@@ -16,7 +17,6 @@ from roamtui.models.base import (
     warm_up_model,
 )
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
-from roamtui.models.options import ModelOptions
 from tests.fakes.model_servers import Ending, FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer, FakeReply
 from tests.models.asking import CALLS, OPTIONS, answer_calls, collect, join_text, list_calls, make_request
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.errors import ModelError
+from roamtui.models.base import ModelOptions
 from roamtui.models.litellm_model import WorkerProcess
-from roamtui.models.options import ModelOptions
 from roamtui.models.search_models import (
     BackgroundLoop,
     LitellmEmbedder,

@@ -17,12 +17,12 @@ import pytest_asyncio
 
 from roamtui.errors import ModelError
 from roamtui.models.base import (
+    ModelOptions,
     ReplyFinished,
     RetryPending,
     TextDelta,
 )
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
-from roamtui.models.options import ModelOptions
 from tests.fakes import model_process
 from tests.models.asking import collect, join_text, make_request
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.errors import SourceError
-from roamtui.sources.file_sources import (
+from roamtui.sources.listing import (
     FileStamps,
     SourceStamp,
     join_sources,

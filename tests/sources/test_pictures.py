@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.sources.convert.drawing import PictureFile
-from roamtui.sources.file_sources import join_sources
+from roamtui.sources.listing import join_sources
 from roamtui.sources.pictures import find_picture, measure_picture, parse_size, read_picture
 from tests.sources.convert.samples import make_epub_parts, pack
 from tests.sources.sample_pictures import make_bomb, make_gif, make_png

@@ -18,7 +18,7 @@ from roamtui.conversation.transcript import QuoteState
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.launch import EXAMPLE, Launch
-from roamtui.models.options import OFFLINE
+from roamtui.models.base import OFFLINE
 from roamtui.models.recorded import RecordedModel
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp

@@ -14,7 +14,7 @@ from pptx.oxml import parse_xml
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
 from roamtui.sources.convert.html_tree import make_absolute_href
-from roamtui.sources.convert.row_tables import write_table
+from roamtui.sources.convert.separated import write_table
 from roamtui.sources.convert.zip_package import ZipPackage, get_local_name
 
 _DEFAULT_TITLES = frozenset({"", "PowerPoint Presentation", "Slide 1"})

@@ -15,7 +15,7 @@ from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
 from roamtui.sources.convert.converted import ZIP_START, ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
-from roamtui.sources.convert.row_tables import is_header, write_table
+from roamtui.sources.convert.separated import is_header, write_table
 from roamtui.sources.convert.zip_package import BYTES_MAX, ZipPackage
 
 _CELLS_MAX = 4_000_000

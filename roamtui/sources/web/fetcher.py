@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from roamtui.sources.web.backend import Deadline, Dial, HostResolver, Resolve, resolve_with_system
+from roamtui.sources.web.backend import Deadline, Dial, HostResolver, Resolve, resolve_proxy, resolve_with_system
 from roamtui.sources.web.cache import MISSING_STATUSES, PAGE_STATUSES, HttpResponse, PageCache
 from roamtui.sources.web.http_client import HttpClient
 from roamtui.sources.web.page import (
@@ -21,7 +21,6 @@ from roamtui.sources.web.page import (
     OriginNotApprovedError,
     make_status_error,
 )
-from roamtui.sources.web.proxy import resolve_proxy
 from roamtui.sources.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
 
 _DEFAULT_OPTIONS = FetchOptions()

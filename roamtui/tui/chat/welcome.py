@@ -11,7 +11,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import format_count, sanitise_line, shorten, strip_anchor
 from roamtui.document.tokens import format_tokens
-from roamtui.models.options import OFFLINE
+from roamtui.models.base import OFFLINE
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, ExampleTarget, wrap
 from roamtui.tui.tree.visible_lines import estimate_row_tokens

@@ -24,7 +24,7 @@ from roamtui.errors import SourceError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
-from roamtui.sources.file_sources import name_sources
+from roamtui.sources.listing import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog

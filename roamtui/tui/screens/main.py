@@ -23,8 +23,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState
 from roamtui.document.node import Span
-from roamtui.models.base import get_startup_note, warm_up_model
-from roamtui.models.options import OFFLINE
+from roamtui.models.base import OFFLINE, get_startup_note, warm_up_model
 from roamtui.models.recorded import RECORDED
 from roamtui.quotes.recheck import resolve_citation
 from roamtui.tui.actions import Keymap, Scope, make_bindings
