@@ -55,7 +55,6 @@ def make_pdf(
     bookmarks: Sequence[tuple[int, str, int]] = (),
     title: str = "",
     empty: str = "",
-    size: tuple[int, int] = (612, 792),
 ) -> bytes:
     """Return a PDF.
 
@@ -64,7 +63,6 @@ def make_pdf(
         bookmarks: Level from 1 on, title, and 0-based page of each, in order.
         title: In its information.
         empty: What is drawn on pages without lines.
-        size: Width and height of the pages in points.
     """
     objects = [""] * 6
     numbers = []
@@ -73,7 +71,7 @@ def make_pdf(
         objects.append(_write_stream(stream or empty))
         numbers.append(len(objects) + 1)
         objects.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {size[0]} {size[1]}] /Contents {len(objects)} 0 R "
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {len(objects)} 0 R "
             "/Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>"
         )
     outline = _write_outline(objects, bookmarks, numbers) if bookmarks else ""
@@ -86,8 +84,8 @@ def make_pdf(
     return assemble(objects)
 
 
-def make_scan(data: bytes, pages: Sequence[int], *, dots_per_inch: int = 200, typed: Sequence[PdfLine] = ()) -> bytes:
-    """Return a PDF with pictures of the pages of another one, as a scanner makes it. Pages are counted from 0.
+def make_scan(data: bytes, pages: Sequence[int], *, typed: Sequence[PdfLine] = ()) -> bytes:
+    """Return a PDF with pictures of the pages of another one, at 200 dots per inch. Pages are counted from 0.
 
     If `typed` has lines, they are on a page of their own, the last one, as text.
     """
@@ -98,7 +96,7 @@ def make_scan(data: bytes, pages: Sequence[int], *, dots_per_inch: int = 200, ty
         with file.open_page(page_number) as page:
             assert page is not None
             width, height = page.measure()
-            columns, rows = (round(length * dots_per_inch / 72) for length in (width, height))
+            columns, rows = (round(length * 200 / 72) for length in (width, height))
             pixels = page.draw(columns, rows, (0.0, 0.0, 1.0, 1.0))
         packed = zlib.compress(bytes(pixels[::3])).decode("latin-1")
         objects.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -115,38 +115,31 @@ def _read_contents_page(
         if match and (linked_pages or match[2][-1].isdigit()):
             title, label = match[1], match[2]
         target = linked_pages[0] if linked_pages else find_page_by_label(printed, label, number) if label else None
-        title = title[:_TITLE_LENGTH_MAX].strip(_LEADERS)
-        lines.append(_ContentsLine(title, label, target, row.x0, bool(linked_pages)))
+        lines.append(_ContentsLine(title.strip(_LEADERS), label, target, row.x0, bool(linked_pages)))
     linked = sum(line.is_linked for line in lines)
     labelled = sum(line.page is not None and bool(line.label) for line in lines)
     is_linked_list = linked >= _LINKED_MIN and (labelled >= _LINKED_MIN or linked * 2 >= len(lines))
     is_labelled_list = labelled >= _LABELLED_MIN and (is_headed or (is_early and labelled * 2 >= len(lines)))
-    if not (is_linked_list or is_labelled_list):
-        return []
     targets = [line.page for line in lines if line.page is not None]
     rising = sum(first <= second for first, second in pairwise(targets))
-    if rising < _RISING_SHARE * (len(targets) - 1):
-        return []
-    return lines
+    is_rising = rising >= _RISING_SHARE * (len(targets) - 1)
+    return lines if is_rising and (is_linked_list or is_labelled_list) else []
 
 
-def _join_wrapped(lines: Sequence[_ContentsLine]) -> Iterator[_ContentsLine]:
-    """Yield the lines with wrapped titles joined."""
-    pending: _ContentsLine | None = None
+def _join_wrapped(lines: Sequence[_ContentsLine]) -> list[_ContentsLine]:
+    """Return the lines with wrapped titles joined."""
+    joined: list[_ContentsLine] = []
     for line in lines:
         is_title = any(map(str.isalpha, line.title)) and not _CONTENTS_TITLE.fullmatch(line.title)
-        if not is_title or (pending is None and line.page is None):
+        if not is_title or (not joined and line.page is None):
             continue
-        if pending is not None and _is_continued(pending, line):
-            pending.title = f"{pending.title} {line.title}"
-            pending.label = pending.label or line.label
-            pending.page = line.page if pending.page is None else pending.page
-            continue
-        if pending is not None:
-            yield pending
-        pending = line
-    if pending is not None:
-        yield pending
+        if joined and _is_continued(joined[-1], line):
+            joined[-1].title += f" {line.title}"
+            joined[-1].label = joined[-1].label or line.label
+            joined[-1].page = line.page if joined[-1].page is None else joined[-1].page
+        else:
+            joined.append(line)
+    return joined
 
 
 def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
@@ -172,15 +165,9 @@ def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
     """
     item_indents = [line.x0 for line in lines if parse_item(line.title)]
     if len(item_indents) >= 3:
-        levels = []
-        for line in lines:
-            if parse_item(line.title):
-                levels.append(2)
-            elif parse_part(line.title):
-                levels.append(1)
-            else:
-                levels.append(2 if line.x0 <= min(item_indents) + _INDENT_TOLERANCE else 3)
-        return levels
+        indent_max = min(item_indents) + _INDENT_TOLERANCE
+        are_parts = [parse_part(line.title) and not parse_item(line.title) for line in lines]
+        return [1 if part else 2 + (line.x0 > indent_max) for part, line in zip(are_parts, lines, strict=True)]
     indents: list[float] = []
     for x0 in sorted(line.x0 for line in lines):
         if not indents or x0 > indents[-1] + _INDENT_TOLERANCE:

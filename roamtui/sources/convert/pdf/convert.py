@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import textwrap
@@ -37,12 +36,11 @@ from roamtui.sources.convert.pdf.tables import detect_tables
 _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
 """Time limit for reading the pages, without OCR. No page is started after it."""
-_BOOKMARKS_MIN = 5
 _PAGES_PER_BOOKMARK_MAX = 4
-"""Fewer than five bookmarks are an outline only if the file has at most this many pages per bookmarked page."""
+"""Bookmarks of one or two pages are an outline only if the file has at most this many pages for each."""
 _FIRST_WORDS_LENGTH = 60
-_SHOWN_PAGES_MAX = 12
-_OCR_ADVICE = "Run text recognition first, for example `ocrmypdf --skip-text {} OUT.pdf`."
+_PAGES_LENGTH_MAX = 60
+_SCAN_ADVICE = "Scans are read with `--ocr`, if tesseract is installed."
 _OCR_SECONDS_MAX = 60
 """Time limit for one page."""
 _DOTS_PER_POINT = 300 / 72
@@ -75,7 +73,7 @@ def convert_pdf(
     if not pages:
         raise SourceError(f"{name} is damaged: it has no page. Open it in its own program and save it again.")
     if not any(rows):
-        raise SourceError(f"{name} contains no text. {_advise(shlex.quote(name), languages)}")
+        raise SourceError(f"{name} contains no text. {_SCAN_ADVICE}")
     repairer = WordRepairer(rows)
     for page_rows in rows:
         repairer.repair(page_rows)
@@ -103,7 +101,6 @@ def _read_pages(
     """Read all pages, within limits. Also return one sentence for each kind of missing text."""
     pages: list[PageText] = []
     without_text: list[int] = []
-    damaged: list[int] = []
     deadline = time.monotonic() + _SECONDS_MAX
     for number in range(min(file.page_count, _PAGES_MAX)):
         if time.monotonic() > deadline:
@@ -111,30 +108,22 @@ def _read_pages(
         with file.open_page(number) as page:
             rows = read_rows(page) if page is not None else []
             links = page.read_links() if page is not None and rows else []
-            if page is not None and not rows and not page.is_blank():
+            if page is not None and not rows and not page.is_blank() and ocr_languages:
                 started = time.monotonic()
-                rows = recognise_rows(page, ocr_languages) if ocr_languages else []
+                rows = recognise_rows(page, ocr_languages)
                 deadline += time.monotonic() - started
-                without_text += [] if rows else [number + 1]
-            damaged += [] if page is not None else [number + 1]
+            if not rows and (page is None or not page.is_blank()):
+                without_text.append(number + 1)
             pages.append(PageText(rows, links))
         if report is not None:
             report(number + 1, file.page_count)
     notes = []
-    if damaged:
-        notes.append(f"{_format_pages(damaged)} damaged and were skipped.")
     if without_text:
-        notes.append(f"{_format_pages(without_text)} without text. {_advise('IN.pdf', ocr_languages)}")
+        shown = textwrap.shorten(", ".join(map(str, without_text)), _PAGES_LENGTH_MAX, placeholder=" …")
+        notes.append(f"Pages without text: {shown}. {_SCAN_ADVICE}")
     if len(pages) < file.page_count:
         notes.append(f"Only the first {len(pages):,} of its {file.page_count:,} pages were read.")
     return pages, notes
-
-
-def _advise(name: str, ocr_languages: Sequence[str]) -> str:
-    """Return a sentence of advice about pages without text."""
-    if ocr_languages:
-        return "Tesseract found no text there, failed or took too long."
-    return "If it is a scan, open it with `--ocr`." if has_tesseract() else _OCR_ADVICE.format(name)
 
 
 def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
@@ -149,9 +138,8 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
     scale = min(_DOTS_PER_POINT, (_PIXELS_MAX / max(1.0, width * height)) ** 0.5)
     columns, lines = max(1, round(width * scale)), max(1, round(height * scale))
     picture = b"P6 %d %d 255\n" % (columns, lines) + page.draw(columns, lines, (0.0, 0.0, 1.0, 1.0))
-    program = shutil.which(TESSERACT)
     names = "+".join(filter(_LANGUAGE.fullmatch, languages)) or "eng"
-    assert program is not None
+    program = shutil.which(TESSERACT) or TESSERACT
     command = [program, "stdin", "stdout", "-l", names, "--dpi", str(round(scale * 72)), "-c", "textonly_pdf=1", "pdf"]
     try:
         done = subprocess.run(  # noqa: S603 - no shell, and no text of the document
@@ -177,13 +165,6 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
     return rows
 
 
-def _format_pages(numbers: list[int]) -> str:
-    """Format page numbers as the start of a sentence, such as `Pages 3, 4, 9 are`."""
-    more = ", …" if len(numbers) > _SHOWN_PAGES_MAX else ""
-    shown = ", ".join(map(str, numbers[:_SHOWN_PAGES_MAX])) + more
-    return f"Pages {shown} are" if len(numbers) > 1 else f"Page {shown} is"
-
-
 def _detect_outline(
     pages: list[PageText], rows: list[PageRow], bookmarks: list[TocEntry], printed: PrintedNumbers
 ) -> list[DetectedHeading]:
@@ -191,9 +172,7 @@ def _detect_outline(
     entries = detect_contents(pages, printed)
     marked_pages = len({mark.page for mark in bookmarks})
     names = {_DIGITS.sub("#", mark.title) for mark in bookmarks}
-    is_dense = marked_pages * _PAGES_PER_BOOKMARK_MAX >= len(pages) or (
-        len(bookmarks) >= _BOOKMARKS_MIN and marked_pages > 2
-    )
+    is_dense = marked_pages > 2 or marked_pages * _PAGES_PER_BOOKMARK_MAX >= len(pages)
     # Bookmarks that differ only in a number, such as "Page 7", are not an outline.
     if is_dense and not (len(names) == 1 and "#" in names.pop()):
         entries = [mark for mark in bookmarks if mark.page < len(pages)]
@@ -221,8 +200,7 @@ def _detect_outline(
     typographic = TypographicHeadings(rows)
     if not headings:
         headings = detect_numbered_headings(rows, typographic.score_title)
-    has_outline = bool(anchored or items)
-    headings = merge_headings(headings, typographic.detect(headings, has_outline=has_outline))
+    headings = merge_headings(headings, typographic.detect(headings, has_outline=bool(anchored or items)))
     return headings or [_name_page(number, page) for number, page in enumerate(pages, start=1) if page.rows]
 
 

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import accumulate, zip_longest
+from itertools import accumulate, pairwise
 from statistics import median
 
 from msgspec import Struct
@@ -259,10 +259,8 @@ def nest_headings(headings: Sequence[DetectedHeading], notes: Sequence[DetectedH
 
 def detect_exhibits(rows: Sequence[PageRow], after: int) -> Iterator[DetectedHeading]:
     """Yield the headings of signatures and exhibits from row `after`, where the last Item of a report is."""
-    for index in range(after, len(rows)):
-        row = rows[index]
-        match = _EXHIBIT.fullmatch(row.text) if row.number < _TITLE_TOP_ROWS and not row.is_listed else None
-        if match:
+    for index, row in _iter_short_rows(rows, _LENGTH_MAX):
+        if index >= after and row.number < _TITLE_TOP_ROWS and (match := _EXHIBIT.fullmatch(row.text)):
             yield DetectedHeading(row=index, level=3 if match[1] else 2, title=row.text)
 
 
@@ -309,12 +307,10 @@ def merge_headings(kept: Sequence[DetectedHeading], more: Sequence[DetectedHeadi
     taken = {row for heading in kept for row in range(heading.row, max(heading.row + 1, heading.end))}
     free = [heading for heading in more if taken.isdisjoint(range(heading.row, max(heading.row + 1, heading.end)))]
     merged = sorted([*kept, *free], key=lambda heading: heading.row)
-    above: DetectedHeading | None = None
+    above = 0
     for heading in merged:
-        if heading.level:
-            above = heading
-        else:
-            heading.level = above.level + 1 if above else 1
+        above = heading.level or above
+        heading.level = heading.level or above + 1
     return merged
 
 
@@ -325,11 +321,13 @@ class TypographicHeadings:
         """Measure the usual letter size and row distance."""
         self._rows = rows
         sizes: Counter[float] = Counter()
-        leadings: list[float] = []
-        for row, after in zip_longest(rows, rows[1:]):
+        for row in rows:
             sizes[round(row.size * 4) / 4] += len(row.text)
-            if after is not None and len(row.text) > _FULL_ROW_LENGTH and 0 < after.top - row.top < 3 * row.size:
-                leadings.append((after.top - row.top) / row.size)
+        leadings = [
+            (after.top - row.top) / row.size
+            for row, after in pairwise(rows)
+            if len(row.text) > _FULL_ROW_LENGTH and 0 < after.top - row.top < 3 * row.size
+        ]
         self._size = max(1.0, sizes.most_common(1)[0][0]) if sizes else 10.0
         """Usual size of letters, rounded to quarters of a point."""
         self._leading = median(leadings) if leadings else 1.2
@@ -379,7 +377,7 @@ class TypographicHeadings:
             return 0.0
         if self._is_large_or_bold(row):
             return 2.0
-        return 0.3 * (self._is_apart(index) and len(row.text) < _APART_LENGTH_MAX and row.text[-1] not in ".:;,")
+        return 0.3 * self._is_apart(index)
 
     def _is_long(self, start: int, end: int) -> bool:
         return self._offsets[end] - self._offsets[start] >= self._long_min
@@ -411,24 +409,17 @@ class TypographicHeadings:
                 index = max(index + 1, known[index])
                 continue
             if caption := _CAPTION.match(row.text):
-                below = range(index, min(index + _TABLE_DISTANCE_MAX, len(rows)))
-                in_table = [after for after in below if rows[after].is_in_table and rows[after].page == row.page]
                 # The rows of the table below a caption do not belong to it.
-                end = next((after for after in in_table if after > index and len(rows[after].cells) > 1), len(rows))
+                below = range(index + 1, min(index + _TABLE_DISTANCE_MAX, len(rows)))
+                table = [after for after in below if rows[after].is_in_table and rows[after].page == row.page]
+                end = next((after for after in table if len(rows[after].cells) > 1), len(rows))
                 count, style = count_similar_rows(rows, index, end), _CAPTION_STYLE
-                # A caption is a title only if it is at the top of a page and a table starts near it.
-                is_title = (
-                    bool(caption[1])
-                    and row.number < _CAPTION_TOP_ROWS
-                    and count <= _TITLE_ROWS_MAX
-                    and bool(in_table)
-                    and not any(CONTINUED.search(after.text) for after in rows[index : index + count + 1])
-                )
+                is_title = bool(caption[1] and table) and row.number < _CAPTION_TOP_ROWS
             else:
                 count, style = self._count_title_rows(index, known), self._compute_style(index)
                 is_title = any(len(after.cells) == 1 for after in rows[index : index + 2])
-            if count and is_title:
-                title = join_rows(rows[index : index + count])
+            title = join_rows(rows[index : index + count])
+            if title and is_title and not CONTINUED.search(title):
                 yield DetectedHeading(row=index, count=count, level=0, title=title, style=style)
             index += max(1, count)
 
@@ -437,11 +428,16 @@ class TypographicHeadings:
         rows = self._rows
         row = rows[index]
         text = row.text
-        is_free = not (row.is_in_table or row.is_listed or row.size < _SIZE_MIN * self._size)
-        if not is_free or not (self._is_large_or_bold(row) or self._is_set_apart(index)):
+        if row.is_in_table or row.is_listed or len(row.cells) > 2 or row.size < _SIZE_MIN * self._size:
             return 0
-        if len(row.cells) > 2:
-            return 0
+        if not self._is_large_or_bold(row):
+            # A title in italics or capitals is set apart from the rows around it, or comes after a sentence.
+            is_below = any(
+                row.page == after.page and _is_italic_or_capitals(after) for after in rows[index + 1 : index + 2]
+            )
+            is_apart = self._is_apart(index) or rows[index - 1].text[-1] in ".!?"
+            if is_below or not is_apart or not _is_italic_or_capitals(row):
+                return 0
         letters = NON_LETTERS.sub("", text)
         letters_min = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters
         if len(letters) < letters_min or len(letters) * 2 <= len(text):
@@ -452,25 +448,17 @@ class TypographicHeadings:
             return 0
         text = join_rows(rows[index : index + count])
         length_max, ends = (_SENTENCE_LENGTH_MAX, ",;-–—\x02") if row.font.is_bold else (_LENGTH_MAX, ",;-–—\x02.:")
-        if len(text) > length_max or text[-1] in ends:
-            return 0
-        return 0 if _NOT_A_TITLE.match(text) or CONTINUED.search(text) else count
+        is_title = len(text) <= length_max and text[-1] not in ends and not _NOT_A_TITLE.match(text)
+        return count if is_title else 0
 
     def _is_large_or_bold(self, row: PageRow) -> bool:
         return row.size > _LARGE_RATIO * self._size or row.font.is_bold
 
-    def _is_set_apart(self, index: int) -> bool:
-        """Check whether a row is in italics or capitals, and set apart from the rows around it."""
-        row = self._rows[index]
-        if not _is_italic_or_capitals(row) or row.text[-1] in ".:;," or len(row.text) > _APART_LENGTH_MAX:
-            return False
-        is_apart = self._is_apart(index) or self._rows[index - 1].text[-1] in ".!?"
-        below = self._rows[index + 1 : index + 2]
-        return is_apart and not any(row.page == after.page and _is_italic_or_capitals(after) for after in below)
-
     def _is_apart(self, index: int) -> bool:
-        """Check whether a row is the first of its page or column, or farther below the one above than usual."""
+        """Check whether a short row starts a page or column, or is farther below the one above than usual."""
         row, above = self._rows[index], self._rows[index - 1]
+        if row.text[-1] in ".:;," or len(row.text) > _APART_LENGTH_MAX:
+            return False
         return not row.number or row.top < above.top or row.top - above.top > _APART_RATIO * self._leading * row.size
 
     def _compute_style(self, index: int) -> tuple[float, ...]:

@@ -154,7 +154,7 @@ class MarkdownWriter:
                 header_count = max(0, table.start + table.header_count - low)
                 if header_count >= high - low:
                     header_count = 0
-                yield _escape_tags(write_table(page.rows[low:high], header_count), keeps_lines=True)
+                yield _escape_tags(write_table(page.rows[low:high], header_count))
                 start = high
         yield from self._write_paragraphs(page.rows[start:end], gap_max)
 
@@ -174,7 +174,7 @@ class MarkdownWriter:
             if lines and begins_paragraph:
                 text = "\n".join(lines)
                 bullet = _BULLET.match(text)
-                text = _escape_tags(text[bullet.end() :] if bullet else text, keeps_lines=True)
+                text = _escape_tags(text[bullet.end() :] if bullet else text)
                 yield ("- " if bullet else "") + _FALSE_LIST_NUMBER.sub(_SHIELD, LINE_START.sub(_SHIELD, text))
                 lines = []
             if row is None:
@@ -188,7 +188,6 @@ class MarkdownWriter:
                 lines.append(line)
 
 
-def _escape_tags(text: str, *, keeps_lines: bool = False) -> str:
+def _escape_tags(text: str) -> str:
     """Escape what looks like HTML, and restore hyphens."""
-    text = replace_surrogates(text.replace(HYPHEN, "-"))
-    return _TAG_LIKE.sub(r"\\\g<0>", text if keeps_lines else " ".join(text.split()))
+    return _TAG_LIKE.sub(r"\\\g<0>", replace_surrogates(text.replace(HYPHEN, "-")))

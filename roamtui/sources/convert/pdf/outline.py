@@ -137,9 +137,7 @@ def count_similar_rows(rows: Sequence[PageRow], start: int, end: int, *, leading
 
     `leading_max` is the maximum distance between two of them, in letter heights.
     """
-    count = 1
-    while start + count < min(end, len(rows)):
-        if not _continues_title(rows[start + count - 1], rows[start + count], leading_max):
-            break
-        count += 1
-    return count
+    after = start + 1
+    while after < min(end, len(rows)) and _continues_title(rows[after - 1], rows[after], leading_max):
+        after += 1
+    return after - start

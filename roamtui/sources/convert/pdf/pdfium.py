@@ -214,13 +214,12 @@ class PdfPage:
         if len(text) != count:
             codes = (pdfium.FPDFText_GetUnicode(self._text, index) for index in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
-        # The text may be rotated by quarter turns. The majority of seven characters decides.
+        # The text may be rotated by quarter turns. Seven characters decide.
         angles = [
             round(pdfium.FPDFText_GetCharAngle(self._text, len(text) * part // 8) / _QUARTER) % 4
             for part in range(1, 8)
         ]
         rotation = max(range(4), key=angles.count)
-        rotation = rotation if angles.count(rotation) > len(angles) // 2 else 0
         left, right, top, bottom = -math.inf, math.inf, -math.inf, math.inf
         box = self._box
         pdfium.FPDF_GetPageBoundingBox(self._page, box)
@@ -264,7 +263,7 @@ class PdfPage:
         x0, x1, low, high = box.left, box.right, box.bottom, box.top
         if last > first and pdfium.FPDFText_GetLooseCharBox(self._text, last, box):
             x0, x1, low, high = min(x0, box.left), max(x1, box.right), min(low, box.bottom), max(high, box.top)
-        return (x0, x1, -high, -low) if not rotation else _rotate_box(x0, x1, low, high, rotation)
+        return _rotate_box(x0, x1, low, high, rotation)
 
     def _normalise_heights(self, words: list[Word], rotation: int) -> None:
         """Give words the height of a row, because the boxes of bitmap fonts are only as high as each letter."""
@@ -309,15 +308,9 @@ class PdfPage:
 
 def _rotate_box(x0: float, x1: float, low: float, high: float, rotation: int) -> tuple[float, float, float, float]:
     """Return left, right, top and bottom of a box after rotating the page by quarter turns."""
-    match rotation:
-        case 0:
-            return x0, x1, -high, -low
-        case 1:
-            return -high, -low, -x1, -x0
-        case 2:
-            return -x1, -x0, low, high
-        case _:
-            return low, high, x0, x1
+    for _ in range(rotation):
+        x0, x1, low, high = -high, -low, x0, x1
+    return x0, x1, -high, -low
 
 
 def _read_utf16(fill: Callable[[Any, int], int]) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby, pairwise, takewhile
 from operator import attrgetter
-from statistics import median
 
 from roamtui.sources.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage, Word
 
@@ -111,22 +111,19 @@ def group_words(words: Iterable[Word]) -> list[list[Word]]:
     for word in sorted(words, key=_sum_edges):
         height, row_height = word.bottom - word.top, bottom - top
         overlap = min(bottom, word.bottom) - max(top, word.top)
-        if not row or overlap < _OVERLAP_MIN * min(height, row_height):
-            row = [word]
-            rows.append(row)
-            top, bottom = word.top, word.bottom
-        elif _is_below(word, row):
-            # A line of the next column is between these two lines, and overlaps both.
-            middle = _sum_edges(word) - _SAME_LINE_OFFSET_MAX * height
-            beside = [other for other in row if _sum_edges(other) > middle]
-            row[:] = [other for other in row if _sum_edges(other) <= middle]
+        overlaps = bool(row) and overlap >= _OVERLAP_MIN * min(height, row_height)
+        if overlaps and not _is_below(word, row):
+            row.append(word)
+            if height <= row_height:
+                continue
+        else:
+            # A line of the next column may be between these two lines, and overlap both.
+            start = bisect_right(row, _sum_edges(word) - _SAME_LINE_OFFSET_MAX * height, key=_sum_edges)
+            beside = row[start:] if overlaps else []
+            del row[len(row) - len(beside) :]
             row = [*beside, word]
             rows.append(row)
-            top, bottom = word.top, word.bottom
-        else:
-            row.append(word)
-            if height > row_height:
-                top, bottom = word.top, word.bottom
+        top, bottom = word.top, word.bottom
     for row in rows:
         row.sort(key=_GET_LEFT)
     return rows
@@ -135,19 +132,15 @@ def group_words(words: Iterable[Word]) -> list[list[Word]]:
 def _is_below(word: Word, row: Sequence[Word]) -> bool:
     """Check whether a word is below another word of a row, so that it belongs to the next line."""
     above = _sum_edges(word) - _NEXT_LINE_OFFSET_MIN * (word.bottom - word.top)
-    if _sum_edges(row[0]) > above:
-        return False
     return any(
         min(word.x1, other.x1) - max(word.x0, other.x0) > _BELOW_SHARE * min(word.x1 - word.x0, other.x1 - other.x0)
-        for other in row
-        if _sum_edges(other) <= above
+        for other in takewhile(lambda other: _sum_edges(other) <= above, row)
     )
 
 
 def make_row(words: Sequence[Word]) -> PageRow:
     """Make a row from words that are sorted from left to right."""
-    heights = [word.bottom - word.top for word in words]
-    size = heights[0] if len(heights) == 1 else sorted(heights)[len(heights) // 2]
+    size = _measure_size(words)
     gap_max, touching = _CELL_GAP * size, _SPACE_GAP * size
     cells: list[Cell] = []
     cell: Cell | None = None
@@ -224,7 +217,8 @@ def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
 
 def _measure_size(words: Iterable[Word]) -> float:
     """Return the median height of some words."""
-    return median([word.bottom - word.top for word in words])
+    heights = sorted([word.bottom - word.top for word in words])
+    return heights[len(heights) // 2]
 
 
 def _is_vertical(word: Word, usual: float) -> bool:
@@ -276,27 +270,24 @@ def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
     if x is None:
         return groups
     crossing = {word.first for line in lines if line[0].x0 < x - 2 and line[-1].x1 > x + 2 for word in line}
-    # Consecutive rows are either in two columns or, such as a heading, across both.
-    bands = [
-        (is_divided, band := list(group), sorted(chain.from_iterable(band), key=_GET_FIRST))
-        for is_divided, group in groupby(groups, lambda group: crossing.isdisjoint(map(_GET_FIRST, group)))
-    ]
-    rows = switches = 0
-    for is_divided, band, flat in bands:
-        sides = [word.x0 >= x for word in flat]
-        if is_divided and any(sides) and not all(sides):
-            rows += len(band)
-            switches += sum(side != after for side, after in pairwise(sides)) - 1
-    if rows < _COLUMN_ROWS_MIN or switches > _SWITCHES_MAX * rows:  # a table is drawn row by row
-        return groups
     ordered: list[list[Word]] = []
-    for is_divided, band, flat in bands:
-        if is_divided:
-            ordered += _sort_into_reading_order([word for word in flat if word.x0 < x], depth + 1)
-            ordered += _sort_into_reading_order([word for word in flat if word.x0 >= x], depth + 1)
-        else:
+    rows = switches = 0
+    # Consecutive rows are either in two columns or, such as a heading, across both.
+    for is_divided, group in groupby(groups, lambda group: crossing.isdisjoint(map(_GET_FIRST, group))):
+        band = list(group)
+        if not is_divided:
             ordered += band
-    return ordered
+            continue
+        flat = sorted(chain.from_iterable(band), key=_GET_FIRST)
+        left = [word for word in flat if word.x0 < x]
+        right = [word for word in flat if word.x0 >= x]
+        ordered += _sort_into_reading_order(left, depth + 1)
+        ordered += _sort_into_reading_order(right, depth + 1)
+        if left and right:
+            rows += len(band)
+            switches += sum((word.x0 < x) != (after.x0 < x) for word, after in pairwise(flat)) - 1
+    # A table is drawn row by row.
+    return groups if rows < _COLUMN_ROWS_MIN or switches > _SWITCHES_MAX * rows else ordered
 
 
 def _detect_right_column(lines: Sequence[list[Word]], words: Sequence[Word]) -> float | None:

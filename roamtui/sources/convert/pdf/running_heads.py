@@ -73,13 +73,12 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
     numbers = _detect_page_numbers(edges)
     repeated = _detect_repeated_rows(edges, numbers)
     printed: PrintedNumbers = {}
+    for page, printed_number in numbers.items():
+        printed.setdefault(printed_number, []).append(page)
     kept = []
     for page, (rows, sides) in enumerate(zip(pages, edges, strict=True)):
-        number = numbers.get(page)
-        if number is not None:
-            printed.setdefault(number, []).append(page)
 
-        def rate(row: PageRow, number: tuple[str, int] | None = number) -> float:
+        def rate(row: PageRow, number: tuple[str, int] | None = numbers.get(page)) -> float:
             """Return on which share of the pages a row is repeated; 1 for a page number."""
             is_number = _NUMBER_ONLY.fullmatch(row.text) and number in set(_parse_page_numbers(row.text))
             return 1.0 if is_number else repeated.get(_make_key(row, number), 0.0)
@@ -133,19 +132,14 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
         }
         for page, (top, bottom) in enumerate(edges)
     ]
-    pages_needed = 2 if len(edges) > _REPEATS_MIN else 1
+    pages_needed = 3 if len(edges) > _REPEATS_MIN else 2
     number_by_page = {}
     for page, shifts in enumerate(shifts_by_page):
-        before = shifts_by_page[max(0, page - _NEARBY_PAGES) : page]
-        after = shifts_by_page[page + 1 : page + 1 + _NEARBY_PAGES]
-        nearby_counts = Counter(shift for other in (*before, *after) for shift in other)
-        most_shared = max(shifts, key=lambda shift: nearby_counts[shift], default=None)
-        if most_shared is None:
-            continue
-        prefix, shift = most_shared
-        number = prefix, shift + page
-        if nearby_counts[most_shared] >= pages_needed:
-            number_by_page[page] = number
+        nearby = shifts_by_page[max(0, page - _NEARBY_PAGES) : page + _NEARBY_PAGES + 1]
+        counts = Counter(chain.from_iterable(nearby))
+        prefix, shift = max(shifts, key=lambda shift: counts[shift], default=("", 0))
+        if counts[prefix, shift] >= pages_needed:
+            number_by_page[page] = prefix, shift + page
     return number_by_page
 
 

@@ -54,10 +54,8 @@ def _compute_filing_title(pages: Sequence[PageText]) -> str:
     """Return the title of an SEC filing from its cover; empty if the file is not a filing."""
     rows = [row for page in pages[:_COVER_PAGES] for row in page.rows][:_COVER_ROWS]
     form = next((match[1] for row in rows if (match := _FORM.fullmatch(row.text))), "")
-    if not form or not any(_AGENCY.match(row.text) for row in rows):
-        return ""
     company = _find_company(rows)
-    if not company:
+    if not form or not company or not any(_AGENCY.match(row.text) for row in rows):
         return ""
     if company.isupper():
         company = _find_common_spelling(company, pages)
@@ -65,8 +63,8 @@ def _compute_filing_title(pages: Sequence[PageText]) -> str:
     # The file number may be printed in a second column next to the period.
     period = _PERIOD.search(text) or _PERIOD.search(" ".join(row.cells[0].text for row in rows))
     if period:
-        name = "quarter" if period[2] else f"{(period[1] or '').lower()}year"
-        return f"{company}, Form {form.upper()} for the {' '.join(name.split())} ended {period[3]}"[:_LENGTH_MAX]
+        name = "quarter" if period[2] else "fiscal year" if period[1] else "year"
+        return f"{company}, Form {form.upper()} for the {name} ended {period[3]}"[:_LENGTH_MAX]
     report = _REPORT_DATE.search(text)
     return f"{company}, Form {form.upper()}{f' of {report[1] or report[2]}' if report else ''}"[:_LENGTH_MAX]
 

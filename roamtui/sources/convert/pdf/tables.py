@@ -22,13 +22,11 @@ _FIGURE = re.compile(
 """A number with its currency, sign, unit and footnote mark, or a sign for a missing one: a dash, "n/a", "NM"."""
 _YEAR = re.compile(r"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\))*|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE)
 _UNITS = re.compile(
-    r"\(.*(?:million|thousand|billion|unaudited|per share|dollar|percent|\$).*\)"
+    r"\(.{0,99}(?:million|thousand|billion|unaudited|per share|dollar|percent|\$).{0,99}\)"
     r"|(?:in|dollars in) (?:millions|thousands|billions)\b.*|unaudited",
     re.IGNORECASE,
 )
 """A header row that states the units, such as "(in millions)"."""
-_UNITS_LENGTH_MAX = 200
-"""Maximum number of characters of a row to search for units, because the pattern backtracks."""
 _MONTH = (
     r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
     r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b)"
@@ -84,10 +82,6 @@ def _is_figure(text: str) -> bool:
     return _FIGURE.fullmatch(text) is not None
 
 
-def _is_unit(text: str) -> bool:
-    return _UNITS.fullmatch(text[:_UNITS_LENGTH_MAX]) is not None
-
-
 def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
     """Return the tables of a page in order."""
     tables: list[PageTable] = []
@@ -103,7 +97,7 @@ def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
             left = _compute_figures_left(rows, index, end)
             while start + header_count == index and index + 1 < end and header_count + 1 < end - start:
                 row = rows[index]
-                is_above_figures = row.x0 >= left - _LABEL_INDENT_MAX or _is_unit(row.cells[0].text)
+                is_above_figures = row.x0 >= left - _LABEL_INDENT_MAX or _UNITS.fullmatch(row.cells[0].text)
                 if not _is_year_row(row) and (_is_data_row(row) or not is_above_figures):
                     break
                 index += 1
@@ -186,15 +180,13 @@ def _detect_header_rows(rows: Sequence[PageRow], first: int, end: int, previous_
         row = rows[index]
         if row.top > rows[index + 1].top or _is_prose_row(row):
             break
-        is_prose = len(row.cells) <= _PROSE_CELLS_MAX or any(_is_figure(cell.text) for cell in row.cells)
-        ends_sentence = row.text[-1] in ":." and is_prose  # other rows end with heads such as "Boats Inc."
-        is_above_figures = row.cells[-1].x0 >= left - _LABEL_INDENT_MAX and not ends_sentence
-        if is_above_figures or _is_unit(row.text):
+        is_above_figures = row.cells[-1].x0 >= left - _LABEL_INDENT_MAX and row.text[-1] not in ":."
+        if is_above_figures or _UNITS.fullmatch(row.text):
             header_end = header_end if start < first else index + 1
             start = index
         elif start < first or len(row.cells) > 1:
             break
-    return (start, header_end - start) if start < first else (first, 0)
+    return start, header_end - start
 
 
 def write_table(rows: Sequence[PageRow], header_count: int) -> str:
@@ -212,9 +204,12 @@ def write_table(rows: Sequence[PageRow], header_count: int) -> str:
         for number, cell in enumerate(row.cells):
             is_label = number == 0 and cell.x0 < columns[0][0] and cell.x1 < columns[0][1] + _COLUMN_DISTANCE_MAX
             is_label = is_label and (not _is_figure(cell.text) or cell.x0 <= edge + _LABEL_INDENT_MAX)
-            cell_columns, fits = ((0,), True) if is_label else _assign_columns(cell, columns, may_span=not is_data)
-            misfits += not fits
-            for column in cell_columns:
+            low, high = (-1, -1) if is_label or cell.x1 <= columns[0][0] else _find_columns_below(cell, columns)
+            if is_data:
+                distance = max(columns[low][0] - cell.x1, cell.x0 - columns[low][1])
+                misfits += low >= 0 and (low < high or distance > _COLUMN_DISTANCE_MAX)
+                high = low
+            for column in range(low + 1, high + 2):
                 line[column] = f"{line[column]} {cell.text}".strip()
         if lines:
             label, *figures = lines[-1]
@@ -237,7 +232,6 @@ def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float
     bounds = list(columns)
     below = [(column, column, "") for column in range(len(columns))]
     """The head below, for each column: its first and last column, and its text."""
-    has_dates = any(_count_dates(row) > 1 for row in rows)
     heads_below: list[tuple[Cell, tuple[int, int]]] = []
     dates_below = 0
     for index in reversed(range(len(rows))):
@@ -246,9 +240,7 @@ def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float
         is_left = first.x0 < columns[0][0] and first.x0 <= edge + _LABEL_INDENT_MAX and first.x1 <= columns[0][1]
         # A lone head below years describes the figures of all years.
         is_left = is_left or (len(cells) == 1 and any(_count_dates(row) > 1 for row in rows[:index][-1:]))
-        if is_left or _is_unit(first.text):
-            texts[0].append(cells.pop(0).text)
-        while has_dates and cells and cells[0].x1 < columns[0][0] and not _DATE.fullmatch(cells[0].text):
+        if is_left or _UNITS.fullmatch(first.text):
             texts[0].append(cells.pop(0).text)
         own = [_find_columns_below(cell, columns) for cell in cells]
         low_mins = [0, *(high + 1 for _, high in own)]
@@ -293,7 +285,7 @@ def _find_stacked(
 
 
 def _find_columns_below(cell: Cell, columns: Sequence[tuple[float, float]]) -> tuple[int, int]:
-    """Return the first and last of the columns that are below a head, or else the nearest column twice."""
+    """Return the first and last of the columns that a cell is above or in, or else the nearest column twice."""
     overlaps = [min(cell.x1, x1) - max(cell.x0, x0) for x0, x1 in columns]
     over = [
         column
@@ -373,19 +365,3 @@ def _compute_column_bounds(rows: Sequence[PageRow], edge: float) -> list[tuple[f
             joined.append(column)
             last = column_rows
     return joined
-
-
-def _assign_columns(
-    cell: Cell, columns: Sequence[tuple[float, float]], *, may_span: bool
-) -> tuple[Sequence[int], bool]:
-    """Return the numbers of a cell's columns, and whether the cell fits into them.
-
-    Labels are in column 0, figures in columns from 1. With `may_span`, a cell may be in several columns.
-    """
-    overlapping = [number for number, (x0, x1) in enumerate(columns, start=1) if cell.x0 < x1 and cell.x1 > x0]
-    if overlapping:
-        return overlapping if may_span else overlapping[:1], may_span or len(overlapping) == 1
-    if cell.x1 <= columns[0][0]:
-        return (0,), True
-    distances = [max(x0 - cell.x1, cell.x0 - x1) for x0, x1 in columns]
-    return (1 + distances.index(min(distances)),), may_span or min(distances) <= _COLUMN_DISTANCE_MAX

@@ -29,10 +29,7 @@ def test_without_bookmarks_large_and_bold_letters_are_headings() -> None:
 def test_without_either_each_page_is_a_section_named_by_its_first_words() -> None:
     converted = convert_pdf(make_pdf([lay_out("one"), lay_out("two")]), "a.pdf")
     assert converted.text == "# Page 1: one\n\none\n\n# Page 2: two\n\ntwo"
-    assert [converted.text[start:].partition("\n")[0] for start in converted.page_starts] == [
-        "# Page 1: one",
-        "# Page 2: two",
-    ]
+    assert converted.text[converted.page_starts[1] :].startswith("# Page 2: two")
 
 
 def test_lines_become_paragraphs_and_hyphenated_words_are_joined() -> None:
@@ -72,7 +69,7 @@ def test_pages_with_only_pictures_are_noted_and_blank_ones_are_not() -> None:
     assert convert_pdf(make_pdf(pages), "a.pdf").notes == ()
     drawn = make_pdf(pages, empty="0 0 m 9 9 l S")
     (note,) = convert_pdf(drawn, "a.pdf").notes
-    assert note.startswith("Pages 2, 4, 5 are without text. ")
+    assert note.startswith("Pages without text: 2, 4, 5. ")
     assert convert_pdf(drawn, "a.pdf").page_starts[-1] > 0
 
 
@@ -80,7 +77,7 @@ def test_pages_with_only_pictures_are_noted_and_blank_ones_are_not() -> None:
     ("data", "reason"),
     [
         (protect(make_pdf([lay_out("x")])), "password-protected"),
-        (make_pdf([[], []]), "contains no text.*(?:`ocrmypdf --skip-text a.pdf OUT.pdf`|--ocr)"),
+        (make_pdf([[], []]), "contains no text.*--ocr"),
         (make_pdf([]), "is damaged: it has no page"),
         (b"%PDF-1.7\nnothing", "is a damaged PDF"),
         (make_pdf([lay_out("x")])[:120], "is a damaged PDF"),
@@ -95,14 +92,12 @@ def test_an_unreadable_file_is_refused(data: bytes, reason: str) -> None:
 
 
 def test_a_page_that_unpacks_to_too_much_is_left_out() -> None:
-    sound = make_pdf([lay_out("sound")])
     kids = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>"
     pages = "<< /Type /Pages /Count 999999999 /Kids [3 0 R] >>"
     bomb = assemble(["<< /Type /Catalog /Pages 2 0 R >>", pages, kids, write_bomb(80_000_000), "<< >>"])
     with pytest.raises(SourceError, match="contains no text"):
         convert_pdf(bomb, "a.pdf")
     assert len(bomb) < 200_000
-    assert "sound" in convert_pdf(sound, "a.pdf").text
 
 
 _COVER = (

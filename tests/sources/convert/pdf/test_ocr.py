@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,13 +14,14 @@ import pytest
 from roamtui.errors import SourceError
 from roamtui.sources.convert import subprocess_converter
 from roamtui.sources.convert.conversion import convert
-from roamtui.sources.convert.converted import ConversionOptions, ConvertedText
+from roamtui.sources.convert.converted import ConversionOptions
 from roamtui.sources.convert.pdf.convert import convert_pdf
+from roamtui.sources.convert.pdf.pdfium import PdfFile
 from tests.sources.convert.sample_pdf import lay_cells, lay_out, make_pdf, make_scan
 from tests.sources.convert.samples import read_outline
 
 _WORD = re.compile(r"[\w.,%$]*\w[\w.,%$]*")
-_needs_tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
+pytestmark = pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
 _PROSE = [
     "The harbour master keeps a list of every boat that enters or leaves",
     "the port, with the name of its owner, the length of its keel and the",
@@ -35,8 +38,13 @@ _SHORT_PDF = make_pdf([lay_out(_PROSE[0])])
 """A page for tests of when it is read, not of how: it is read in half the time."""
 
 
-def _read(data: bytes, **options: tuple[str, ...]) -> ConvertedText:
-    return convert_pdf(data, "scan.pdf", ocr_languages=options.get("languages", ("eng",)))
+def _make_searchable(data: bytes) -> bytes:
+    """Return a PDF with a picture of the first page of another one, to which tesseract added its words."""
+    with PdfFile(data, "text.pdf").open_page(0) as page:
+        assert page is not None
+        picture = b"P6 1700 2200 255\n" + page.draw(1700, 2200, (0.0, 0.0, 1.0, 1.0))
+    command = ["tesseract", "stdin", "stdout", "--dpi", "200", "pdf"]
+    return subprocess.run(command, input=picture, capture_output=True, check=True).stdout
 
 
 def _share_right(expected: str, read: str) -> float:
@@ -45,9 +53,10 @@ def _share_right(expected: str, read: str) -> float:
     return sum((wanted & found).values()) / wanted.total()
 
 
-@_needs_tesseract
-def test_a_scan_at_200_dots_per_inch_has_the_text_headings_and_tables_of_the_page() -> None:
-    expected, converted = convert_pdf(_TEXT_PDF, "text.pdf"), _read(make_scan(_TEXT_PDF, [0]))
+@pytest.mark.parametrize("make", [lambda data: make_scan(data, [0]), _make_searchable], ids=["scan", "searchable"])
+def test_a_scan_has_the_text_headings_and_tables_of_the_page(make: Callable[[bytes], bytes]) -> None:
+    expected = convert_pdf(_TEXT_PDF, "text.pdf")
+    converted = convert_pdf(make(_TEXT_PDF), "scan.pdf", ocr_languages=["eng"])
     assert _share_right(expected.text, converted.text) >= 0.97
     assert read_outline(converted.text) == read_outline(expected.text)
     assert "| Small boats | 1,120 | 1,240 |\n| Large boats | 3,340 | 3,510 |" in converted.text
@@ -55,18 +64,16 @@ def test_a_scan_at_200_dots_per_inch_has_the_text_headings_and_tables_of_the_pag
     assert converted.notes == ()
 
 
-@_needs_tesseract
 def test_a_language_that_is_not_installed_is_named() -> None:
     with pytest.raises(SourceError, match=r"tesseract lacks data for xyz\. Install them"):
-        _read(make_scan(_TEXT_PDF, [0]), languages=("xyz",))
+        convert_pdf(make_scan(_TEXT_PDF, [0]), "scan.pdf", ocr_languages=["xyz"])
 
 
-@_needs_tesseract
 def test_scans_are_read_in_the_subprocess_and_found_in_the_cache_from_then_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = make_scan(_SHORT_PDF, [0, 0])
-    with pytest.raises(SourceError, match=r"If it is a scan, open it with `--ocr`\."):
+    with pytest.raises(SourceError, match=r"Scans are read with `--ocr`"):
         convert(data, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path))
     reports: list[tuple[int, int]] = []
     first = convert(
@@ -82,7 +89,6 @@ def test_scans_are_read_in_the_subprocess_and_found_in_the_cache_from_then_on(
     assert convert(data, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path)) == first
 
 
-@_needs_tesseract
 def test_what_was_converted_without_tesseract_does_not_hide_what_it_reads_later(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -126,7 +126,7 @@ def test_bookmarks_that_only_count_are_no_outline() -> None:
     titles = ("Roaming", "Why", "How", "Costs")
     slides = [lay_out(f"# {title}", "", f"Few words of {title}", f"More on {title}", first_top=320) for title in titles]
     marks = [(1, f"Slide {number}", number) for number in range(len(slides))]
-    text = convert_pdf(make_pdf(slides, size=(720, 405), bookmarks=marks), "a.pdf").text
+    text = convert_pdf(make_pdf(slides, bookmarks=marks), "a.pdf").text
     assert read_outline(text) == [(1, title) for title in titles]
 
 
