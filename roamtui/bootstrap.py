@@ -144,7 +144,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         library, loader = self.open(split_sources(source), load_all=True)
         if added:
             library, loader = restore_sources(library, loader, added, self.open_added)
-        return library if loader is None else load_pages(library, loader, links, approved)
+        return load_pages(library, loader, links, approved)
 
     def reload(self, previous: Library, changed: frozenset[str], *, sources: Sequence[str]) -> Library:
         """Reload a library with the files and pages that were loaded before.

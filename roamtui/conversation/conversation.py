@@ -306,7 +306,7 @@ class Conversation:
         return source
 
     async def _change_library(self, library: Library, loader: Loader | None) -> None:
-        library = await asyncio.to_thread(self._load_pages, library, loader, self.state)
+        library = await asyncio.to_thread(load_pages, library, loader, self.state.pages, self.state.approved_origins)
         events = reload_state(self.state, library)
         self.state, self.loader = replace(self.state, library=library), loader
         await self.apply(events)
@@ -354,15 +354,10 @@ class Conversation:
         before = fold_events(library, log.events, options)
         if before.sources != library.sources and self.open_source is not None:
             library, loader = restore_sources(library, loader, before.sources, self.open_source)
-        library = self._load_pages(library, loader, before)
+        library = load_pages(library, loader, before.pages, before.approved_origins)
         state, events = resume_state(log.events, library, options)
         log.events += events
         return log, state, loader, warning
-
-    @staticmethod
-    def _load_pages(library: Library, loader: Loader | None, state: ConversationState) -> Library:
-        """Load the pages that the conversation had loaded."""
-        return library if loader is None else load_pages(library, loader, state.pages, state.approved_origins)
 
 
 def _start_log(state: ConversationState, store: ConversationStore | None) -> ConversationLog:

@@ -102,13 +102,6 @@ def format_section(section_id: str, library: Library) -> str:
     return format_node_title(library.node(section_id))
 
 
-def format_event_lines(event: ConversationEvent, library: Library) -> Iterator[str]:
-    """Yield the lines that show an event in output that cannot be redrawn. Answers are written elsewhere."""
-    if not isinstance(event, AnswerStreamed | QuestionAnswered):
-        for notice in make_notices(event, library):
-            yield notice.format()
-
-
 def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]:
     """Yield the notices for an event. Many events have none."""
     match event:

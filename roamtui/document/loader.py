@@ -209,13 +209,15 @@ def load_files(library: Library, loader: Loader) -> Library:
 
 
 def load_pages(
-    library: Library, loader: Loader, links: Sequence[str], approved: frozenset[str] = frozenset()
+    library: Library, loader: Loader | None, links: Sequence[str], approved: frozenset[str] = frozenset()
 ) -> Library:
     """Load the pages of links, each after those that lead to it, without asking the person for approval.
 
     A link that is no longer in the library is skipped. A page that cannot be loaded, or whose origin is not approved,
     gets the reason as its text.
     """
+    if loader is None:
+        return library
     pending = tuple(dict.fromkeys(links))
     while ready := tuple(link for link in pending if is_loadable(library, link)):
         unapproved = loader.list_unapproved_origins(library, ready, approved)

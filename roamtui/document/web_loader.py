@@ -76,7 +76,7 @@ def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
         case PageKind.HTML:
             from roamtui.sources.convert.html import convert_html  # noqa: PLC0415 - many pages need no conversion
 
-            converted = convert_html(_decode_page(page), base_url=page.final_url)
+            converted = convert_html(decode_html(page.body, page.charset)[0], base_url=page.final_url)
             if converted.text.strip():
                 return ConvertedText(text=converted.text, title=converted.title)
             raise SourceError(
@@ -97,10 +97,6 @@ def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
         case PageKind.OTHER:
             what = f"is {page.media_type or 'of no known type'}" if page.body.strip() else "is empty"
             raise SourceError(f"{page.url} {what}, and cannot be opened from the web. Download it and open the file.")
-
-
-def _decode_page(page: FetchedPage) -> str:
-    return decode_html(page.body, page.charset)[0]
 
 
 def _fetch_list(fetch: Fetch, url: str) -> FetchedPage | None:

@@ -19,6 +19,7 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.offline import list_passages
 from roamtui.conversation.events import (
     EVENT_NAMES,
+    AnswerStreamed,
     ConversationEvent,
     NodesLoaded,
     QuestionAnswered,
@@ -29,7 +30,7 @@ from roamtui.conversation.events import (
     ToolFinished,
     WarningRaised,
 )
-from roamtui.conversation.notices import format_event_lines
+from roamtui.conversation.notices import make_notices
 from roamtui.conversation.state import AskOptions
 from roamtui.conversation.transcript import StopReason
 from roamtui.errors import EXIT_CANCELLED
@@ -109,7 +110,9 @@ class AskReport:
                 pass
         is_warning = isinstance(event, WarningRaised) or (isinstance(event, NodesLoaded) and event.notes)
         if self._is_watched or is_warning:
-            write_notice(*format_event_lines(event, self._agent.conversation.state.library))
+            library = self._agent.conversation.state.library
+            is_answer = isinstance(event, AnswerStreamed | QuestionAnswered)  # it is written elsewhere
+            write_notice(*(notice.format() for notice in make_notices(event, library) if not is_answer))
 
     def finish(self) -> int:
         """Write the answer to the last question, and return the exit status."""

@@ -57,10 +57,9 @@ def print_sections(library: Library, loader: Loader | None, names: Sequence[str]
         SourceError: A file or page could not be read. Nothing was written.
     """
     references = [find_reference(library, name) for name in names]
-    if loader is not None:
-        reported = library.notes
-        library = load_pages(library, loader, [reference.section_id for reference in references])
-        write_notice(*(note for page in library.documents for note in page.notes if note not in reported))
+    reported = library.notes
+    library = load_pages(library, loader, [reference.section_id for reference in references])
+    write_notice(*(note for page in library.documents for note in page.notes if note not in reported))
     write_text("".join(text for reference in references for text in list_texts(library, reference)))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
 
 from msgspec import Struct, field
 
@@ -52,11 +51,6 @@ class Tag(Struct, frozen=True):
         """Whether it separates paragraphs."""
         return _BLOCK.fullmatch(self.name) is not None
 
-    @property
-    def is_placeholder(self) -> bool:
-        """Whether it is only words, such as ``<your-name>``."""
-        return self.is_bare and not self.is_end and not is_html_element(self.name)
-
 
 def read_tag(text: str) -> Tag | None:
     """Read a tag. Return None for a comment or a declaration."""
@@ -77,20 +71,6 @@ _WHITE_SPACE = re.compile(r"\s+")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _NESTING_MAX = 50
 """Maximum number of nested elements, such as emphasis and links. Deeper ones are ignored."""
-
-
-def _split_footnotes(text: str, *, is_first: bool) -> Iterator[tuple[str, str | None]]:
-    """Split a text at footnote marks: `[^1]` leads to its note, and `[^1]:` at the start of a note leads back.
-
-    A mark has an href, other text has None. `is_first` tells whether the text is the first of its block.
-    """
-    position = 0
-    for match in _FOOTNOTE.finditer(text):
-        yield text[position : match.start()], None
-        is_note = is_first and match.start() == 0 and text.startswith(":", match.end())
-        yield match[0], f"{match[0]}:" if is_note else match[0]
-        position = match.end()
-    yield text[position:], None
 
 
 class InlineReader(Struct):
@@ -129,15 +109,15 @@ class InlineReader(Struct):
         self._open_elements.clear()
 
     def add_text(self, text: str) -> None:
-        """Add text that may contain marks, such as those of footnotes."""
-        style = self._current_style
-        pieces = _split_footnotes(text, is_first=not self._words) if self.has_footnotes else ((text, None),)
-        for shown, href in pieces:
-            if href is None or style.link is not None:
-                self._add(shown, style)
-            else:
-                link = self._add_link(Link(href, is_reference_mark=True))
-                self._add(shown, Words("", style.emphasis, link))
+        """Add text with marks of footnotes: `[^1]` leads to its note, `[^1]:` at the start of a note leads back."""
+        style, is_first, position = self._current_style, not self._words, 0
+        for match in _FOOTNOTE.finditer(text) if self.has_footnotes and style.link is None else ():
+            self._add(text[position : match.start()], style)
+            is_note = is_first and match.start() == 0 and text.startswith(":", match.end())
+            link = self._add_link(Link(f"{match[0]}:" if is_note else match[0], is_reference_mark=True))
+            self._add(match[0], Words("", style.emphasis, link))
+            position = match.end()
+        self._add(text[position:], style)
 
     def add_html(self, text: str) -> None:
         """Add the text of HTML. White space becomes one space, or none at the start of a line."""
@@ -223,6 +203,4 @@ def extract_words(text: str) -> str:
 
 def strip_tags(text: str) -> str:
     """Replace the tags of HTML with spaces, but keep other words in angle brackets."""
-    return (
-        _MARK.sub(lambda match: " " if is_html_element(match[1].lower()) else match[0], text) if "<" in text else text
-    )
+    return _MARK.sub(lambda match: " " if is_html_element(match[1].lower()) else match[0], text)

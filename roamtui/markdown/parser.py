@@ -35,6 +35,7 @@ from roamtui.markdown.inline import (
     HIDDEN_TAGS,
     SCRIPT_SIGNS,
     InlineReader,
+    is_html_element,
     read_tag,
 )
 from roamtui.markdown.rules import InlineSpans, get_html_splitter, get_parser
@@ -272,7 +273,7 @@ class _BlockReader:
         if self._hidden or tag.name in HIDDEN_TAGS:
             is_end = tag.is_end and tag.name == self._hidden
             self._hidden = "" if is_end or (tag.is_end and not self._hidden) else self._hidden or tag.name
-        elif tag.is_placeholder:
+        elif tag.is_bare and not tag.is_end and not is_html_element(tag.name):  # only words, such as `<your-name>`
             words.add_plain(text)
         elif tag.name == "img":
             words.add_image(tag.attributes.get("alt", ""), tag.attributes.get("src", ""))
