@@ -65,7 +65,7 @@ forms of words are known in other languages."""
 _QUESTION_WEIGHT_MAX = 6.0
 """Maximum weight of a question. A long one tells a story, and a passage needs only a part of its terms."""
 _SCORE_EVIDENCE_MAX = 0.2
-"""Maximum evidence that the score of the best passage adds. It is higher if the words are close together."""
+"""Maximum evidence that the score of the best passage adds."""
 _NAME_WEIGHT = 2.0
 """Weight of a name or identifier as evidence. Other words have 1."""
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")

@@ -298,7 +298,7 @@ def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Qu
 def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], query: Query) -> dict[int, float]:
     """Add a bonus to the best scores, for the best sentence of each section.
 
-    A section in which the terms of the query are close together probably answers better.
+    A section that has many terms of the query in one sentence probably answers better.
     """
     boosted = dict(scores)
     if len(query.terms) < _TERMS_MIN:

@@ -41,9 +41,6 @@ _BOUNDARIES = ("heading_open", "hr")
 _LABEL_WORDS_MAX = 6
 """A paragraph with at most this many words is a label and belongs to what follows it."""
 
-_PROXIMITY_BONUS = 0.15
-_PROXIMITY_LENGTH = 60
-"""Distance between the first and last term that halves the bonus, in characters."""
 _EARLY_BONUS = 0.15
 _HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
 # Factors of the score of sentences that answer less often than their terms promise.
@@ -154,8 +151,8 @@ def rank_sentences(
 ) -> tuple[RankedSentence, ...]:
     """Return up to `limit` sentences of a text that match a question best, best first.
 
-    Sentences that have the terms close together rank higher. Headings and table heads are never returned. `weights` has
-    the weight of each term, which is otherwise its rarity in the text.
+    Headings and table heads are never returned. `weights` has the weight of each term, which is otherwise its rarity in
+    the text.
     """
     units = find_units(text)
     terms_by_unit = _assign_terms(units, matcher.locate(text))
@@ -169,8 +166,9 @@ def rank_sentences(
         sentences = split_unit(text, unit) if unit.kind not in _HEADING_KINDS else ()
         for number, terms in _assign_terms(sentences, found).items():
             start, end = sentences[number].start, sentences[number].end
-            score = _score_sentence(sentences[number], terms, weights) / total
-            ranked.setdefault(text[start:end], RankedSentence(start, end, score + _EARLY_BONUS / (1 + index + number)))
+            score = sum(weights[term] for term in dict.fromkeys(term for *_, term in terms)) / total
+            score = score * _KIND_FACTORS.get(unit.kind, 1.0) + _EARLY_BONUS / (1 + index + number)
+            ranked.setdefault(text[start:end], RankedSentence(start, end, score))
     return tuple(sorted(ranked.values(), key=lambda sentence: (-sentence.score, sentence.start))[:limit])
 
 
@@ -185,18 +183,6 @@ def _assign_terms(
         if index >= 0 and occurrence[0] < spans[index].end:
             by_index[index].append(occurrence)
     return by_index
-
-
-def _score_sentence(sentence: Unit, occurrences: Iterable[tuple[int, int, str]], weights: Mapping[str, float]) -> float:
-    """Return the weight of the terms in a sentence, with a bonus if they are close together, times its factor."""
-    first_offsets: dict[str, int] = {}
-    for offset, _, term in occurrences:
-        first_offsets.setdefault(term, offset)
-    score = sum(weights[term] for term in first_offsets) * _KIND_FACTORS.get(sentence.kind, 1.0)
-    if len(first_offsets) > 1:
-        distance = max(first_offsets.values()) - min(first_offsets.values())
-        score *= 1 + _PROXIMITY_BONUS / (1 + distance / _PROXIMITY_LENGTH)
-    return score
 
 
 def get_first_sentence(text: str) -> Unit | None:

@@ -60,7 +60,6 @@ IDEAS: dict[str, Sequence[tuple[object, str, object]]] = {
     "words of the path": [(keyword, "_PATH_SHARE", 0)],
     "early sentences": [(passages, "_EARLY_BONUS", 0)],
     "synonyms": [(keyword, "_list_synonyms", lambda *_: ([], []))],
-    "terms close together": [(passages, "_PROXIMITY_BONUS", 0)],
     "corrections": [(keyword, "suggest_corrections", lambda *_: {})],
     "a clear hit comes open": [(retrieval_context, "pick_confident_hit", lambda *_, **__: ())],
     "topics of the conversation": [(titles.TopicTitles, "recall_topics", lambda *_: {})],

@@ -136,9 +136,6 @@ def test_best_sentences_are_sentences(text: str, limit: int) -> None:
 
 
 _BACKUPS = "Backups are kept. Restore is manual. Backups are kept for thirty days. Ask the desk about days."
-_LEASES = """Some words go before.
-
-The lease of a car that you have rented may end when you decide on renewal. Ask for lease renewal in person here."""
 _RETRIES = "```\nretry(limit=3)\n```\n\nYou can set the retry limit yourself.\n"
 
 
@@ -146,7 +143,6 @@ _RETRIES = "```\nretry(limit=3)\n```\n\nYou can set the retry limit yourself.\n"
     ("text", "question", "best"),
     [
         pytest.param(_BACKUPS, "How many days are backups kept?", "Backups are kept for thirty days.", id="more terms"),
-        pytest.param(_LEASES, "lease renewal", "Ask for lease renewal in person here.", id="terms close together"),
         pytest.param(_RETRIES, "retry limit", "You can set the retry limit yourself.", id="prose, not code"),
     ],
 )
