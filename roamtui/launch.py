@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -34,6 +35,9 @@ from roamtui.sources.listing import name_sources, split_sources, stamp_source
 from roamtui.table.store import is_table
 from roamtui.tui.context import AppContext, ImageMode, OfferGroup, StartOffer, TuiOptions
 
+if TYPE_CHECKING:
+    from roamtui.tui.app import RoamApp
+
 _CONVERSATIONS_SHOWN = 8
 _SOURCES_SHOWN = 8
 EXAMPLE = get_resource_dir("examples") / "handbook.md"
@@ -45,6 +49,10 @@ _EXAMPLES = (
 )
 _SITES_FILE = Path(__file__).with_name("tui") / "sites.toml"
 _NOTES_MAX = 5
+_DEFECT_MESSAGE = (
+    "roamtui: internal error. The conversation is kept: `--continue` goes on with it. Run it again with"
+    " ROAMTUI_DEBUG=1 and report what it says."
+)
 _TABLE_JOBS = 4
 """Number of table cells that the app fills at a time."""
 
@@ -79,12 +87,9 @@ class Launch(Struct, frozen=True, kw_only=True):
             self._reattach_terminal()
         elif self.conversation_id is not None:
             raise UsageError("name the SOURCE of the conversation. Without it, the start screen lists conversations.")
-        from roamtui.tui.app import RoamApp, run_until_exit
+        from roamtui.tui.app import RoamApp
 
-        exit_code, failures = run_until_exit(RoamApp(first, self.make_options(), table))
-        for failure in failures:
-            write_notice(f"roamtui: {failure}")
-        return exit_code
+        return run_until_exit(RoamApp(first, self.make_options(), table))
 
     @property
     def should_run_plain(self) -> bool:
@@ -176,6 +181,16 @@ class Launch(Struct, frozen=True, kw_only=True):
         os.dup2(terminal, 0)
         os.close(terminal)
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open for the program's life
+
+
+def run_until_exit(app: RoamApp) -> int:
+    """Run the app until the person leaves it. Return the exit status. Say if a defect stopped it, and what is lost."""
+    app.run()
+    if app.return_code and not os.environ.get("ROAMTUI_DEBUG"):
+        write_notice(_DEFECT_MESSAGE)
+    for failure in filter(None, [screen.app_context.close() for screen in app.documents.values()]):
+        write_notice(f"roamtui: {failure}")
+    return app.return_code or 0
 
 
 def make_demo(bootstrap: Bootstrap) -> Launch:

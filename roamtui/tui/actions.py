@@ -112,7 +112,11 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.table", "ctrl+l", "Table", "Ask questions about each document, as a table.", "app.open_table"),
     _action("global.open_document", "ctrl+o", "Open", "Open another document.", "app.open_document"),
     _action(
-        "global.add_source", "", "Add source", "Add a file, folder or site to this conversation.", "app.add_source"
+        "global.add_source",
+        "",
+        "Add source",
+        "Add a file, folder or site to this conversation.",
+        "app.open_document(True)",
     ),
     _action("global.next_document", "ctrl+t", "Next document", "Turn to the next open document.", "app.next_document"),
     _action(

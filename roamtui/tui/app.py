@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import os
-import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,28 +13,25 @@ from textual import events, on, work
 from textual.app import App
 from textual.notifications import Notify
 from textual.screen import Screen
-from textual.theme import BUILTIN_THEMES, Theme
+from textual.theme import Theme
 from textual.types import CSSPathType
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.document.plain import sanitise_text
 from roamtui.paths import get_resource_dir
-from roamtui.sources.listing import split_sources
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     DocumentRequested,
-    FullScreenRequested,
     ModelReleased,
     ReturnRequested,
     StatusMessage,
-    TerminalWriteRequested,
 )
-from roamtui.tui.status_line import HintLine, MessageLine
-from roamtui.tui.themes import choose_theme, derive_defaults, load_themes
+from roamtui.tui.status_line import MessageLine
+from roamtui.tui.themes import derive_defaults, load_themes
 
 if TYPE_CHECKING:
     from roamtui.table.runner import TablePlan
@@ -46,10 +41,6 @@ if TYPE_CHECKING:
 # Read together at the start (8 ms for the dialogs): when a screen brings its own file, Textual parses all rules again,
 # which takes 80 ms.
 _STYLE_FILES = sorted(Path(__file__).parent.rglob("*.tcss"))
-_DEFECT_MESSAGE = (
-    "roamtui: internal error. The conversation is kept: `--continue` goes on with it. Run it again with"
-    " ROAMTUI_DEBUG=1 and report what it says.\n"
-)
 
 
 class RoamApp(App[None], inherit_bindings=False):
@@ -75,16 +66,16 @@ class RoamApp(App[None], inherit_bindings=False):
             table: If there is no `first`, a table to show instead.
         """
         options = options or (first.options if first is not None else TuiOptions())
-        own_themes, theme_problems = load_themes((get_resource_dir("themes"), *options.themes_dirs))
-        self._themes = {**BUILTIN_THEMES, **own_themes}  # made once: each key asks for it many times
-        theme, theme_problem = choose_theme(options.theme, own_themes)
+        self._themes, theme, theme_problems = load_themes(
+            (get_resource_dir("themes"), *options.themes_dirs), options.theme
+        )
         self.set_reactive(App.theme, theme)  # before the style sheet is made: a change later would parse it again
         super().__init__()
-        if not _is_debugging():
+        if not os.environ.get("ROAMTUI_DEBUG"):
             self.error_console = Console(file=io.StringIO())  # a traceback would help nobody
         self._keys = build_keymap(options.keys)
         self._key_queue = KeyQueue(self, super().on_event)
-        self._problems = (*self._keys.conflicts, *theme_problems, *theme_problem)
+        self._problems = " ".join((*self._keys.conflicts, *theme_problems))
         self._options = options
         self._first_table = table
         self.documents: dict[str, MainScreen] = {}
@@ -107,11 +98,6 @@ class RoamApp(App[None], inherit_bindings=False):
         """The screen of the current document. A document must be open."""
         return self.documents[self.current_mode]
 
-    @property
-    def app_context(self) -> AppContext:
-        """The context of the current document."""
-        return self.main_screen.app_context
-
     def on_mount(self) -> None:
         """Apply the keymap, and open a document if none was given."""
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # this late because it would delay the first paint
@@ -121,7 +107,7 @@ class RoamApp(App[None], inherit_bindings=False):
         elif not self.documents:
             self.open_document(DocumentRequested())
         if self._problems:
-            self._warn(" ".join(self._problems))
+            self._warn(self._problems)
 
     def _warn(self, words: str) -> None:
         self.notify(words, severity="warning", markup=False)
@@ -146,8 +132,10 @@ class RoamApp(App[None], inherit_bindings=False):
         self.documents[mode] = screen
         return mode
 
-    def _switch_to(self, mode: str) -> None:
-        """Show a document or table. Work in the others continues."""
+    def _switch_to(self, mode: str, *, can_return: bool = False) -> None:
+        """Show a document or table, from which the person can return. Work in the others continues."""
+        if can_return and mode != self.current_mode:
+            self._origins[mode] = self.current_mode
         self.switch_mode(mode)
         titles = tuple(screen.header.title for screen in self.documents.values())
         for number, screen in enumerate(self.documents.values()):
@@ -159,11 +147,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def action_next_document(self) -> None:
         modes = self._open_pages
-        if len(modes) > 1:
-            self._switch_to(modes[(modes.index(self.current_mode) + 1) % len(modes)])
-        else:  # a screen put up here would take keys that were typed for the document
-            open_key = self._keys.format_first_key("global.open_document")
-            self._warn(f"No other document is open. Open one with {open_key}.")
+        self._switch_to(modes[(modes.index(self.current_mode) + 1) % len(modes)])
 
     @on(ReturnRequested)
     def _return_to_origin(self) -> None:
@@ -189,10 +173,8 @@ class RoamApp(App[None], inherit_bindings=False):
         self._switch_to(origin if origin in self._open_pages else self._open_pages[-1])
         self.remove_mode(mode)
         if closed is not None:
-            if failure := await asyncio.to_thread(closed.app_context.save):  # another program may lock it for seconds
+            if failure := await asyncio.to_thread(closed.app_context.close):  # another program may lock it for seconds
                 self._warn(failure)
-            if closed.conversation.loader is not None:  # a closed screen is part of a cycle that is never collected
-                await asyncio.to_thread(closed.conversation.loader.close)
             await self._release_model(ModelReleased(closed.agent.model))
 
     @on(ModelReleased)
@@ -203,14 +185,12 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @work(group="tables", exclusive=True, exit_on_error=False)
     async def action_open_table(self) -> None:
-        library = self.main_screen.state.library
-        added = tuple(source.name for source in library.sources)
+        main = self.main_screen
         if self._options.open_table is None:
             self._warn("Cannot open a table here.")
         else:
-            sources = added or split_sources(library.source)
-            question = self.main_screen.questions.table_question
-            self._show_table(*await asyncio.to_thread(self._options.open_table, sources), question)
+            opened = await asyncio.to_thread(self._options.open_table, main.app_context.source_names)
+            self._show_table(*opened, main.questions.table_question)
 
     def _show_table(self, table: Table, plan: TablePlan, question: str = "") -> None:
         """Show a table, and offer to ask a question in it."""
@@ -220,60 +200,41 @@ class RoamApp(App[None], inherit_bindings=False):
         if not mode:
             mode = self._add_page(TableScreen(table, plan, self._keys, question))
             self._tables[mode] = table.folder
-        self._origins[mode] = self.current_mode
-        self._switch_to(mode)
+        self._switch_to(mode, can_return=True)
 
-    def action_open_document(self) -> None:
-        self.open_document(DocumentRequested())
-
-    def action_add_source(self) -> None:
-        self.open_document(DocumentRequested(is_added=True))
+    def action_open_document(self, is_added: bool = False) -> None:  # noqa: FBT001, FBT002 - the argument of a key
+        self.open_document(DocumentRequested(is_added=is_added))
 
     @on(DocumentRequested)
-    def open_document(self, request: DocumentRequested) -> None:
-        """Show a document, or one that the person chooses."""
-        if mode := self._find_mode(request):
-            self._show(mode, request)
-        elif self._options.open_source is None:
-            self._warn("Cannot open another document here.")
-        else:
-            from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - rarely needed
+    @work(group="opening", exit_on_error=False)
+    async def open_document(self, request: DocumentRequested) -> None:
+        """Show a document, or one that the person chooses. If they leave and none is open, leave the app."""
+        from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - rarely needed
 
+        mode = self._find_mode(request)
+        if not mode and self._options.open_source is None:
+            self._warn("Cannot open another document here.")
+        elif not mode:
             current = self.documents.get(self.current_mode)
-            model = current.agent.model if current is not None else None
-            open_sources = frozenset(screen.state.library.source for screen in self.documents.values())
-            dialog = OpenDialog(self._options, self._keys, request, open_sources, model, is_first=not self._open_pages)
-            self.push_screen(dialog, partial(self._show_opened, request))
+            model, is_first = current.agent.model if current is not None else None, not self._open_pages
+            opened = await self.push_screen_wait(
+                OpenDialog(self._options, self._keys, request, self._find_mode, model, is_first=is_first)
+            )
+            if isinstance(opened, AppContext):
+                mode = self._add_document(opened)
+            elif opened is not None and not request.is_added:  # it is open already
+                request, mode = opened, self._find_mode(opened)
+            elif opened is not None:
+                self.main_screen.add_source(opened.source)
+            elif not self._open_pages:
+                self.exit()
+        if mode:
+            self._switch_to(mode, can_return=request.is_cell or request.place is not None)
+            self.main_screen.show_request(request)
 
     def _find_mode(self, request: DocumentRequested) -> str:
         """Return the mode of the open document, or conversation of a cell, that is requested, or an empty string."""
-        path = os.path.realpath(request.source)
-        log_id = Path(request.conversation_id or "").stem if request.is_cell else ""
-        for mode, screen in self.documents.items():
-            state = screen.state
-            if request.source and os.path.realpath(state.library.source) == path and log_id in ("", state.id):
-                return mode
-        return ""
-
-    def _show_opened(self, request: DocumentRequested, opened: AppContext | DocumentRequested | None) -> None:
-        if isinstance(opened, DocumentRequested) and request.is_added:
-            self.main_screen.add_source(opened.source)
-        elif isinstance(opened, DocumentRequested):  # it is open already
-            self.open_document(opened)
-        elif opened is not None:
-            self._show(self._add_document(opened), request)
-        elif not self._open_pages:
-            self.exit()
-
-    def _show(self, mode: str, request: DocumentRequested) -> None:
-        if (request.is_cell or request.place is not None) and mode != self.current_mode:
-            self._origins[mode] = self.current_mode
-        self._switch_to(mode)
-        conversation = self.main_screen.conversation
-        if request.conversation_id not in (None, conversation.state.id) and not request.is_cell:
-            self.main_screen.switch(partial(conversation.open, request.conversation_id))
-        if request.place is not None:
-            self.main_screen.show_place(request.place)
+        return next((mode for mode, screen in self.documents.items() if request.is_met_by(screen.state)), "")
 
     @on(Worker.StateChanged)
     def _tell_defect(self, event: Worker.StateChanged) -> None:
@@ -295,18 +256,12 @@ class RoamApp(App[None], inherit_bindings=False):
             event.text = sanitise_text(event.text)
         if isinstance(event, events.Key | events.Paste | events.MouseDown) and not event.is_forwarded:
             self._remove_message()
-            if (screen := self.documents.get(self.current_mode)) is not None:
-                screen.status_line.message = ""
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             event.character = None  # else a text field would type it, though a person may have bound it
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             self._key_queue.add(event)
         else:
             await super().on_event(event)
-
-    @on(KeyQueue.HandledMarker)
-    def _follow_key(self, event: KeyQueue.HandledMarker) -> None:
-        event.has_arrived.set()
 
     def on_notify(self, event: Notify) -> None:
         """Show the message at the foot of the screen, until the next key or click.
@@ -317,26 +272,13 @@ class RoamApp(App[None], inherit_bindings=False):
         event.prevent_default()
         self._remove_message()
         self._message = MessageLine(event.notification.message, event.notification.severity)
-        screen = self.documents.get(self.current_mode) or self.screen
-        screen.query(HintLine).add_class("-replaced")
-        screen.mount(self._message)
+        (self.documents.get(self.current_mode) or self.screen).mount(self._message)
 
     def _remove_message(self) -> None:
         if self._message is not None and self._message.is_attached:
-            self._message.screen.query(HintLine).remove_class("-replaced")
             self._message.remove()
-
-    @on(FullScreenRequested)
-    def _show_full_screen(self, event: FullScreenRequested) -> None:
-        from roamtui.tui.screens.picture import show_full_screen  # noqa: PLC0415 - only for those who ask
-
-        if problem := show_full_screen(self, self._keys, self._options, event):
-            self._warn(problem)
-
-    @on(TerminalWriteRequested)
-    def _write_image(self, event: TerminalWriteRequested) -> None:
-        if self._driver is not None:
-            self._driver.write(event.data)
+        if (screen := self.documents.get(self.current_mode)) is not None:
+            screen.status_line.message = ""
 
     @override
     def copy_to_clipboard(self, text: str) -> None:
@@ -346,37 +288,17 @@ class RoamApp(App[None], inherit_bindings=False):
         """List the commands. The chosen one runs as if its key were pressed in its scope."""
         from roamtui.tui.screens.help import HelpDialog  # noqa: PLC0415 - only for those who ask
 
-        is_main_in_front = self.screen is self.documents.get(self.current_mode)
-        scope, run = (self.main_screen.panes.scope, self.main_screen.action_run) if is_main_in_front else (None, None)
-        self.push_screen(HelpDialog(self._keys, scope), run)
+        main = self.documents.get(self.current_mode)
+        if main is not None and self.screen is main:
+            self.push_screen(HelpDialog(self._keys, main.panes.scope), main.action_run)
+        else:
+            self.push_screen(HelpDialog(self._keys, None))
 
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.theme_picker import ThemePicker  # noqa: PLC0415 - only for those who ask
 
         self.push_screen(ThemePicker(self, self._options.save_settings))
 
-    def on_app_focus(self) -> None:
-        """Check the document on disk, which may have been edited meanwhile."""
-        if self.current_mode in self.documents:
-            self.main_screen.check_for_changes()
-
     async def on_unmount(self) -> None:
         for model in {screen.agent.model for screen in self.documents.values()}:
             await model.close()
-
-
-def run_until_exit(app: RoamApp) -> tuple[int, tuple[str, ...]]:
-    """Run the app until the person leaves it. If a defect stopped it, print a message.
-
-    Returns:
-        The exit status, and a sentence for each conversation that could not be saved.
-    """
-    app.run()
-    if app.return_code and not _is_debugging():
-        sys.stderr.write(_DEFECT_MESSAGE)
-    failures = [screen.app_context.save() for screen in app.documents.values()]
-    return app.return_code or 0, tuple(failure for failure in failures if failure)
-
-
-def _is_debugging() -> bool:
-    return bool(os.environ.get("ROAMTUI_DEBUG"))

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from roamtui.document.library import Library
 from roamtui.sources.convert.converted import PageReport
+from roamtui.sources.file_sources import split_sources
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
@@ -120,7 +121,15 @@ class AppContext(Struct, frozen=True, kw_only=True):
         """The conversation that the agent answers in."""
         return self.agent.conversation
 
-    def save(self) -> str:
+    @property
+    def source_names(self) -> tuple[str, ...]:
+        """The names of the document's sources."""
+        library = self.conversation.state.library
+        return tuple(source.name for source in library.sources) or split_sources(library.source)
+
+    def close(self) -> str:
         """Save the rest of the conversation. Return a sentence if that fails, otherwise an empty string."""
         self.conversation.close()
+        if self.conversation.loader is not None:  # a closed screen is part of a cycle that is never collected
+            self.conversation.loader.close()
         return self.conversation.save_failure

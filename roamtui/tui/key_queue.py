@@ -13,26 +13,16 @@ from typing import Any
 
 from textual import events
 from textual.app import App
-from textual.message import Message
-from textual.message_pump import MessagePump
+from textual.dom import DOMNode
 
 _WAIT_SECONDS_MAX = 1.0
-"""A marker is lost if its widget is removed. Then the next key is handled after this time."""
+"""A widget that is removed does not answer. Then the next key is handled after this time."""
 
 TypedEvent = events.Key | events.Paste
 
 
 class KeyQueue:
     """Holds typed events back until the previous one is handled."""
-
-    class HandledMarker(Message):
-        """A message that follows a key through all parents. When it reaches the app, they have handled the key."""
-
-        verbose = True
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.has_arrived = asyncio.Event()
 
     def __init__(self, app: App[Any], forward: Callable[[TypedEvent], Awaitable[None]]) -> None:
         """Send each event to the focused widget with `forward` when its turn has come."""
@@ -49,15 +39,20 @@ class KeyQueue:
         async with self.turn:
             target = self._target
             await self._forward(event)
-            # One marker follows the key, and one goes to the widget that has the focus after it.
-            for _ in range(2):
-                marker = self.HandledMarker()
-                if target.post_message(marker):
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(marker.has_arrived.wait(), _WAIT_SECONDS_MAX)
-                target = self._target
+            # First by the widget that gets the key, then by the one that has the focus after it.
+            await _wait_until_idle(target)
+            await _wait_until_idle(self._target)
 
     @property
-    def _target(self) -> MessagePump:
+    def _target(self) -> DOMNode:
         is_ending = not self._app.screen_stack
         return self._app if is_ending else self._app.focused or self._app.screen
+
+
+async def _wait_until_idle(target: DOMNode) -> None:
+    """Wait until a widget and its ancestors, to which keys bubble, have handled all that they were sent so far."""
+    for node in target.ancestors_with_self:
+        is_idle = asyncio.Event()
+        if node.call_later(is_idle.set):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(is_idle.wait(), _WAIT_SECONDS_MAX)

@@ -1,12 +1,14 @@
-"""Words for the screen: a node by its title and path, the size of a library, a failure in a sentence."""
+"""Words for the screen: the title and path of a node, the size of a library, tokens and their cost, a failure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import format_count, sanitise_line
+from roamtui.document.tokens import format_tokens
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import format_node_title
 
@@ -52,3 +54,28 @@ def format_error(error: BaseException | None) -> str:
         return str(error)
     kind = type(error).__name__
     return f"Internal error ({kind}: {error}). The conversation is intact; ask again."
+
+
+def adapt_flags(words: str) -> str:
+    """Name a key instead of the flags that a model's error suggests, because a running app has no flags."""
+    return words.replace("--api-base", "its URL (f2)").replace("with --model", "by f2").replace("--model", "f2")
+
+
+def describe_usage(usage: Usage, document_tokens: int = 0, *, is_short: bool = False) -> str:
+    """Describe the tokens that the model read, new and from its provider's cache, and their cost.
+
+    Args:
+        usage: The usage of a question or a conversation.
+        document_tokens: The tokens of the whole source, for comparison, or 0 to leave them out.
+        is_short: Whether to give only the new tokens and the cost.
+    """
+    sign = "" if usage.source == "provider" else "~"  # an estimate
+    new = f"{sign}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))}"
+    words = [f"{new} tokens" if is_short else f"{new} new"]
+    if usage.cached_tokens and not is_short:
+        words.append(f"{format_tokens(usage.cached_tokens)} cached")
+    if document_tokens:
+        words.append(f"{format_tokens(document_tokens)} in document")
+    if usage.cost_usd:
+        words.append(f"${max(0.0001, usage.cost_usd):.{4 if usage.cost_usd < 0.1 else 2}f}")
+    return " · ".join(words)

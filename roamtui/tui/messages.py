@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from textual.message import Message
 from textual.widget import Widget
@@ -11,7 +13,6 @@ from textual.widget import Widget
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import CloseSections, Command, ExpandSections, FoldNodes, PinSections
-from roamtui.document.library import Library
 from roamtui.models.base import Model
 from roamtui.tui.chat.content_view import SectionTarget
 
@@ -47,6 +48,11 @@ class DocumentRequested(Message):
     is_added: bool = False
     """Whether the document becomes a source of the current conversation instead."""
 
+    def is_met_by(self, state: ConversationState) -> bool:
+        """Return whether a conversation is about this document and, for a cell, is the one of the cell."""
+        is_same = bool(self.source) and os.path.realpath(self.source) == os.path.realpath(state.library.source)
+        return is_same and (not self.is_cell or Path(self.conversation_id or "").stem in ("", state.id))
+
 
 @dataclass
 class ReturnRequested(Message):
@@ -58,28 +64,6 @@ class ReadingPositionChanged(Message):
     """Another section is at the top of the view."""
 
     section_id: str
-
-
-@dataclass
-class FullScreenRequested(Message):
-    """A person wants to see a picture, or a page of a PDF, in full screen."""
-
-    library: Library
-    section_id: str
-    """The section with the picture or on the page."""
-    href: str = ""
-    """The URL or path of the picture, or empty for a page."""
-    page: int = 0
-    """Number of the page, counted from 1."""
-    quote: str = ""
-    """Words to mark on the page."""
-
-
-@dataclass
-class TerminalWriteRequested(Message):
-    """The terminal must decode an image."""
-
-    data: str
 
 
 @dataclass

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from itertools import count, groupby
@@ -18,15 +19,33 @@ from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
+from textual.message import Message
+from textual.worker import get_current_worker
 
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.errors import OpeningCancelledError, RoamtuiError
 from roamtui.markdown.lines import PictureLine
-from roamtui.sources.convert.drawing import DrawingRequest, PictureFile
+from roamtui.sources.convert.drawing import Drawing, DrawingRequest, PictureFile
 from roamtui.sources.convert.subprocess_converter import draw_in_subprocess
 from roamtui.sources.pictures import find_picture, measure_picture, read_picture
 from roamtui.tui.context import ImageMode
+
+
+@dataclass
+class FullScreenRequested(Message):
+    """A person wants to see a picture, or a page of a PDF, in full screen."""
+
+    library: Library
+    section_id: str
+    """The section with the picture or on the page."""
+    href: str = ""
+    """The URL or path of the picture, or empty for a page."""
+    page: int = 0
+    """Number of the page, counted from 1."""
+    quote: str = ""
+    """Words to mark on the page."""
+
 
 _PLACEHOLDER = "\U0010eeee"
 _PART_LENGTH = 4_096
@@ -50,7 +69,7 @@ _DRAWN_ROWS_MAX = 100
 _HALF = "▀"
 
 _ids = count(0x52_4F_01)
-"""Ids of images. Other programs in the same terminal are unlikely to use them."""
+"""Ids of images: numbers of 24 bits. Other programs in the same terminal are unlikely to use them."""
 _MULTIPLEXER_TERMS = ("screen", "tmux")
 DrawnPicture = bytes | int
 """The pixels of a picture, or the id of its image in the terminal."""
@@ -92,7 +111,6 @@ class PictureStore:
     def __init__(self, mode: ImageMode) -> None:
         """Draw in `mode`, which is `CELLS` or `KITTY`."""
         self.mode = mode
-        self._is_closed = False
         self._measured: dict[tuple[str, str, str], tuple[PictureFile, int, int] | None] = {}
         self._drawn: dict[tuple[PictureFile, int, int], DrawnPicture] = {}
 
@@ -119,40 +137,46 @@ class PictureStore:
         size = (picture.columns * width, picture.rows * height)
         request = DrawingRequest(width=size[0], height=size[1], is_stretched=True, is_packed=is_packed)
         try:
-            data = read_picture(picture.file)
-            return draw_in_subprocess(request, data, picture.file.name, report=self._check).data
+            return draw(request, read_picture(picture.file), picture.file.name).data
         except RoamtuiError as error:
             return str(error)
 
-    def _check(self, _done: int, _count: int) -> None:
-        if self._is_closed:
-            raise OpeningCancelledError
-
-    def add(self, picture: PictureLine, loaded: bytes) -> str:
-        """Store a loaded picture, empty if that failed. Return the escape sequence that the terminal must get."""
+    def add(self, app: App[object], picture: PictureLine, loaded: bytes) -> None:
+        """Store a loaded picture, empty if that failed."""
         drawn: DrawnPicture = loaded
-        sequence = ""
         if self.mode is ImageMode.KITTY and loaded:
-            drawn = take_image_id()
-            sequence = encode_image(drawn, loaded, picture.columns, picture.rows)
+            drawn = send_image(app, loaded, picture.columns, picture.rows)
         self._drawn[picture.file, picture.columns, picture.rows] = drawn
         while len(self._drawn) > _DRAWN_MAX:
             self._drawn.pop(next(iter(self._drawn)))
-        return sequence
 
     def clear(self) -> None:
         """Drop all pictures, because files may have changed. A terminal drops old images by itself."""
         self._drawn.clear()
         self._measured.clear()
 
-    def close(self) -> None:
-        """Cancel the drawings that are in progress."""
-        self._is_closed = True
+
+def draw(request: DrawingRequest, data: bytes, name: str) -> Drawing:
+    """Draw a file in a subprocess, unless the current worker is cancelled. Called in a thread.
+
+    Raises:
+        RoamtuiError: The file cannot be drawn.
+    """
+    worker = get_current_worker()
+
+    def check(_done: int, _count: int) -> None:
+        if worker.is_cancelled:
+            raise OpeningCancelledError
+
+    return draw_in_subprocess(request, data, name, report=check)
 
 
-def take_image_id() -> int:
-    """Return a new id of an image: a number of 24 bits."""
-    return next(_ids)
+def send_image(app: App[object], data: bytes, columns: int, rows: int, *, pixels: tuple[int, int] | None = None) -> int:
+    """Have the terminal decode an image, as `encode_image` says. Return the id of the image."""
+    image_id = next(_ids)
+    if (driver := app._driver) is not None:  # noqa: SLF001 - Textual has no other way to write to the terminal
+        driver.write(encode_image(image_id, data, columns, rows, pixels=pixels))
+    return image_id
 
 
 def encode_image(image_id: int, data: bytes, columns: int, rows: int, *, pixels: tuple[int, int] | None = None) -> str:

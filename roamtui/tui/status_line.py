@@ -29,6 +29,7 @@ from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.paths import display_path
 from roamtui.tui.actions import Keymap, Scope, format_keys
+from roamtui.tui.labels import describe_usage
 
 _SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SPINNER_SECONDS = 0.12
@@ -38,7 +39,15 @@ _MORE_HINTS = ("global.find", "global.choose_model", "global.open_document", "gl
 """Actions whose keys are shown after those of the focused part, if there is room."""
 
 
-class StatusLine(Widget):
+class ClickableLine(Widget):
+    """A line whose parts can be clicked."""
+
+    def __init__(self, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self.auto_links = False
+
+
+class StatusLine(ClickableLine):
     """Shows the model and its step, a message, the open sections, and the tokens and cost of the conversation."""
 
     model: reactive[str] = reactive("")
@@ -50,8 +59,7 @@ class StatusLine(Widget):
     """What goes on or waits for the person."""
 
     def __init__(self, model: str, keys: Keymap) -> None:
-        super().__init__(id="status-line")
-        self.auto_links = False
+        super().__init__("status-line")
         self.set_reactive(StatusLine.model, model)
         self._stop_key = keys.format_first_key("global.copy_or_cancel")
         self._opened, self._usage = "No open sections", ""
@@ -109,14 +117,13 @@ def _join_fitting(parts: Iterable[Content], width: int, gap: str) -> Content:
     return line
 
 
-class HintLine(Widget):
+class HintLine(ClickableLine):
     """Shows the keys that are useful where the focus is. A click on a key runs its action."""
 
     scope: reactive[Scope] = reactive(Scope.INPUT)
 
     def __init__(self, keys: Keymap) -> None:
-        super().__init__(id="hint-line")
-        self.auto_links = False
+        super().__init__("hint-line")
         self._keys = keys
 
     @override
@@ -144,8 +151,14 @@ class MessageLine(Static):
     def __init__(self, words: str, severity: str) -> None:
         super().__init__(Content(sanitise_line(words)), classes=f"-{severity}")
 
+    def on_mount(self) -> None:
+        self.screen.query(HintLine).add_class("-replaced")
 
-class HeaderLine(Widget):
+    def on_unmount(self) -> None:
+        self.screen.query(HintLine).remove_class("-replaced")
+
+
+class HeaderLine(ClickableLine):
     """Shows the program's name, the document's title and its source, or a tab for each of several documents."""
 
     titles: reactive[tuple[str, ...]] = reactive(())
@@ -154,8 +167,7 @@ class HeaderLine(Widget):
     """The index of this document among them."""
 
     def __init__(self, library: Library) -> None:
-        super().__init__(id="header-line")
-        self.auto_links = False
+        super().__init__("header-line")
         self._library = library
 
     def show_library(self, library: Library) -> None:
@@ -189,26 +201,6 @@ class HeaderLine(Widget):
         return line
 
 
-def describe_usage(usage: Usage, document_tokens: int = 0, *, is_short: bool = False) -> str:
-    """Describe the tokens that the model read, new and from its provider's cache, and their cost.
-
-    Args:
-        usage: The usage of a question or a conversation.
-        document_tokens: The tokens of the whole source, for comparison, or 0 to leave them out.
-        is_short: Whether to give only the new tokens and the cost.
-    """
-    sign = "" if usage.source == "provider" else "~"  # an estimate
-    new = f"{sign}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))}"
-    words = [f"{new} tokens" if is_short else f"{new} new"]
-    if usage.cached_tokens and not is_short:
-        words.append(f"{format_tokens(usage.cached_tokens)} cached")
-    if document_tokens:
-        words.append(f"{format_tokens(document_tokens)} in document")
-    if usage.cost_usd:
-        words.append(f"${max(0.0001, usage.cost_usd):.{4 if usage.cost_usd < 0.1 else 2}f}")
-    return " · ".join(words)
-
-
 def format_key_hint(key: str, words: str, action: str = "") -> Content:
     """Return a hint: a key, highlighted, and `words` that say what it does. A click on it runs `action`."""
     hint = Content.assemble((key, "bold $accent"), " ", words)
@@ -238,8 +230,3 @@ def make_foot(words: str) -> KeyHints:
             end = start + len(words[start:].split(",", maxsplit=1)[0])
             foot = foot.stylize(Style.from_meta({"@click": action}), start, end)
     return KeyHints(foot)
-
-
-def adapt_flags(words: str) -> str:
-    """Name a key instead of the flags that a model's error suggests, because a running app has no flags."""
-    return words.replace("--api-base", "its URL (f2)").replace("with --model", "by f2").replace("--model", "f2")

@@ -46,9 +46,14 @@ class ThemeError(RoamtuiError):
     """A theme file is invalid."""
 
 
-def load_themes(folders: Iterable[Path]) -> tuple[dict[str, Theme], tuple[str, ...]]:
-    """Return the themes of `folders` by name and a message for each problem. Later themes replace earlier ones."""
-    themes: dict[str, Theme] = {}
+def load_themes(folders: Iterable[Path], name: str | None) -> tuple[dict[str, Theme], str, tuple[str, ...]]:
+    """Return all themes by name, the name of the one to use, and a sentence for each problem.
+
+    Args:
+        folders: Folders with theme files. Later themes replace earlier ones of the same name.
+        name: The wanted theme, or None for the default.
+    """
+    own: dict[str, Theme] = {}
     problems = []
     for folder in folders:
         for file in sorted(folder.glob("*.toml")):
@@ -57,19 +62,13 @@ def load_themes(folders: Iterable[Path]) -> tuple[dict[str, Theme], tuple[str, .
             except ThemeError as error:
                 problems.append(str(error))
             else:
-                themes[theme.name] = theme
-    return themes, tuple(problems)
-
-
-def choose_theme(name: str | None, own: Mapping[str, Theme]) -> tuple[str, tuple[str, ...]]:
-    """Return the name of the theme to use, and a sentence if there is no theme with the given name."""
-    default = DEFAULT_THEME if DEFAULT_THEME in own else next(iter(BUILTIN_THEMES))
-    if name is None:
-        return default, ()
-    if name in own or name in BUILTIN_THEMES:
-        return name, ()
-    nearest = format_nearest_name(name, [*own, *BUILTIN_THEMES])
-    return default, (f'Unknown theme "{name}".{nearest} Themes of roamtui are {", ".join(own)}.',)
+                own[theme.name] = theme
+    themes = {**BUILTIN_THEMES, **own}
+    if name is not None and name not in themes:
+        nearest = format_nearest_name(name, [*own, *BUILTIN_THEMES])
+        problems.append(f'Unknown theme "{name}".{nearest} Themes of roamtui are {", ".join(own)}.')
+    usable = (each for each in (name, DEFAULT_THEME, *themes) if each in themes)
+    return themes, next(usable), tuple(problems)
 
 
 def read_theme(file: Path) -> Theme:

@@ -146,7 +146,7 @@ async def wait_until_started(pilot: Pilot[Any]) -> None:
 
 def model_of(app: RoamApp) -> ScriptedModel:
     """Return the scripted model of an app."""
-    model = app.app_context.agent.model
+    model = app.main_screen.app_context.agent.model
     assert isinstance(model, ScriptedModel)
     return model
 

@@ -11,8 +11,9 @@ from typing_extensions import override
 
 from roamtui.conversation.notices import Severity
 from roamtui.errors import ModelError
+from roamtui.launch import run_until_exit
 from roamtui.models.base import ModelEvent, ModelRequest, TextDelta
-from roamtui.tui.app import RoamApp, run_until_exit
+from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
 from roamtui.tui.chat.exchange_view import SourcesView
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -51,14 +52,14 @@ async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
 
 async def test_an_unexpected_failure_of_a_worker_is_a_message_and_never_an_exit() -> None:
     app = make_app()
-    app.app_context.agent.model = BrokenModel()
+    app.main_screen.app_context.agent.model = BrokenModel()
     async with app.run_test(size=(100, 30)) as pilot:
         await ask(pilot, "How many?")
         await wait_until(pilot, lambda: bool(notices(app, Severity.ERROR)))
         (text,) = notices(app, Severity.ERROR)
         assert "ZeroDivisionError: [/red] by zero" in text
         assert "Traceback" not in text
-        app.app_context.agent.model = ScriptedModel([ScriptedReply(text="Forty.")])
+        app.main_screen.app_context.agent.model = ScriptedModel([ScriptedReply(text="Forty.")])
         await ask(pilot, "And now?")
         assert app.main_screen.conversation.state.transcript.exchanges[-1].answer == "Forty."
 
@@ -101,7 +102,7 @@ def test_a_defect_ends_the_app_with_a_sentence(
     monkeypatch.delenv("ROAMTUI_DEBUG", raising=False)
     app = DefectiveApp(make_context())
     monkeypatch.setattr(app, "run", partial(app.run, headless=True))
-    assert run_until_exit(app) == (1, ())
+    assert run_until_exit(app) == 1
     told = capsys.readouterr().err
     assert told.startswith("roamtui: internal error.")
     assert "ZeroDivisionError" not in told

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from textual import events
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
@@ -66,7 +65,7 @@ def write(file: Path, text: str) -> None:
 
 async def look(pilot: Pilot[None]) -> None:
     """Come back to the app, as from an editor."""
-    pilot.app.post_message(events.AppFocus())
+    app_of(pilot).main_screen.check_for_changes()
     await pilot.pause()
 
 
@@ -92,7 +91,7 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         assert "a hundred loaves" in state.library.text_at(state.library.span(deck))
         assert "changed on disk" not in screen_text(app)
         assert "◆ Deck oven" in screen_text(app)
-        (hit,) = await app.app_context.agent.search("rye flour", 1)
+        (hit,) = await app.main_screen.app_context.agent.search("rye flour", 1)
         assert hit.section_id == find_id(app, "Flour")
         model = model_of(app)
         model.add_replies(ScriptedReply(text=f'"The deck oven takes a hundred loaves" [{deck}].'))
@@ -126,7 +125,7 @@ async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_star
     gate = asyncio.Event()
     async with running(make_reading_app(file, is_watching=True), (120, 35)) as (app, pilot):
         screen = app.main_screen
-        app.app_context.agent.model = SlowModel([ScriptedReply(text="Not found: no.")], gate=gate)
+        app.main_screen.app_context.agent.model = SlowModel([ScriptedReply(text="Not found: no.")], gate=gate)
         screen.question_box.fill("How many?")
         await press_until(pilot, lambda: screen.is_asking, "enter")
         write(file, CHANGED)

@@ -28,8 +28,10 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import Exchange
+from roamtui.document.node import Span
 from roamtui.document.plain import format_count, sanitise_text
 from roamtui.export.markdown import format_source_line
+from roamtui.quotes.recheck import resolve_citation
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,
@@ -291,10 +293,13 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return view.targets[view.selected] if view is not None and view.selected is not None else None
 
     @property
-    def selected_section(self) -> SectionTarget | None:
-        """The selected passage or quote, or None."""
+    def selection(self) -> tuple[str | None, Span | None]:
+        """The section of the selected passage or quote, and its span. If there is none, the person is told."""
         target = self._selected_target
-        return target if isinstance(target, SectionTarget) else None
+        if isinstance(target, SectionTarget):
+            return target.section_id, resolve_citation(target.citation, self._conversation.state.library)
+        self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
+        return None, None
 
     def request_model(self) -> bool:
         """Ask a model the question of the selected passages, or else of the last ones, after opening their sections.

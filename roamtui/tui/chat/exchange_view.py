@@ -37,9 +37,9 @@ from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, TextView, wrap
 from roamtui.tui.chat.passages_view import PassagesView
-from roamtui.tui.labels import STEP, format_full_path
+from roamtui.tui.labels import STEP, adapt_flags, describe_usage, format_full_path
 from roamtui.tui.run_styles import TARGET_META, add_code_background, render_run
-from roamtui.tui.status_line import adapt_flags, describe_usage, format_key_hint
+from roamtui.tui.status_line import format_key_hint
 
 _STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR: "$error"}
 

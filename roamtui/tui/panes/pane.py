@@ -17,12 +17,13 @@ from typing_extensions import override
 from roamtui.conversation.events import ConversationEvent, ConversationStarted, DocumentReloaded, NodesLoaded
 from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
-from roamtui.tui.context import ImageMode
+from roamtui.tui.context import ImageMode, TuiOptions
 from roamtui.tui.labels import format_ancestors, format_library_size
 from roamtui.tui.status_line import format_key_hint
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
+    from roamtui.tui.pictures import FullScreenRequested
     from roamtui.tui.reader.document_reader import DocumentReader
 
 _META_KEY = "roamtui_pane"
@@ -104,12 +105,13 @@ class TreePane(TitledPane):
 class ReaderPane(TitledPane):
     """The reader. Its title line has the path and page in view, the progress and the number of the match."""
 
-    def __init__(self, state: ConversationState, keys: Keymap, image_mode: ImageMode) -> None:
+    def __init__(self, state: ConversationState, keys: Keymap, options: TuiOptions) -> None:
         hint = format_key_hint(keys.format_first_key("tree.read"), "on a line of the outline to read it here")
         self._empty = Static(hint, id="reader-empty")
         super().__init__(Scope.READER, self._empty)
         self._state = state
-        self._image_mode = image_mode
+        self._keys = keys
+        self._options = options
         self._reader: DocumentReader | None = None
 
     @property
@@ -119,7 +121,7 @@ class ReaderPane(TitledPane):
             from roamtui.tui.pictures import PictureStore, choose_image_mode  # noqa: PLC0415
             from roamtui.tui.reader.document_reader import DocumentReader  # noqa: PLC0415 - not for the first screen
 
-            mode = choose_image_mode(self._image_mode, self.app)
+            mode = choose_image_mode(self._options.image_mode, self.app)
             self._reader = DocumentReader(self._state, None if mode is ImageMode.OFF else PictureStore(mode))
             self.mount(self._reader, after=self.title_line)
             for attribute in ("scroll_y", "virtual_size", "match_label"):
@@ -154,6 +156,13 @@ class ReaderPane(TitledPane):
         """Show the reader instead of the hint."""
         self._empty.display = False
         self._show_note()
+
+    def on_full_screen_requested(self, event: FullScreenRequested) -> None:
+        """Show a picture or page on the whole screen."""
+        from roamtui.tui.screens.picture import show_full_screen  # noqa: PLC0415 - only for those who ask
+
+        if problem := show_full_screen(self.app, self._keys, self._options, event):
+            self.notify(problem, severity="warning", markup=False)
 
     def on_reading_position_changed(self) -> None:
         self._show_note()

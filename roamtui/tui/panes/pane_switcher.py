@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from typing_extensions import override
 
+from roamtui.document.node import Span
 from roamtui.tui.actions import Keymap, Scope
 from roamtui.tui.chat.chat_log import ChatLog
+from roamtui.tui.chat.content_view import ExampleTarget, LinkTarget, SectionTarget, TargetActivated, TargetSelected
+from roamtui.tui.messages import ReadingPositionChanged
 from roamtui.tui.panes.pane import ReaderPane, TitledPane, TreePane
-from roamtui.tui.question_area import QuestionArea
+from roamtui.tui.panes.question_area import QuestionArea
+from roamtui.tui.tree.outline_tree import OutlineTree
+
+if TYPE_CHECKING:
+    from roamtui.tui.reader.document_reader import DocumentReader
 
 PANES = (Scope.TREE, Scope.CHAT, Scope.READER)
 # Widths are in cells.
@@ -130,6 +139,17 @@ class PaneSwitcher(Horizontal):
         ancestors = focused.ancestors_with_self if focused is not None else []
         return next((scope for scope, pane in self._panes.items() if pane in ancestors), Scope.GLOBAL)
 
+    @property
+    def selection(self) -> tuple[str | None, Span | None]:
+        """The section that the person points at, and the span of the text selected, cited or highlighted in it."""
+        match self.scope:
+            case Scope.READER:
+                return self._reader.reader.selection
+            case Scope.CHAT:
+                return self._log_view.selection
+            case _:
+                return self._tree.outline.cursor_id, None
+
     def focus_scope(self, scope: Scope) -> None:
         """Focus a pane or the question box, which leaves the pane above it visible.
 
@@ -159,6 +179,40 @@ class PaneSwitcher(Horizontal):
             self.show()
         elif Scope.READER not in self.shown:
             self.focus_scope(Scope.READER)
+
+    @on(TargetActivated)
+    def _show_target(self, event: TargetActivated) -> None:
+        match event.target:
+            case ExampleTarget(question):
+                self._questions.box.fill(question)
+                self.focus_scope(Scope.INPUT)
+            case LinkTarget():
+                self._reader.reader.follow_answer_link(event.target)
+            case SectionTarget():
+                self._reader.reader.open_target(event.target)
+
+    @on(TargetSelected)
+    def _show_citation(self, event: TargetSelected) -> None:
+        """Show the passage of a citation in the reader if that is in view. Otherwise, the conversation shows it."""
+        target, is_visible = event.target, Scope.READER in self.shown and self.scope is not Scope.READER
+        if isinstance(target, SectionTarget) and target.citation is not None and is_visible:
+            self._reader.reader.open_target(target, is_read=False)
+
+    @on(OutlineTree.NodeActivated)
+    def _read(self, event: OutlineTree.NodeActivated) -> None:
+        self._reader.reader.open_target(SectionTarget(event.section_id))
+
+    def on_document_reader_opened(self, event: DocumentReader.Opened) -> None:
+        """Show what the person reads, and let the outline follow."""
+        if event.is_read:
+            self._tree.outline.go_to(event.section_id)
+            self.show_reader()
+        self.show()
+
+    @on(ReadingPositionChanged)
+    def _move_cursor(self, event: ReadingPositionChanged) -> None:
+        if not self._tree.outline.has_focus:
+            self._tree.outline.move_to(event.section_id)
 
     def _remember_return(self, scope: Scope) -> None:
         if scope not in (Scope.READER, Scope.GLOBAL):

@@ -34,12 +34,11 @@ from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.messages import (
     CommandRequested,
     DocumentRequested,
-    FullScreenRequested,
     ReadingPositionChanged,
     ReturnRequested,
     StatusMessage,
 )
-from roamtui.tui.pictures import PictureStore
+from roamtui.tui.pictures import FullScreenRequested, PictureStore
 from roamtui.tui.reader.reader import Reader, ReadingPosition
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 

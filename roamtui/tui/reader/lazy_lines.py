@@ -32,8 +32,8 @@ from roamtui.markdown.rules import InlineSpans
 from roamtui.outline.spans import subtract_bounds
 from roamtui.quotes.find import find_quote, widen_to_numbers
 from roamtui.sources.convert.drawing import PictureFile
-from roamtui.tui.finder import match_ranges
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
+from roamtui.tui.screens.finder import match_ranges
 
 _CACHED_CHUNKS_MAX = 64
 """Maximum number of chunks whose lines are cached. Other chunks are laid out again when they come back into view."""

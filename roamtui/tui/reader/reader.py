@@ -31,7 +31,7 @@ from roamtui.markdown.lines import Line, PictureLine
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import STEP, format_full_path
-from roamtui.tui.messages import ReadingPositionChanged, StatusMessage, TerminalWriteRequested, copy
+from roamtui.tui.messages import ReadingPositionChanged, StatusMessage, copy
 from roamtui.tui.pictures import PictureStore, draw_row, get_source_and_doc
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.lazy_lines import (
@@ -442,8 +442,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
                 if isinstance(loaded, str):
                     self.post_message(StatusMessage(loaded))
                     loaded = b""
-                self.app.post_message(TerminalWriteRequested(self._pictures.add(picture, loaded)))
-                self.app.call_later(self.refresh)  # after the app has written, as placeholders need their image first
+                self._pictures.add(self.app, picture, loaded)
+                self.refresh()
         finally:
             self._is_loading_pictures = False
 
@@ -456,11 +456,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._pictures is not None:
             self._pictures.clear()
             self._update_view(is_upward=False)
-
-    def on_unmount(self) -> None:
-        """Stop drawing pictures."""
-        if self._pictures is not None:
-            self._pictures.close()
 
     @override
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:

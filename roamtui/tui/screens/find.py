@@ -14,10 +14,10 @@ from roamtui.agent.loop import Agent
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.quotes.recheck import find_in_span
-from roamtui.tui.finder import FindResult, FindResults, find, find_text, match_ranges
 from roamtui.tui.labels import format_ancestors, format_node
 from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.reader.reader import Reader
+from roamtui.tui.screens.finder import FindResult, FindResults, find, find_text, match_ranges
 from roamtui.tui.screens.lists import ListDialog, Row
 from roamtui.tui.status_line import make_foot
 

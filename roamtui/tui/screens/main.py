@@ -22,39 +22,28 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState
-from roamtui.document.node import Span
 from roamtui.models.base import OFFLINE, get_startup_note, warm_up_model
 from roamtui.models.recorded import RECORDED
-from roamtui.quotes.recheck import resolve_citation
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.content_view import (
-    ExampleTarget,
-    LinkTarget,
-    SectionTarget,
-    TargetActivated,
-    TargetSelected,
-)
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext
-from roamtui.tui.labels import format_error
+from roamtui.tui.labels import adapt_flags, format_error
 from roamtui.tui.messages import (
     CommandRequested,
-    ReadingPositionChanged,
+    DocumentRequested,
     StatusMessage,
     copy,
     make_section_command,
 )
 from roamtui.tui.panes.pane import ReaderPane, TreePane
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
-from roamtui.tui.question_area import QuestionArea, QuestionBox
+from roamtui.tui.panes.question_area import QuestionArea, QuestionBox
 from roamtui.tui.reloader import Reloader
-from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine, adapt_flags
-from roamtui.tui.tree.outline_tree import OutlineTree
+from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine
 
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.agent.loop import Agent
-    from roamtui.tui.reader.document_reader import DocumentReader
     from roamtui.tui.screens.find import FindDialog
 
 _CHECK_SECONDS = 2.0
@@ -82,7 +71,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.welcome = WelcomeView(state.library, options.examples, self.agent.model.name, keys)
         self.chat_log = ChatLog(context.conversation, self.welcome, keys)
         self.tree_pane = TreePane(state)
-        self.reader_pane = ReaderPane(state, keys, options.image_mode)
+        self.reader_pane = ReaderPane(state, keys, options)
         asked = [exchange.question for exchange in state.transcript.exchanges]
         self.question_box = QuestionBox([*reversed(options.examples), *asked])
         self.status_line = StatusLine(self.agent.model.name, keys)
@@ -148,14 +137,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._unsubscribe()
 
     @work(group="placing", exit_on_error=False)
-    async def show_place(self, place: str | SectionTarget) -> None:
-        """Show an anchor of the document, or a section or quote, as soon as the screen has started."""
+    async def show_request(self, request: DocumentRequested) -> None:
+        """Resume the requested conversation and show the requested place, as soon as the screen has started."""
         await self._started.wait()
-        if isinstance(place, str):
-            self.reader_pane.reader.show_anchor(place)
-        else:
-            self.reader_pane.reader.open_target(place)
-        self.panes.focus_scope(Scope.READER)
+        if request.conversation_id not in (None, self.state.id) and not request.is_cell and not self.warn_if_busy():
+            await self.conversation.open(request.conversation_id)
+        if isinstance(request.place, str):
+            self.reader_pane.reader.show_anchor(request.place)
+        elif request.place is not None:
+            self.reader_pane.reader.open_target(request.place)
+        if request.place is not None:
+            self.panes.focus_scope(Scope.READER)
 
     @work(group="preparing", exit_on_error=False)
     async def _prepare_agent(self) -> None:
@@ -218,8 +210,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.panes.show_chat()
             self.panes.focus_scope(Scope.INPUT)
         elif isinstance(event, DocumentReloaded):
-            self.header.show_library(self.state.library)
-            self.welcome.show_library(self.state.library)
+            self.header.show_library(state.library)
+            self.welcome.show_library(state.library)
 
     @on(CommandRequested)
     @work(group="commands", exit_on_error=False)
@@ -232,7 +224,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.post_message(StatusMessage(command))
 
     def action_apply(self, command_name: str) -> None:
-        section_id, _ = self._selection
+        section_id, _ = self.panes.selection
         if section_id is not None:
             self.post_message(CommandRequested(partial(make_section_command, command_name, section_id=section_id)))
 
@@ -289,24 +281,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         elif not event.needs_model or self.agent.model.name != OFFLINE or await self._choose_model():
             self.questions.ask_again(event.number, event.open_first)
 
-    @property
-    def _selection(self) -> tuple[str | None, Span | None]:
-        """The section that the person points at, and the span of the text selected, cited or highlighted in it."""
-        match self.panes.scope:
-            case Scope.READER:
-                return self.reader_pane.reader.selection
-            case Scope.CHAT:
-                if (target := self.chat_log.selected_section) is not None:
-                    return target.section_id, resolve_citation(target.citation, self.state.library)
-                self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
-                return None, None
-            case _:
-                return self.tree_pane.outline.cursor_id, None
-
     def action_ask_about(self) -> None:
         if self.panes.scope is Scope.CHAT and self.chat_log.request_model():
             return
-        section_id, span = self._selection
+        section_id, span = self.panes.selection
         if section_id is not None:
             is_selected = span is not None and self.reader_pane.reader.text_selection is not None
             selected = self.state.library.text_at(span) if span and is_selected else ""
@@ -318,7 +296,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def action_add_note(self) -> None:
         from roamtui.tui.screens.notes import add_note
 
-        section_id, span = self._selection
+        section_id, span = self.panes.selection
         if section_id is not None and await add_note(self.app, self.conversation, section_id, span):
             self.clear_selection()
             self.post_message(StatusMessage("Note saved · /notes lists all notes"))
@@ -388,40 +366,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self.conversation.add_source(name)
         finally:
             self.post_message(StatusMessage("", is_progress=True))
-
-    @on(TargetActivated)
-    def _show_target(self, event: TargetActivated) -> None:
-        match event.target:
-            case ExampleTarget(question):
-                self.question_box.fill(question)
-                self.panes.focus_scope(Scope.INPUT)
-            case LinkTarget():
-                self.reader_pane.reader.follow_answer_link(event.target)
-            case SectionTarget():
-                self.reader_pane.reader.open_target(event.target)
-
-    @on(TargetSelected)
-    def _show_citation(self, event: TargetSelected) -> None:
-        """Show the passage of a citation in the reader if that is in view. Otherwise, the conversation shows it."""
-        target, is_visible = event.target, Scope.READER in self.panes.shown and self.panes.scope is not Scope.READER
-        if isinstance(target, SectionTarget) and target.citation is not None and is_visible:
-            self.reader_pane.reader.open_target(target, is_read=False)
-
-    @on(OutlineTree.NodeActivated)
-    def _read(self, event: OutlineTree.NodeActivated) -> None:
-        self.reader_pane.reader.open_target(SectionTarget(event.section_id))
-
-    def on_document_reader_opened(self, event: DocumentReader.Opened) -> None:
-        """Show what the person reads, and let the outline follow."""
-        if event.is_read:
-            self.tree_pane.outline.go_to(event.section_id)
-            self.panes.show_reader()
-        self.panes.show()
-
-    @on(ReadingPositionChanged)
-    def _move_cursor(self, event: ReadingPositionChanged) -> None:
-        if not self.tree_pane.outline.has_focus:
-            self.tree_pane.outline.move_to(event.section_id)
 
     @work(group="finding", exit_on_error=False)
     async def action_find(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 
@@ -49,7 +49,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         options: TuiOptions,
         keys: Keymap,
         request: DocumentRequested,
-        open_sources: frozenset[str] = frozenset(),
+        is_open: Callable[[DocumentRequested], object] = lambda _: False,
         model: Model | None = None,
         *,
         is_first: bool = False,
@@ -60,7 +60,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             options: Lists offers and opens sources.
             keys: The current keys.
             request: Names the source to open now, or none.
-            open_sources: The names of the open documents.
+            is_open: Returns whether a document is open already.
             model: The model for the opened document, or None for the model of the settings.
             is_first: Whether this is the first screen.
         """
@@ -75,7 +75,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         self._options = options
         self._model = model
         self._request = request
-        self._open_sources = open_sources
+        self._is_open = is_open
         self._offers: tuple[StartOffer, ...] = ()
         self._opening: Worker[None] | None = None
 
@@ -121,12 +121,11 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             self._use(item)
 
     def _use(self, offer: StartOffer) -> None:
-        source = expand_user(offer.source)
-        open_source = next((name for name in (source, os.path.abspath(source)) if name in self._open_sources), None)  # noqa: PTH100 - keeps links
-        if self._request.is_added or open_source is not None:
-            self.finish(DocumentRequested(open_source or source, offer.conversation_id))
+        request = DocumentRequested(expand_user(offer.source), offer.conversation_id)
+        if self._request.is_added or self._is_open(request):
+            self.finish(request)
         else:
-            self._opening = self._open(source, offer.conversation_id, offer.model or self._model)
+            self._opening = self._open(request.source, offer.conversation_id, offer.model or self._model)
 
     def action_complete(self) -> None:
         """Put the chosen file, or else the first one, into the field."""

@@ -19,28 +19,26 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
-from textual.worker import Worker, get_current_worker
 from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line
 from roamtui.editor import open_in_viewer
-from roamtui.errors import OpeningCancelledError, RoamtuiError, SourceError
+from roamtui.errors import RoamtuiError, SourceError
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest, PictureFile
-from roamtui.sources.convert.subprocess_converter import draw_in_subprocess
 from roamtui.sources.pictures import PDF_BYTES_MAX, PICTURE_BYTES_MAX, find_picture, locate_document, read_picture
 from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.context import ImageMode, TuiOptions
-from roamtui.tui.messages import FullScreenRequested, TerminalWriteRequested
 from roamtui.tui.pictures import (
     CELL_PIXELS,
     CELLS_MAX,
     DrawnPicture,
+    FullScreenRequested,
     choose_image_mode,
+    draw,
     draw_row,
-    encode_image,
     get_source_and_doc,
-    take_image_id,
+    send_image,
 )
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.status_line import make_key_hints
@@ -134,19 +132,15 @@ class PictureScreen(Screen[None]):
             is_packed=is_packed,
         )
         try:
-            drawing = await asyncio.to_thread(self._load, request, get_current_worker())
+            drawing = await asyncio.to_thread(self._load, request)
         except RoamtuiError as error:
             self._say(str(error))
         else:
             self._show(drawing, cell)
 
-    def _load(self, request: DrawingRequest, worker: Worker[object]) -> Drawing:
-        def check(_done: int, _count: int) -> None:
-            if worker.is_cancelled:
-                raise OpeningCancelledError
-
+    def _load(self, request: DrawingRequest) -> Drawing:
         self._data = self._data or self._file.read()
-        return draw_in_subprocess(request, self._data, self._file.name, report=check)
+        return draw(request, self._data, self._file.name)
 
     def _show(self, drawing: Drawing, cell: tuple[int, int]) -> None:
         viewport = drawing.viewport
@@ -155,10 +149,9 @@ class PictureScreen(Screen[None]):
         columns, rows = -(-viewport.width // cell[0]), -(-viewport.height // cell[1])
         drawn: DrawnPicture = drawing.data
         if self._mode is ImageMode.KITTY:
-            drawn = take_image_id()
             pixels = (viewport.width, viewport.height) if self._page is not None else None
-            self.post_message(TerminalWriteRequested(encode_image(drawn, drawing.data, columns, rows, pixels=pixels)))
-        self.app.call_later(self._canvas.show, drawn, columns, rows)
+            drawn = send_image(self.app, drawing.data, columns, rows, pixels=pixels)
+        self._canvas.show(drawn, columns, rows)
         page = "" if self._page is None else f" · page {self._page + 1:,} of {self._file.page_count:,}"
         self._say(f"{self._file.name}{page} · {viewport.zoom * 100:.0f} %")
 

@@ -32,7 +32,7 @@ from tests.tui.driving import (
 async def answer(pilot: Pilot[None], text: str) -> RoamApp:
     """Have the model answer with `text`."""
     app = app_of(pilot)
-    model = app.app_context.agent.model
+    model = app.main_screen.app_context.agent.model
     assert isinstance(model, ScriptedModel)
     model.add_replies(ScriptedReply(text=text), ScriptedReply(text=text))
     await ask(pilot, "Where?")

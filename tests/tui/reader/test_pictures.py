@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 from textual import on
 from textual.app import App, ComposeResult
-from textual.message import Message
 from textual.pilot import Pilot
 from typing_extensions import override
 
 from roamtui.bootstrap import open_library
 from roamtui.tui.context import ImageMode
-from roamtui.tui.messages import StatusMessage, TerminalWriteRequested
+from roamtui.tui.messages import StatusMessage
 from roamtui.tui.pictures import PictureStore
 from roamtui.tui.reader.reader import Reader
 from tests.real_documents import PROJECT_DIR
@@ -56,13 +55,17 @@ class ReaderApp(App[None]):
     def compose(self) -> ComposeResult:
         yield self.reader
 
-    @on(TerminalWriteRequested)
+    def on_mount(self) -> None:
+        assert self._driver is not None
+        self._driver.write = self.note_written  # type: ignore[method-assign]
+
+    def note_written(self, data: str) -> None:
+        if "_G" in data:
+            self.written.append(data)
+
     @on(StatusMessage)
-    def note_message(self, message: Message) -> None:
-        if isinstance(message, TerminalWriteRequested):
-            self.written.append(message.data)
-        elif isinstance(message, StatusMessage):
-            self.heard.append(message.words)
+    def note_message(self, message: StatusMessage) -> None:
+        self.heard.append(message.words)
 
 
 @pytest.fixture

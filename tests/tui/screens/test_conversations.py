@@ -172,7 +172,7 @@ async def test_a_question_sent_while_another_conversation_opens_is_asked_there_o
         first_id = next(summary.id for summary in store.list() if summary.id != second_id)
         await talk(pilot, "And who feeds it?", "Starter")
         gate = asyncio.Event()
-        app.app_context.agent.model = SlowModel([ScriptedReply(text="Yes.")] * 2, gate=gate)
+        app.main_screen.app_context.agent.model = SlowModel([ScriptedReply(text="Yes.")] * 2, gate=gate)
         screen.switch(partial(screen.conversation.open, first_id))
         if is_asked_again:
             screen.panes.focus_scope(Scope.CHAT)

@@ -16,12 +16,12 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.tui import finder
 from roamtui.tui.app import RoamApp
-from roamtui.tui.finder import find_text
 from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.reader.reader import Reader
+from roamtui.tui.screens import finder
 from roamtui.tui.screens.find import FindDialog
+from roamtui.tui.screens.finder import find_text
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.outline.documents import make_library

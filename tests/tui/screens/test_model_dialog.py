@@ -47,7 +47,7 @@ def make_offering_app(**options: Any) -> RoamApp:  # noqa: ANN401 - see `TuiOpti
 async def test_another_model_is_used_only_after_a_yes() -> None:
     kept: list[Mapping[str, str]] = []
     async with running(make_offering_app(save_settings=kept.append), (100, 30)) as (app, pilot):
-        before = app.app_context.agent.model
+        before = app.main_screen.app_context.agent.model
         await pilot.press("f2", "down", "enter")
         await pilot.pause()
         assert isinstance(app.screen, ConfirmDialog)
@@ -55,8 +55,10 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
         assert "OpenAI." in screen_text(app)
         await pilot.press("enter")
         await pilot.pause()
-        assert app.app_context.agent.model is before, "the button with the focus says no"
-        await press_until(pilot, lambda: app.app_context.agent.model.name == "openai/[b]other", "enter", "y")
+        assert app.main_screen.app_context.agent.model is before, "the button with the focus says no"
+        await press_until(
+            pilot, lambda: app.main_screen.app_context.agent.model.name == "openai/[b]other", "enter", "y"
+        )
         await press_until(pilot, lambda: app.screen is app.main_screen, "y")
         assert kept == [{"model": "openai/[b]other", "api_base": ""}], "the URL of another model does not stay"
         assert "openai/[b]other" in screen_text(app)
@@ -148,10 +150,10 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
     refusal = FakeReply(status=401, error=openai_error(f"Incorrect API key provided: {KEY}", code="invalid_api_key"))
     with FakeOpenAIServer(refusal) as server:
         async with app.run_test(size=(100, 30)) as pilot:
-            before = app.app_context.agent.model
+            before = app.main_screen.app_context.agent.model
             await name_model(pilot, server.url)
             await press_until(pilot, "does not accept the key", "y")
             assert KEY not in screen_text(app)
             assert os.environ["OPENAI_API_KEY"] == "sk-the-one-of-the-shell"
             await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
-            assert app.app_context.agent.model is before
+            assert app.main_screen.app_context.agent.model is before

@@ -66,18 +66,11 @@ class QuestionBox(TextArea):
         self.move_cursor(self.document.end)
 
     def action_send(self) -> None:
-        """Send the question, if there is one, once the box has handled all earlier keys.
-
-        A priority key overtakes keys that still wait for the box, for example in a burst of typing.
-        """
-        self.call_later(self._send)
-
-    def _send(self) -> None:
         if question := self.text.strip():
             self.post_message(self.Submitted(question))
 
     def action_insert_line(self) -> None:
-        self.call_later(self.insert, "\n")
+        self.insert("\n")
 
     @override
     def action_cursor_up(self, select: bool = False) -> None:
