@@ -44,6 +44,7 @@ class OfferGroup(StrEnum):
     CONVERSATION = "Recent conversations"
     EXAMPLE = "Examples"
     SITE = "Sites with an llms.txt"
+    COMMAND = "To type in a shell"
 
 
 class StartOffer(Struct, frozen=True, kw_only=True):

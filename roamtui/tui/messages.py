@@ -85,10 +85,9 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
     If there is nothing to do, return words for the status line, which may be empty.
     """
     section = state.get_open(section_id)
-    command: Command | str
     match name:
         case "open":
-            command = ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)
+            command: Command | str = ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)
         case "close" if section is None:
             command = "Section is not open"
         case "close" if section is not None and section.is_pinned:

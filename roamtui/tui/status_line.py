@@ -171,9 +171,10 @@ class HeaderLine(ClickableLine):
         self._library = library
 
     def show_library(self, library: Library) -> None:
-        """Show the title and source of another version of the document."""
-        self._library = library
-        self.refresh()
+        """Show the title and source of the document, unless it is the version that is shown."""
+        if library is not self._library:
+            self._library = library
+            self.refresh()
 
     @property
     def title(self) -> str:
@@ -205,28 +206,3 @@ def format_key_hint(key: str, words: str, action: str = "") -> Content:
     """Return a hint: a key, highlighted, and `words` that say what it does. A click on it runs `action`."""
     hint = Content.assemble((key, "bold $accent"), " ", words)
     return hint.stylize(Style.from_meta({"@click": action})) if action else hint
-
-
-class KeyHints(Static):
-    """Lists the keys of a screen, or says them in words. A click on a key does what the key does."""
-
-    def __init__(self, *hints: Content) -> None:
-        super().__init__(Content(_GAP).join(hints))
-        self.auto_links = False
-
-
-def make_key_hints(keys: Keymap, *scopes: Scope) -> KeyHints:
-    """List the keys of a screen that has these scopes."""
-    actions = [action for scope in scopes for action in keys.for_scope(scope) if action.keys and action.label]
-    hints = [format_key_hint(format_keys(action.keys)[0], action.label, f"screen.{action.call}") for action in actions]
-    return KeyHints(*hints, format_key_hint("esc", "close", "screen.leave"))
-
-
-def make_foot(words: str) -> KeyHints:
-    """Say the keys of a dialog in words."""
-    foot = Content(words)
-    for key, action in (("enter to", "screen.choose"), ("esc to", "screen.leave")):
-        if (start := words.find(key)) >= 0:
-            end = start + len(words[start:].split(",", maxsplit=1)[0])
-            foot = foot.stylize(Style.from_meta({"@click": action}), start, end)
-    return KeyHints(foot)

@@ -14,13 +14,13 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
 from textual.scrollbar import ScrollTo, ScrollUp
-from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
     ConversationStarted,
+    DocumentReloaded,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
@@ -41,6 +41,7 @@ from roamtui.tui.chat.content_view import (
     TargetSelected,
     TextView,
 )
+from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.labels import format_full_path
 from roamtui.tui.messages import StatusMessage, copy
 
@@ -81,7 +82,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         needs_model: bool = False
         """Whether passages are not enough as an answer."""
 
-    def __init__(self, conversation: Conversation, welcome: Widget, keys: Keymap) -> None:
+    def __init__(self, conversation: Conversation, welcome: WelcomeView, keys: Keymap) -> None:
         """Show `welcome` until the first question."""
         super().__init__(id="chat-log")
         self._keys = keys
@@ -176,6 +177,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 self._finish_exchange(current, state.transcript.exchanges[number - 1])
             case QuestionsRewound() | ConversationStarted():
                 self.reload()
+            case DocumentReloaded():
+                self._welcome.show_library(state.library)
             case _ if current is not None and state.is_asking:
                 current.show_actions(state.transcript.exchanges[-1], state.library)
             case _:

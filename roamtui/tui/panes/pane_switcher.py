@@ -10,17 +10,17 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from typing_extensions import override
 
+from roamtui.conversation.events import ConversationEvent, ConversationStarted, QuestionAnswered, QuestionAsked
 from roamtui.document.node import Span
 from roamtui.tui.actions import Keymap, Scope
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.content_view import ExampleTarget, LinkTarget, SectionTarget, TargetActivated, TargetSelected
+from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.messages import ReadingPositionChanged
 from roamtui.tui.panes.pane import ReaderPane, TitledPane, TreePane
 from roamtui.tui.panes.question_area import QuestionArea
-from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
-    from roamtui.tui.reader.document_reader import DocumentReader
+    pass
 
 PANES = (Scope.TREE, Scope.CHAT, Scope.READER)
 # Widths are in cells.
@@ -165,6 +165,18 @@ class PaneSwitcher(Horizontal):
             # Focus at once instead of by message: keys that were already typed belong to the new pane.
             self.screen.set_focus(self.get_scope_widget(scope), scroll_visible=False)
 
+    def show_event(self, event: ConversationEvent) -> None:
+        """Show the conversation when it goes on, and where to type when another one starts."""
+        match event:
+            case QuestionAsked() | ConversationStarted():
+                self.show_chat()
+            case QuestionAnswered():
+                self.show()
+            case _:
+                pass
+        if isinstance(event, ConversationStarted):
+            self.focus_scope(Scope.INPUT)
+
     def show_chat(self) -> None:
         """Show the conversation without moving the focus."""
         self.main = Scope.CHAT
@@ -180,34 +192,13 @@ class PaneSwitcher(Horizontal):
         elif Scope.READER not in self.shown:
             self.focus_scope(Scope.READER)
 
-    @on(TargetActivated)
-    def _show_target(self, event: TargetActivated) -> None:
-        match event.target:
-            case ExampleTarget(question):
-                self._questions.box.fill(question)
-                self.focus_scope(Scope.INPUT)
-            case LinkTarget():
-                self._reader.reader.follow_answer_link(event.target)
-            case SectionTarget():
-                self._reader.reader.open_target(event.target)
-
-    @on(TargetSelected)
-    def _show_citation(self, event: TargetSelected) -> None:
-        """Show the passage of a citation in the reader if that is in view. Otherwise, the conversation shows it."""
-        target, is_visible = event.target, Scope.READER in self.shown and self.scope is not Scope.READER
-        if isinstance(target, SectionTarget) and target.citation is not None and is_visible:
-            self._reader.reader.open_target(target, is_read=False)
-
-    @on(OutlineTree.NodeActivated)
-    def _read(self, event: OutlineTree.NodeActivated) -> None:
-        self._reader.reader.open_target(SectionTarget(event.section_id))
-
-    def on_document_reader_opened(self, event: DocumentReader.Opened) -> None:
-        """Show what the person reads, and let the outline follow."""
-        if event.is_read:
-            self._tree.outline.go_to(event.section_id)
-            self.show_reader()
-        self.show()
+    def show_place(self, place: str | SectionTarget) -> None:
+        """Show an anchor of the document, or a section or quote, in the reader."""
+        if isinstance(place, str):
+            self._reader.reader.show_anchor(place)
+        else:
+            self._reader.reader.open_target(place)
+        self.focus_scope(Scope.READER)
 
     @on(ReadingPositionChanged)
     def _move_cursor(self, event: ReadingPositionChanged) -> None:

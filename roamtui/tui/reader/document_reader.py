@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from textual import on
+from textual import on, work
 from textual.app import SuspendNotSupported
 from textual.message import Message
 from textual.timer import Timer
@@ -143,8 +143,9 @@ class DocumentReader(Reader):
             self.post_message(self.Opened(section_id, is_read=True))
             self._record(section_id)
 
+    @work(group="pages", exclusive=True, exit_on_error=False)
     async def ask_for_page(self) -> None:
-        """Ask for a page, and go there. Must be called from a worker."""
+        """Ask for a page, and go there."""
         library = self.state.library
         document = library.root if self.section_id is None else self._document_view.document
         count = len(document.page_starts)

@@ -27,9 +27,8 @@ from roamtui.export.markdown import render_markdown
 from roamtui.sources.listing import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog
+from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_key_hints
 from roamtui.tui.screens.lists import ListDialog, Row
-from roamtui.tui.status_line import make_key_hints
 
 _FILE_NAME_LENGTH_MAX = 60
 

@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
+from textual.style import Style
 from textual.widgets import Button, Input, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
@@ -22,8 +23,34 @@ from typing_extensions import override
 from roamtui.conversation.conversation import ApprovalRequest
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError, format_reason
+from roamtui.tui.actions import Keymap, Scope, format_keys
 from roamtui.tui.labels import format_error
-from roamtui.tui.status_line import make_foot
+from roamtui.tui.status_line import format_key_hint
+
+
+class KeyHints(Static):
+    """Lists the keys of a screen, or says them in words. A click on a key does what the key does."""
+
+    def __init__(self, *hints: Content) -> None:
+        super().__init__(Content("  ").join(hints))
+        self.auto_links = False
+
+
+def make_key_hints(keys: Keymap, *scopes: Scope) -> KeyHints:
+    """List the keys of a screen that has these scopes."""
+    actions = [action for scope in scopes for action in keys.for_scope(scope) if action.keys and action.label]
+    hints = [format_key_hint(format_keys(action.keys)[0], action.label, f"screen.{action.call}") for action in actions]
+    return KeyHints(*hints, format_key_hint("esc", "close", "screen.leave"))
+
+
+def make_foot(words: str) -> KeyHints:
+    """Say the keys of a dialog in words."""
+    foot = Content(words)
+    for key, action in (("enter to", "screen.choose"), ("esc to", "screen.leave")):
+        if (start := words.find(key)) >= 0:
+            end = start + len(words[start:].split(",", maxsplit=1)[0])
+            foot = foot.stylize(Style.from_meta({"@click": action}), start, end)
+    return KeyHints(foot)
 
 
 class Dialog(ModalScreen[ScreenResultType]):

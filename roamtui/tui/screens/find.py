@@ -17,9 +17,9 @@ from roamtui.quotes.recheck import find_in_span
 from roamtui.tui.labels import format_ancestors, format_node
 from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.reader.reader import Reader
+from roamtui.tui.screens.dialogs import make_foot
 from roamtui.tui.screens.finder import FindResult, FindResults, find, find_text, match_ranges
 from roamtui.tui.screens.lists import ListDialog, Row
-from roamtui.tui.status_line import make_foot
 
 _REST_SECONDS = 0.05
 """The preview shows a result once the cursor has rested on it for this long."""

@@ -11,8 +11,8 @@ from typing_extensions import override
 
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope, format_keys
 from roamtui.tui.chat.content_view import wrap
+from roamtui.tui.screens.dialogs import make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, filter_items
-from roamtui.tui.status_line import make_foot
 
 _SIGNS = {
     "Outline symbols": (

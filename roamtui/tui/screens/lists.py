@@ -21,8 +21,7 @@ from typing_extensions import override
 from roamtui.document.plain import sanitise_line
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import format_error
-from roamtui.tui.screens.dialogs import Dialog
-from roamtui.tui.status_line import make_foot
+from roamtui.tui.screens.dialogs import Dialog, make_foot
 
 Item = TypeVar("Item")
 _ROWS_MAX = 200

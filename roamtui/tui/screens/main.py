@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,10 +14,6 @@ from typing_extensions import override
 
 from roamtui.conversation.events import (
     ConversationEvent,
-    ConversationStarted,
-    DocumentReloaded,
-    QuestionAnswered,
-    QuestionAsked,
 )
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState
@@ -26,6 +21,7 @@ from roamtui.models.base import OFFLINE, get_startup_note, warm_up_model
 from roamtui.models.recorded import RECORDED
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
+from roamtui.tui.chat.content_view import ExampleTarget, LinkTarget, SectionTarget, TargetActivated, TargetSelected
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext
 from roamtui.tui.labels import adapt_flags, format_error
@@ -44,6 +40,7 @@ from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine
 
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.agent.loop import Agent
+    from roamtui.tui.reader.document_reader import DocumentReader
     from roamtui.tui.screens.find import FindDialog
 
 _CHECK_SECONDS = 2.0
@@ -142,12 +139,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         await self._started.wait()
         if request.conversation_id not in (None, self.state.id) and not request.is_cell and not self.warn_if_busy():
             await self.conversation.open(request.conversation_id)
-        if isinstance(request.place, str):
-            self.reader_pane.reader.show_anchor(request.place)
-        elif request.place is not None:
-            self.reader_pane.reader.open_target(request.place)
         if request.place is not None:
-            self.panes.focus_scope(Scope.READER)
+            self.panes.show_place(request.place)
 
     @work(group="preparing", exit_on_error=False)
     async def _prepare_agent(self) -> None:
@@ -199,19 +192,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.tree_pane.show(state)
             self.reader_pane.show(state)
             self.status_line.show_state(state)
-        parts = (self.status_line, self.chat_log, self.tree_pane.outline, self.reader_pane, self.questions)
+            self.header.show_library(state.library)
+        parts = (self.status_line, self.chat_log, self.tree_pane.outline, self.reader_pane, self.questions, self.panes)
         for part in parts:
             part.show_event(event)
-        if isinstance(event, QuestionAsked):
-            self.panes.show_chat()
-        elif isinstance(event, QuestionAnswered):
-            self.panes.show()
-        elif isinstance(event, ConversationStarted):
-            self.panes.show_chat()
-            self.panes.focus_scope(Scope.INPUT)
-        elif isinstance(event, DocumentReloaded):
-            self.header.show_library(state.library)
-            self.welcome.show_library(state.library)
 
     @on(CommandRequested)
     @work(group="commands", exit_on_error=False)
@@ -328,15 +312,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         elif not self.warn_if_busy():
             self.app.push_screen(ConversationsScreen(self.conversation, store, self.keys))
 
-    def action_new_conversation(self) -> None:
-        self.questions.take_back()
-        self.switch(self.conversation.start_new)
-
     @work(group="commands", exit_on_error=False)
-    async def switch(self, switch: Callable[[], Awaitable[None]]) -> None:
-        """Switch to another conversation, unless a question is being answered."""
+    async def action_new_conversation(self) -> None:
+        self.questions.take_back()
         if not self.warn_if_busy():
-            await switch()
+            await self.conversation.start_new()
 
     def _show_model(self) -> None:
         """Say everywhere which model answers, and start it."""
@@ -367,6 +347,32 @@ class MainScreen(Screen[None], inherit_bindings=False):
         finally:
             self.post_message(StatusMessage("", is_progress=True))
 
+    # Not in `PaneSwitcher`, because Textual does not pass a message beyond the widget that posts it.
+    @on(TargetActivated)
+    def _show_target(self, event: TargetActivated) -> None:
+        match event.target:
+            case ExampleTarget(question):
+                self.question_box.fill(question)
+                self.panes.focus_scope(Scope.INPUT)
+            case LinkTarget():
+                self.reader_pane.reader.follow_answer_link(event.target)
+            case SectionTarget():
+                self.reader_pane.reader.open_target(event.target)
+
+    @on(TargetSelected)
+    def _show_citation(self, event: TargetSelected) -> None:
+        """Show the passage of a citation in the reader if that is in view. Otherwise, the conversation shows it."""
+        target, is_visible = event.target, Scope.READER in self.panes.shown and self.panes.scope is not Scope.READER
+        if isinstance(target, SectionTarget) and target.citation is not None and is_visible:
+            self.reader_pane.reader.open_target(target, is_read=False)
+
+    def on_document_reader_opened(self, event: DocumentReader.Opened) -> None:
+        """Show what the person reads, and let the outline follow."""
+        if event.is_read:
+            self.tree_pane.outline.go_to(event.section_id)
+            self.panes.show_reader()
+        self.panes.show()
+
     @work(group="finding", exit_on_error=False)
     async def action_find(self) -> None:
         """Mark what a search finds in the outline, and show the chosen result in the reader."""
@@ -384,9 +390,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self._find_dialog is None or not await self._find_dialog.open_match(self.reader_pane.reader, direction):
             self.post_message(StatusMessage("No matches"))
 
-    @work(group="pages", exclusive=True, exit_on_error=False)
-    async def action_go_page(self) -> None:
-        await self.reader_pane.reader.ask_for_page()
+    def action_go_page(self) -> None:
+        self.reader_pane.reader.ask_for_page()
 
     @work(group="checking", exit_on_error=False)
     async def check_for_changes(self) -> None:
@@ -394,17 +399,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.is_asking or not await self._reloader.detect_change():
             return
         if self.app_context.reload_on_change:
-            self._reload()
+            self.action_reload()
         else:
             key = self.keys.format_first_key("global.reload")
             self.post_message(StatusMessage(f"Document changed on disk · {key} to reload", is_progress=True))
 
-    def action_reload(self) -> None:
-        if not self.warn_if_busy():
-            self._reload()
-
     @work(group="reloading", exit_on_error=False)
-    async def _reload(self) -> None:
+    async def action_reload(self) -> None:
+        if self.warn_if_busy():
+            return
         self.post_message(StatusMessage("", is_progress=True))
         words, notes = await self._reloader.reload()
         for note in notes:

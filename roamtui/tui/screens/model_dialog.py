@@ -21,9 +21,8 @@ from roamtui.models.secrets import get_recommended_key_variable
 from roamtui.tui.context import AppContext
 from roamtui.tui.labels import adapt_flags
 from roamtui.tui.messages import ModelReleased
-from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog
+from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, make_foot
 from roamtui.tui.screens.lists import PickerDialog, PickerItem
-from roamtui.tui.status_line import make_foot
 
 _HINT = "enter to test and use, esc to cancel · ✓ works"
 _TRIAL = ModelRequest(messages=(Message(role=Role.USER, text="Say yes."),), allow_calls=False)

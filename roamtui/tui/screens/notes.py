@@ -25,9 +25,8 @@ from roamtui.quotes.source_list import list_path_titles, strip_links
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, wrap
 from roamtui.tui.labels import STEP, format_full_path
-from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog
+from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_key_hints
 from roamtui.tui.screens.lists import ListDialog, Row
-from roamtui.tui.status_line import make_key_hints
 
 _QUOTE_LINES_MAX = 3
 _QUOTE_LENGTH_MAX = 600

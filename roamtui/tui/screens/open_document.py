@@ -25,12 +25,16 @@ from roamtui.sources.listing import is_document_name, is_skipped_folder, make_so
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import ConfirmDialog
+from roamtui.tui.screens.dialogs import ConfirmDialog, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
-from roamtui.tui.status_line import make_foot
 
 _GROUPS = list(OfferGroup)
 _INTRODUCTION = "Ask a document. A model opens the sections it needs and backs its answer with verified quotes."
+_COMMANDS = {
+    "roamtui table FOLDER -q QUESTION": "asks the same of many documents",
+    "roamtui recheck FILE": "looks up saved quotes again",
+}
+"""What to try besides the app, and what it does."""
 _HINT = "A path, a URL, or text to filter the list"
 
 
@@ -77,6 +81,11 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         self._request = request
         self._is_open = is_open
         self._offers: tuple[StartOffer, ...] = ()
+        self._commands = [
+            StartOffer(group=OfferGroup.COMMAND, name=command, note=note, source=command)
+            for command, note in _COMMANDS.items()
+            if is_first
+        ]
         self._opening: Worker[None] | None = None
 
     @on(events.Mount)
@@ -93,7 +102,10 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[StartOffer]]:
-        offers = sorted((*self._offers, *list_path_completions(typed)), key=lambda offer: _GROUPS.index(offer.group))
+        offers = sorted(
+            (*self._offers, *self._commands, *list_path_completions(typed)),
+            key=lambda offer: _GROUPS.index(offer.group),
+        )
         items = [
             PickerItem(value=offer, label=offer.name, note=offer.note, group=offer.group, synonyms=offer.source)
             for offer in offers
@@ -114,7 +126,9 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     @override
     def choose(self, item: StartOffer) -> None:
         """Open an offer, or add it to the current conversation. Ask before fetching a guessed URL."""
-        if self._opening is None and item.group is OfferGroup.TYPED and item.source != self.typed:
+        if item.group is OfferGroup.COMMAND:
+            self.show_message(f"Type this in a shell: {item.source}")
+        elif self._opening is None and item.group is OfferGroup.TYPED and item.source != self.typed:
             question = "No such file. Fetch it from the web?"
             ConfirmDialog(question, item.source, yes="Fetch").ask(self.app, partial(self._use, item))
         elif self._opening is None:

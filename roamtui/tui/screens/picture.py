@@ -40,8 +40,7 @@ from roamtui.tui.pictures import (
     get_source_and_doc,
     send_image,
 )
-from roamtui.tui.screens.dialogs import ConfirmDialog
-from roamtui.tui.status_line import make_key_hints
+from roamtui.tui.screens.dialogs import ConfirmDialog, make_key_hints
 
 _SVG_SUFFIX = ".svg"
 _ZOOM_STEP = 1.5

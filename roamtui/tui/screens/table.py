@@ -30,8 +30,7 @@ from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.labels import STEP, format_error
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import ExportDialog, PromptDialog
-from roamtui.tui.status_line import make_key_hints
+from roamtui.tui.screens.dialogs import ExportDialog, PromptDialog, make_key_hints
 
 _TYPES_FOOT = "a type may follow: [yes/no], [number], [date], [red | green] · enter to ask, esc to cancel"
 _TITLE_SHARE = 0.3

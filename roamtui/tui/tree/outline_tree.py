@@ -31,6 +31,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Origin
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
+from roamtui.tui.chat.content_view import SectionTarget, TargetActivated
 from roamtui.tui.labels import format_node
 from roamtui.tui.messages import CommandRequested, make_section_command, make_unfold_command
 from roamtui.tui.tree.visible_lines import FoldState, VisibleLines, list_signs
@@ -55,12 +56,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
     @dataclass
     class CursorMoved(Message):
         """The cursor moved to another node."""
-
-        section_id: str
-
-    @dataclass
-    class NodeActivated(Message):
-        """The person activated a node, to read it."""
 
         section_id: str
 
@@ -244,7 +239,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def action_read(self) -> None:
         if self.cursor_id is not None:
-            self.post_message(self.NodeActivated(self.cursor_id))
+            self.post_message(TargetActivated(SectionTarget(self.cursor_id)))
 
     @on(events.Click)
     def _choose_clicked(self, event: events.Click) -> None:

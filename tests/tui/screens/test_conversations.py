@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -173,7 +172,7 @@ async def test_a_question_sent_while_another_conversation_opens_is_asked_there_o
         await talk(pilot, "And who feeds it?", "Starter")
         gate = asyncio.Event()
         app.main_screen.app_context.agent.model = SlowModel([ScriptedReply(text="Yes.")] * 2, gate=gate)
-        screen.switch(partial(screen.conversation.open, first_id))
+        screen.run_worker(screen.conversation.open(first_id))
         if is_asked_again:
             screen.panes.focus_scope(Scope.CHAT)
         else:

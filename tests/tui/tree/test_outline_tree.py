@@ -16,6 +16,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command, FoldNodes
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
+from roamtui.tui.chat.content_view import SectionTarget, TargetActivated
 from roamtui.tui.messages import CommandRequested
 from roamtui.tui.tree.outline_tree import OutlineTree
 from tests.outline.documents import find_id, make_library
@@ -53,7 +54,7 @@ class TreeApp(App[None]):
         self.outline.focus()
 
     @on(OutlineTree.CursorMoved)
-    @on(OutlineTree.NodeActivated)
+    @on(TargetActivated)
     @on(CommandRequested)
     def note_message(self, message: Message) -> None:
         self.messages.append(message)
@@ -117,9 +118,9 @@ async def test_a_click_on_the_triangle_folds_and_one_elsewhere_reads() -> None:
         assert _commands(app, state) == [FoldNodes(section_ids=(leave,), is_folded=True)]
         app.messages.clear()
         await pilot.click(tree, offset=(7, 2))
-        assert app.messages == [OutlineTree.CursorMoved(vacation), OutlineTree.NodeActivated(vacation)]
+        assert app.messages == [OutlineTree.CursorMoved(vacation), TargetActivated(SectionTarget(vacation))]
         await pilot.click(tree, offset=(30, 4))
-        assert app.messages[-1] == OutlineTree.NodeActivated(security)
+        assert app.messages[-1] == TargetActivated(SectionTarget(security))
 
 
 async def test_the_cursor_is_seen_in_every_theme_with_and_without_the_focus() -> None:
