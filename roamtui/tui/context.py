@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from roamtui.document.library import Library
 from roamtui.sources.convert.converted import PageReport
-from roamtui.sources.file_sources import split_sources
+from roamtui.sources.listing import split_sources
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
@@ -43,8 +43,8 @@ class OfferGroup(StrEnum):
     FILE = "Files in this folder"
     CONVERSATION = "Recent conversations"
     EXAMPLE = "Examples"
-    SITE = "Sites with an llms.txt"
     COMMAND = "To type in a shell"
+    SITE = "Sites with an llms.txt"
 
 
 class StartOffer(Struct, frozen=True, kw_only=True):

@@ -36,6 +36,7 @@ class KeyQueue:
         self._app.run_worker(self._handle(event), group="keys", exit_on_error=False)
 
     async def _handle(self, event: TypedEvent) -> None:
+        """Handle an event when its turn has come."""
         async with self.turn:
             target = self._target
             await self._forward(event)
@@ -45,6 +46,7 @@ class KeyQueue:
 
     @property
     def _target(self) -> DOMNode:
+        """The widget that gets the next key, or the app if it is ending."""
         is_ending = not self._app.screen_stack
         return self._app if is_ending else self._app.focused or self._app.screen
 

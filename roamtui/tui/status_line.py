@@ -171,10 +171,9 @@ class HeaderLine(ClickableLine):
         self._library = library
 
     def show_library(self, library: Library) -> None:
-        """Show the title and source of the document, unless it is the version that is shown."""
-        if library is not self._library:
-            self._library = library
-            self.refresh()
+        """Show the title and source of another version of the document."""
+        self._library = library
+        self.refresh()
 
     @property
     def title(self) -> str:

@@ -34,7 +34,6 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
         model = model_of(app)
         model.add_replies(ScriptedReply(text="Forty."))
         await ask(pilot, "How many loaves?")
-        await press_until(pilot, "No other document is open", "ctrl+t")
         await open_second(app, pilot)
         head, *rest = screen_text(app).split("\n")
         assert " Of /d/bread.md " in head

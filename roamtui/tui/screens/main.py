@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from roamtui.conversation.events import (
     ConversationEvent,
+    DocumentReloaded,
 )
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState
@@ -192,6 +193,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.tree_pane.show(state)
             self.reader_pane.show(state)
             self.status_line.show_state(state)
+        if isinstance(event, DocumentReloaded):
             self.header.show_library(state.library)
         parts = (self.status_line, self.chat_log, self.tree_pane.outline, self.reader_pane, self.questions, self.panes)
         for part in parts:

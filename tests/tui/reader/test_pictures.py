@@ -57,11 +57,8 @@ class ReaderApp(App[None]):
 
     def on_mount(self) -> None:
         assert self._driver is not None
-        self._driver.write = self.note_written  # type: ignore[method-assign]
-
-    def note_written(self, data: str) -> None:
-        if "_G" in data:
-            self.written.append(data)
+        note = lambda data: self.written.append(data) if "_G" in data else None  # noqa: E731
+        self._driver.write = note  # type: ignore[method-assign]
 
     @on(StatusMessage)
     def note_message(self, message: StatusMessage) -> None:
