@@ -220,7 +220,7 @@ def _choose_passages(
 
 
 def _take_best(library: Library, ranked: Sequence[FoundPassage]) -> list[FoundPassage]:
-    """Take the best passages of up to five sections, as long as there is room. Those of one section stay together."""
+    """Take the best passages of up to five sections, with room for them: first one of each chapter."""
     taken: dict[str, list[FoundPassage]] = {}
     room = _ANSWER_TOKENS_MAX
     for passage in ranked:
@@ -229,7 +229,9 @@ def _take_best(library: Library, ranked: Sequence[FoundPassage]) -> list[FoundPa
         if not taken or (fits and (passage.section_id in taken or len(taken) < _SECTIONS_MAX)):
             room -= tokens
             taken.setdefault(passage.section_id, []).append(passage)
-    return [*chain.from_iterable(taken.values())]
+    parents = [library.parent(section_id) for section_id in taken]
+    places = {section_id: parents[:index].count(parents[index]) for index, section_id in enumerate(taken)}
+    return [passage for section_id in sorted(taken, key=places.__getitem__) for passage in taken[section_id]]
 
 
 def _widen(library: Library, passage: FoundPassage, text: str, room: int) -> FoundPassage:

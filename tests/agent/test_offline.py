@@ -106,6 +106,15 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     assert all(citation.state is QuoteState.FOUND for citation in answer.citations)
 
 
+async def test_another_chapter_comes_before_a_second_section_of_one() -> None:
+    answer = await make_talk(f"{FERRY}To send a lost bicycle home costs 5 crowns.\n").ask(
+        "What does a car or a bicycle cost?"
+    )
+    titles = [citation.path[1] for citation in answer.citations]
+    assert titles[:2] == ["Tickets", "Lost things"]
+    assert titles.count("Tickets") > 1
+
+
 async def test_a_follow_up_leans_on_the_question_before() -> None:
     talk = make_talk()
     await talk.ask("How much does a car cost?")
