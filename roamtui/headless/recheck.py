@@ -52,6 +52,8 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
             claims = _read_export(render_json_table(read_table(path)), target)
         elif path.suffix.lower() == ".json":
             claims = _read_export(path.read_text("utf-8", "replace"), target)
+        elif path.suffix.lower() in (".html", ".htm"):
+            raise UsageError(f"{target} is a page. Export the conversation as Markdown or JSON, or name its id.")
         else:
             text = path.read_text("utf-8", "replace")
             main = parse_source_line(text)

@@ -14,6 +14,9 @@ def test_a_conversation_and_its_export_give_the_same_results(run: RunCommand, ga
     export, data = tmp_path / "export.md", tmp_path / "export.json"
     export.write_text(run("conversations", "export", conversation).out, "utf-8")
     data.write_text(run("conversations", "export", conversation, "--format", "json").out, "utf-8")
+    page = run("conversations", "export", conversation, "--format", "html").out
+    (tmp_path / "export.html").write_text(page, "utf-8")
+    assert run("recheck", tmp_path / "export.html").code == 2  # its quotes are in a script
     same = run("recheck", conversation, export, data)
     assert (same.code, same.out) == (0, "3 quotes checked: 3 same.\n")
     garden.write_text(GARDEN.replace("50 cents", "2 euros"), "utf-8")

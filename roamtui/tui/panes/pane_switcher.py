@@ -243,10 +243,10 @@ class PaneSwitcher(Horizontal):
         self.focus_scope(self._get_adjacent(direction))
 
     def show(self) -> None:
-        """Show the panes that fit, each with the key that goes there: in the question box, digits are typed."""
+        """Show the panes that fit, each with the key that goes there. In two of them, digits do something else."""
         shown, focus_scope = self.shown, self.scope
         keys = {scope: self._keys.format_first_key(f"global.go_{scope}") for scope in PANES}
-        if focus_scope is Scope.INPUT:
+        if focus_scope in (Scope.INPUT, Scope.CHAT):
             steps = {-1: "global.previous_pane", 1: "global.next_pane"}
             keys = {self._get_adjacent(step): self._keys.format_first_key(key) for step, key in steps.items()}
         for scope, pane in self._panes.items():

@@ -239,7 +239,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_step_out(self) -> None:
         is_done = self.focused is self.question_box and (self.questions.reset_options() or self.questions.take_back())
-        if self.is_asking and self.agent.model.name == RECORDED:
+        if not is_done and self.is_asking and self.agent.model.name == RECORDED:
             self.questions.stop()
         elif not is_done:
             self.panes.step_out()
