@@ -17,23 +17,11 @@ from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_near
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from roamtui.bootstrap import Bootstrap
     from roamtui.document.library import Library
     from roamtui.document.loader import Loader
 
-_SETTINGS = {
-    "--model": "model",
-    "--api-base": "api_base",
-    "--max-cost": "limits.max_cost_usd",
-    "--keep-open": "keep_open.mode",
-    "--mode": "retrieval.mode",
-    "--embedder": "retrieval.embedder",
-    "--index": "retrieval.index",
-    "--limit": "retrieval.limit",
-}
-"""The flags that override a setting, with its key in `config.toml`."""
 _KINDS = (
     "Markdown, text, PDF, HTML, EPUB, Office and OpenDocument files, Jupyter notebooks, subtitles; a folder of them; "
     "the https:// address of a site, its llms.txt or a page; - for standard input"
@@ -166,12 +154,7 @@ def make_parser(name: str) -> ArgumentParser:  # noqa: PLR0912, PLR0915 - a bran
             add("source", metavar="SOURCE", nargs="?", help="the document, or its name as listed")
             add("--delete", action="store_true", help="delete all notes on it permanently")
         case "recheck":
-            add(
-                "targets",
-                metavar="ID|FILE",
-                nargs="*",
-                help="conversations, tables, exports, Markdown files with quotes",
-            )
+            add("targets", metavar="ID|FILE", nargs="*", help="conversations, tables, exports, Markdown with quotes")
             add("--all", action="store_true", help="every saved conversation")
             add("--source", metavar="NEW", help="check against this source instead of the recorded one")
         case "serve":
@@ -216,17 +199,11 @@ def _decode(text: str) -> str:
     return os.fsencode(text).decode("utf-8", "replace")
 
 
-def get_overrides(args: Namespace) -> dict[str, Any]:
-    """Return the settings that the arguments override. An empty text, as from an unset variable, overrides nothing."""
-    given = {key: getattr(args, flag[2:].replace("-", "_"), None) for flag, key in _SETTINGS.items()}
-    return {key: value for key, value in given.items() if value not in (None, "")}
-
-
 def _make_bootstrap(args: Namespace) -> Bootstrap:
     from roamtui.bootstrap import Bootstrap
-    from roamtui.settings import load_settings
+    from roamtui.settings import list_overrides, load_settings
 
-    settings = load_settings(get_overrides(args))
+    settings = load_settings(list_overrides(vars(args)))
     if "no_network" not in args:
         return Bootstrap(settings=settings)
     origins = tuple(args.allow_origin)
@@ -296,9 +273,8 @@ def ask(args: Namespace) -> int:
     agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, args.conversation))
     agent.conversation.is_one_shot = True
     within = args.within.strip("[]") if args.within else None
-    output_format = "events" if args.events else "json" if args.json else "text"
-    answering = run_ask(agent, args.question, within, is_watched=sys.stderr.isatty(), output_format=output_format)
-    return asyncio.run(answering)
+    form = "events" if args.events else "json" if args.json else "text"
+    return asyncio.run(run_ask(agent, args.question, within, is_watched=sys.stderr.isatty(), output_format=form))
 
 
 def outline(args: Namespace) -> None:
@@ -413,10 +389,9 @@ def mcp(args: Namespace) -> None:
     except ModuleNotFoundError:
         raise RoamtuiError(_MISSING_EXTRA.format("mcp")) from None
     bootstrap = _make_bootstrap(args)
-    settings = bootstrap.settings
-    make_searcher = bootstrap.make_searcher_factory() if settings.retrieval.mode != "off" else None
-    read = partial(bootstrap.open, args.sources)
-    run_server(McpSession(read, settings.open_section_options(), make_searcher, args.sources))
+    make_searcher = bootstrap.make_searcher_factory() if bootstrap.settings.retrieval.mode != "off" else None
+    read, options = partial(bootstrap.open, args.sources), bootstrap.settings.open_section_options()
+    run_server(McpSession(read, options, make_searcher, args.sources))
 
 
 def serve(args: Namespace) -> None:
@@ -437,8 +412,8 @@ def doctor(args: Namespace) -> int:
 
     if args.clear_cache:
         clear_cache()
-    options = _make_bootstrap(args).settings.model_options(args.model or "")
-    return run_doctor(args.model or None, args.api_base, options)
+    settings = _make_bootstrap(args).settings
+    return run_doctor(args.model or None, args.api_base, settings.model_options(args.model or ""))
 
 
 def _print(text: str) -> int:

@@ -23,6 +23,17 @@ from roamtui.models.base import ModelOptions
 from roamtui.paths import config_path, make_private_folder, write_private_file
 from roamtui.search.base import RetrievalOptions
 
+FLAGS = {
+    "model": "model",
+    "api_base": "api_base",
+    "max_cost": "limits.max_cost_usd",
+    "keep_open": "keep_open.mode",
+    "mode": "retrieval.mode",
+    "embedder": "retrieval.embedder",
+    "index": "retrieval.index",
+    "limit": "retrieval.limit",
+}
+"""The arguments of the command line that override a setting, with its key in `config.toml`."""
 _NUMBER_MAX = 1e9
 """A limit that refuses infinity."""
 
@@ -93,6 +104,12 @@ class Settings(ModelSettings, frozen=True):
     def open_section_options(self) -> OpenSectionOptions:
         """Return the budget for open sections, a share of the context window."""
         return OpenSectionOptions(mode=self.keep_open.mode, follows_window=True)
+
+
+def list_overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that arguments override. An empty text, as from an unset variable, overrides nothing."""
+    given = {key: arguments.get(name) for name, key in FLAGS.items()}
+    return {key: value for key, value in given.items() if value not in (None, "")}
 
 
 def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path | None = None) -> Settings:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.cli import _SETTINGS, COMMANDS, get_overrides, make_parser, parse_arguments
-from roamtui.settings import list_keys, load_settings
+from roamtui.cli import COMMANDS, make_parser, parse_arguments
+from roamtui.settings import FLAGS, list_keys, list_overrides, load_settings
 from tests.cli.conftest import RunCommand
 from tests.cli.test_streams import run_in_terminal
 
@@ -93,7 +93,7 @@ def test_a_terminal_gets_only_styles(garden: Path, name: str) -> None:
 
 def test_a_flag_overrides_its_setting_and_an_empty_one_does_not() -> None:
     words = ["ask", "a.md", "q", "--model", "", "--limit=3", "--keep-open", "fresh"]
-    assert get_overrides(parse_arguments(words)) == {"keep_open.mode": "fresh", "retrieval.limit": 3}
+    assert list_overrides(vars(parse_arguments(words))) == {"keep_open.mode": "fresh", "retrieval.limit": 3}
     settings = load_settings({"keep_open.mode": "fresh", "limits.max_cost_usd": 0.5})
     assert (settings.keep_open.mode, settings.limits.max_cost_usd) == ("fresh", 0.5)
 
@@ -105,8 +105,8 @@ def test_there_are_few_options() -> None:
         for action in parser._actions
     }
     keys = list_keys()
-    assert set(_SETTINGS.values()) <= set(keys)
-    assert len(flags - {"--help"} | keys.keys() - set(_SETTINGS.values())) <= _OPTIONS_MAX
+    assert set(FLAGS.values()) <= set(keys)
+    assert len(flags - {"--help"} | keys.keys() - set(FLAGS.values())) <= _OPTIONS_MAX
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
