@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 EXIT_CANCELLED = 130
 """Exit status of a cancelled command. Shells use the same number for a command that ctrl+c ended."""
@@ -54,6 +53,8 @@ class StoreError(RoamtuiError):
 
 def format_nearest_name(name: str, known: Iterable[str]) -> str:
     """Return a sentence that asks for the nearest known name, with a space before it. Empty if none is near."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only for mistyped names
+
     nearest = get_close_matches(name, [*known], n=1)
     return f' Did you mean "{nearest[0]}"?' if nearest else ""
 

@@ -50,7 +50,7 @@ _EXAMPLES = (
 _SITES_FILE = Path(__file__).with_name("tui") / "sites.toml"
 _NOTES_MAX = 5
 _DEFECT_MESSAGE = (
-    "roamtui: internal error. The conversation is kept: `--continue` goes on with it. Run it again with"
+    "roamtui: internal error. The conversation is saved: `--continue` resumes it. Run it again with"
     " ROAMTUI_DEBUG=1 and report what it says."
 )
 _TABLE_JOBS = 4
@@ -224,9 +224,9 @@ def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
         note = "" if is_web else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
         offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
     examples = get_resource_dir("examples")
-    for file, name, note in _EXAMPLES:
-        offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=str(examples / file)))
-    offers[-len(_EXAMPLES)] = replace(offers[-len(_EXAMPLES)], model=RecordedModel())
+    for index, (file, name, note) in enumerate(_EXAMPLES):
+        source, model = str(examples / file), None if index else RecordedModel()
+        offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=source, model=model))
     for site in tomllib.loads(_SITES_FILE.read_text("utf-8"))["sites"]:
         host = site["url"].removeprefix("https://").removesuffix("/llms.txt")
         note = f"{site['about']} · {host}" if "about" in site else host

@@ -75,7 +75,7 @@ _PASSAGE_BONUS, _PATH_BONUS, _TITLE_BONUS = 0.5, 0.6, 0.8
 _RANK_LOSS = 0.15
 """Loss of score per search rank."""
 _SYNONYM_WEIGHT = 0.5
-"""Weight of a synonym, as a share of that of its word."""
+"""Weight of a synonym. The word itself has 1."""
 _UNSEEN_PAIR_WEIGHT = 0.2
 """Factor on the weight of a pair of characters, in a script without spaces, that no section contains. About half of the
 pairs join two words, so their absence means little."""
@@ -254,8 +254,8 @@ class _Weighing:
     def __init__(self, question: str, texts: Sequence[str]) -> None:
         matcher = TermMatcher.for_question(question)
         terms = matcher.terms
-        self._related = find_related_words(matcher, texts)
         counts = Counter(term for text in texts for term in {term for *_, term in matcher.locate(text)})
+        self._related = find_related_words(matcher, texts, present=counts.keys())
         factors = {term: _UNSEEN_PAIR_WEIGHT if is_unspaced(term) and not counts[term] else 1.0 for term in terms}
         self.weights = {term: math.log(1 + (len(texts) + 1) / (counts[term] + 1)) * factors[term] for term in terms}
         """Weight of each term, synonym and correction: higher if the term is rare in the texts."""

@@ -20,7 +20,7 @@ def read_answer_markdown(answer: str, proof: AnswerProof) -> Markdown:
 
     def convert(offset: int) -> int:
         """Return an offset in the text that is parsed."""
-        return len(sanitise_text(answer[:offset]))
+        return offset if text is answer else len(sanitise_text(answer[:offset]))
 
     quotes = [(convert(quote.start), convert(quote.end)) for quote in proof.quotes]
     marks = [(convert(mark.start), convert(mark.end), mark.label) for mark in proof.marks]

@@ -55,9 +55,9 @@ class LanceStore:
     def load(self, kind: str) -> dict[str, bytes]:
         """Return all vectors of an embedder, by the digest of their text."""
         with self._convert_errors():
-            if (table := self._open_table(kind)) is None:
+            if (name := _name_table(kind)) not in self._list_tables():
                 return {}
-            rows = table.search().select(["digest", "vector"]).to_arrow()
+            rows = self._connection.open_table(name).search().select(["digest", "vector"]).to_arrow()
             digests, vectors = rows["digest"].to_pylist(), rows["vector"].combine_chunks()
             matrix = vectors.flatten().to_numpy(zero_copy_only=False).reshape(-1, vectors.type.list_size)
             return dict(zip(digests, (row.tobytes() for row in matrix), strict=True))
@@ -72,7 +72,7 @@ class LanceStore:
         for pause in (*_PAUSES, None):
             try:
                 with self._convert_errors():
-                    self._open_table(kind, rows.schema).add(rows)
+                    self._connection.create_table(_name_table(kind), schema=rows.schema, exist_ok=True).add(rows)
             except IndexLostError:
                 if pause is None:
                     raise
@@ -88,13 +88,6 @@ class LanceStore:
                 self._connection.drop_table(name)
         return bool(names)
 
-    def _open_table(self, kind: str, schema: object = None) -> Any:  # noqa: ANN401 - LanceDB's own
-        """Return the table of an embedder. If there is none, create it with `schema`, or return None without one."""
-        name = _TABLE + blake2b(kind.encode(), digest_size=16).hexdigest()
-        if name in self._list_tables():
-            return self._connection.open_table(name)
-        return self._connection.create_table(name, schema=schema, exist_ok=True) if schema is not None else None
-
     def _list_tables(self) -> list[str]:
         with self._convert_errors():
             return list(self._connection.list_tables(limit=_TABLES_MAX).tables)
@@ -109,3 +102,7 @@ class LanceStore:
             advice = " Check the address, and the keys in the environment." if "://" in self._uri else ""
             problem = f"cannot be used: {reason.rstrip('.')}.{advice}"
             raise IndexLostError(f"The index {shorten(sanitise_line(self._uri), 80)} {problem}") from error
+
+
+def _name_table(kind: str) -> str:
+    return _TABLE + blake2b(kind.encode(), digest_size=16).hexdigest()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
 
@@ -124,9 +124,13 @@ def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -
     return spans[first][0], spans[last][1]
 
 
-def find_related_words(matcher: TermMatcher, texts: Sequence[str]) -> dict[str, frozenset[str]]:
-    """Return, for each term, its synonyms and, if no text contains it, the words of the texts it may be a slip of."""
-    present = {term for text in texts for *_, term in matcher.locate(text)}
+def find_related_words(
+    matcher: TermMatcher, texts: Sequence[str], present: Collection[str]
+) -> dict[str, frozenset[str]]:
+    """Return, for each term, its synonyms and, unless it is `present`, the words of the texts that it may be a slip of.
+
+    `present` are the terms that the texts contain.
+    """
     words = sorted({word for text in texts for word in tokenise(text)}) if len(present) < len(matcher.terms) else []
     related = {}
     for term in matcher.terms:
@@ -141,7 +145,8 @@ def find_question_words(question: str, texts: Sequence[str]) -> TermMatcher:
     Single letters are left out.
     """
     matcher = TermMatcher.for_question(question)
-    related = frozenset().union(*find_related_words(matcher, texts).values())
+    present = {term for text in texts for *_, term in matcher.locate(text)}
+    related = frozenset().union(*find_related_words(matcher, texts, present).values())
     words = dict.fromkeys((*matcher.terms, *sorted(related)))
     return TermMatcher((word for word in words if len(word) > 1 or word.isdigit()), matcher.language)
 
