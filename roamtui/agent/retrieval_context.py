@@ -79,7 +79,7 @@ _INDENT = "    "
 
 
 class HitList(Struct, frozen=True, kw_only=True):
-    """Search hits rendered for the model, and what comes with a question beside them."""
+    """Search hits, rendered for the model, and the section that opens with the question."""
 
     text: str = ""
     """Empty if nothing was found."""

@@ -115,7 +115,7 @@ def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, ha
 
 
 def scan_clauses(text: str, start: int = 0) -> HeadingTable:
-    """Return the clauses from `start` as headings, or an empty table if their numbers are not those of an outline."""
+    """Return the numbered clauses from `start` as headings, or an empty table if their numbers form no outline."""
     found = HeadingTable()
     last: tuple[int, ...] = ()
     for clause in _CLAUSE.finditer(text, start):

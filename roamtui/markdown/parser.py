@@ -47,7 +47,7 @@ _CELLS = ("td", "th")
 _LEADS = {"li": "• ", "summary": "▾ "}
 """Signs before the text of elements."""
 _LINE_TAGS = frozenset({"dd", "dt", "li", "tbody", "td", "tfoot", "th", "thead", "tr"})
-"""Elements that start a line, but no paragraph. A cell goes on with the line of its row."""
+"""Elements that start a line, but no paragraph. A cell continues the line of its row."""
 _PRE = re.compile(r"<pre\b[^>]*>(.*?)(?:</pre>)?", re.DOTALL | re.IGNORECASE)
 _ANY_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _TASK_BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
@@ -266,7 +266,7 @@ class _BlockReader:
                 self.words.add_text(token.content)
 
     def _add_tag(self, text: str) -> None:
-        """Follow a tag among words. The tag of a block starts a line, that of a cell goes on with it."""
+        """Read a tag among words. The tag of a block starts a line; the tag of a cell continues it."""
         tag, words = read_tag(text), self.words
         if tag is None:
             return

@@ -42,7 +42,7 @@ def get_parser(*, has_spans: bool = False) -> MarkdownIt:
 
 
 class InlineSpans(Struct):
-    """Parts of a text that the parser keeps apart: groups of words, and marks, each of which becomes one token."""
+    """Parts of a text that the parser keeps apart: groups of words, and marks. A mark becomes one token."""
 
     text: str
     groups: Sequence[tuple[int, int]]
@@ -114,7 +114,7 @@ def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     first = bisect_left(spans.marks, offset, key=itemgetter(0))
     marks = spans.marks[first : bisect_right(spans.marks, offset, key=itemgetter(0))]
     end = state.pos + marks[0][1] - offset if marks else 0
-    if state.src[end - 1 : end] != "]":  # no mark, or one that goes on in an indented line
+    if state.src[end - 1 : end] != "]":  # no mark, or one that continues on an indented line
         return False
     for index, (_, _, label) in enumerate(marks if not silent else (), start=first):
         token = state.push("mark", "", 0)

@@ -173,7 +173,7 @@ class QuoteChecker:
             read = [*self._read.get(span.doc, ())]
             if span == own and find_quote(quote, library.title_of(section_id)):
                 end = library.document(own.doc).text.find("\n", own.start, own.end)
-                read.append((own.start, own.end if end < 0 else end))  # whoever has read the id has read the title
+                read.append((own.start, own.end if end < 0 else end))  # a model that has the id has read the title
             pieces = [(max(start, span.start), min(end, span.end)) for start, end in merge_bounds(read)]
             if (found := self._find_in(quote, span.doc, pieces)) is not None:
                 return found

@@ -23,7 +23,7 @@ class StatusMessage(Message):
 
     words: str
     is_progress: bool = False
-    """Whether they report what goes on or waits. Such words stay when a key is pressed."""
+    """Whether they report what is happening, or what waits for the person. Such words stay when a key is pressed."""
 
 
 @dataclass

@@ -56,7 +56,7 @@ class StatusLine(ClickableLine):
     message: reactive[str] = reactive("")
     """What just happened, in a few words, until the next key or click."""
     progress: reactive[str] = reactive("")
-    """What goes on or waits for the person."""
+    """What is happening, or what waits for the person."""
 
     def __init__(self, model: str, keys: Keymap) -> None:
         super().__init__("status-line")

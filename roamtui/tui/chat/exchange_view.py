@@ -277,14 +277,14 @@ class ActivityView(ContentView):
         self.notices: list[Notice] = []
         """The actions so far."""
         self._status = ""
-        """What goes on until the next event: waiting, or the end of the model's thinking."""
+        """What happens now: waiting, or the end of the model's thinking. The next event ends it."""
         self._summary = ""
         self._usage = Usage()
         self._is_folded = False
         self.display = False
 
     def show_status(self, words: str = _WAITING) -> None:
-        """Show what goes on until the next event."""
+        """Show what happens now, until the next event."""
         self._status = words
         self._update()
 

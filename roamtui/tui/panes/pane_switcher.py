@@ -166,7 +166,7 @@ class PaneSwitcher(Horizontal):
             self.screen.set_focus(self.get_scope_widget(scope), scroll_visible=False)
 
     def show_event(self, event: ConversationEvent) -> None:
-        """Show the conversation when it goes on, and where to type when another one starts."""
+        """Show the conversation when it continues, and where to type when another one starts."""
         match event:
             case QuestionAsked() | ConversationStarted():
                 self.show_chat()
