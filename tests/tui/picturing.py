@@ -103,7 +103,7 @@ async def show_source(pilot: Pilot[None]) -> None:
     await show_answer(pilot)
     screen = app_of(pilot).main_screen
     screen.panes.focus_scope(Scope.CHAT)
-    await press_until(pilot, lambda: screen.reader_pane.section_id is not None, "j", "enter")
+    await press_until(pilot, lambda: screen.reader_pane.title_line.note, "j", "enter")  # it comes last
     await pilot.pause()
 
 
