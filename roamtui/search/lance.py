@@ -55,9 +55,11 @@ class LanceStore:
     def load(self, kind: str) -> dict[str, bytes]:
         """Return all vectors of an embedder, by the digest of their text."""
         with self._convert_errors():
-            if (name := _name_table(kind)) not in self._list_tables():
+            try:
+                table = self._connection.open_table(_name_table(kind))
+            except ValueError:  # there is none, or another program is just creating it
                 return {}
-            rows = self._connection.open_table(name).search().select(["digest", "vector"]).to_arrow()
+            rows = table.search().select(["digest", "vector"]).to_arrow()
             digests, vectors = rows["digest"].to_pylist(), rows["vector"].combine_chunks()
             matrix = vectors.flatten().to_numpy(zero_copy_only=False).reshape(-1, vectors.type.list_size)
             return dict(zip(digests, (row.tobytes() for row in matrix), strict=True))
@@ -82,15 +84,11 @@ class LanceStore:
 
     def delete(self) -> bool:
         """Delete the tables of vectors, but no others. Return whether there was one."""
-        names = [name for name in self._list_tables() if name.startswith(_TABLE)]
         with self._convert_errors():
+            names = [name for name in self._connection.list_tables(limit=_TABLES_MAX).tables if name.startswith(_TABLE)]
             for name in names:
                 self._connection.drop_table(name)
         return bool(names)
-
-    def _list_tables(self) -> list[str]:
-        with self._convert_errors():
-            return list(self._connection.list_tables(limit=_TABLES_MAX).tables)
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:

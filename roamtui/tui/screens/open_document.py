@@ -156,10 +156,14 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         words = f"Opening {sanitise_line(source)}…"
         self.show_message(f"{words} · esc to cancel")
 
+        def show_progress(done: int, count: int) -> None:
+            if not worker.is_cancelled:
+                self.show_message(f"{words} {done:,} of {count:,} · esc to cancel")
+
         def report(done: int, count: int) -> None:  # called in the thread
+            self.app.call_from_thread(show_progress, done, count)
             if worker.is_cancelled:
                 raise OpeningCancelledError
-            self.app.call_from_thread(self.show_message, f"{words} {done:,} of {count:,} · esc to cancel")
 
         try:
             opened = await asyncio.to_thread(open_source, source, conversation_id, model, report)
