@@ -42,10 +42,10 @@ def format_ancestors(library: Library, section_id: str | None) -> str:
 
 
 def format_library_size(library: Library) -> str:
-    """Return how many files or sections a library has."""
+    """Return how many files or sections a library has, or that it is empty."""
     kinds = library.root.columns.kinds
     files = sum(kind is NodeKind.FILE for kind in kinds) if library.root.columns.has_files else 0
-    return format_count(files, "file") if files else format_count(len(library), "section")
+    return format_count(files, "file") if files else format_count(len(library), "section") if len(library) else "empty"
 
 
 def format_error(error: BaseException | None) -> str:

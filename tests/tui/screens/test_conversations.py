@@ -116,9 +116,7 @@ async def type_path(pilot: Pilot[None], path: Path | None = None) -> None:
     await pilot.pause()
 
 
-@pytest.mark.parametrize(
-    ("name", "start"), [(None, "# What of"), ("mine.TXT", "# What of"), ("a.JSON", "{"), ("a.html", "<!doctype html>")]
-)
+@pytest.mark.parametrize(("name", "start"), [(None, "# What of"), ("a.JSON", "{"), ("a.html", "<!doctype html>")])
 async def test_the_suffix_of_the_path_chooses_the_format_of_an_export(
     app: RoamApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str | None, start: str
 ) -> None:
@@ -130,6 +128,14 @@ async def test_the_suffix_of_the_path_chooses_the_format_of_an_export(
     text = file.read_text("utf-8")
     assert text.lower().startswith(start.lower())
     assert "What of the starter?" in text
+
+
+async def test_another_suffix_is_refused(app: RoamApp, tmp_path: Path) -> None:
+    file = tmp_path / "mine.doc"
+    async with listing(app) as pilot:
+        await type_path(pilot, file)
+        await wait_until(pilot, "must end in .md or .json or .html")
+    assert not file.exists()
 
 
 @pytest.mark.parametrize("key", ["n", "y"])
