@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 
-from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched
+from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched, StopReason
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
 from roamtui.document.plain import strip_blank_lines
 from roamtui.errors import RoamtuiError

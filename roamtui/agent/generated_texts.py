@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from roamtui.conversation.transcript import Usage
+from roamtui.conversation.events import Usage
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind

@@ -34,19 +34,24 @@ from roamtui.conversation.conversation import ApprovalRequest, Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     DraftRecorded,
+    Origin,
     QuestionAnswered,
     QuestionAsked,
     ReminderSent,
     RetryScheduled,
+    Step,
     StepRecorded,
     StepStarted,
+    StopReason,
     ThinkingStreamed,
+    ToolCall,
     ToolFinished,
+    ToolUse,
+    Usage,
     make_draft_events,
 )
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question, shrink_transcript
 from roamtui.conversation.state import AskOptions, Exchange
-from roamtui.conversation.transcript import Origin, Step, StopReason, ToolCall, ToolUse, Usage
 from roamtui.conversation.update import ExpandSections
 from roamtui.document.parallel import run_in_thread
 from roamtui.document.tokens import estimate_tokens

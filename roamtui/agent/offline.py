@@ -18,8 +18,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.agent.retrieval_context import list_history_texts
+from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.plain import format_count, sanitise_line

@@ -14,6 +14,7 @@ from roamtui.conversation.events import (
     ConversationStarted,
     InternalEvent,
     LoadingStarted,
+    Origin,
     WarningRaised,
     strip_texts,
 )
@@ -36,7 +37,6 @@ from roamtui.conversation.state import (
     fold_events,
     start_conversation,
 )
-from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import Command, ExpandSections, FoldNodes, ReadSection, update
 from roamtui.document.added_sources import SourceOpener, list_sources_of, make_source_key, restore_sources
 from roamtui.document.library import Library, LibrarySource, make_short_name

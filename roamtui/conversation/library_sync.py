@@ -15,11 +15,12 @@ from roamtui.conversation.events import (
     DocumentIdentified,
     DocumentReloaded,
     NodesLoaded,
+    OpenSection,
+    Origin,
     SectionsClosed,
 )
 from roamtui.conversation.question_flow import finish_question
 from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply_all, fold_events
-from roamtui.conversation.transcript import OpenSection, Origin
 from roamtui.conversation.update import (
     Command,
     Events,

@@ -14,9 +14,9 @@ from threading import Lock
 import msgspec
 from msgspec import Struct
 
+from roamtui.conversation.events import Citation
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.log import acquire_lock, map_store_errors
-from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
 from roamtui.document.loader import get_link_url
 from roamtui.document.plain import shorten

@@ -15,15 +15,16 @@ from roamtui.conversation.events import (
     ExpandStatus,
     LoadingStarted,
     NodesLoaded,
+    Origin,
     QuestionAnswered,
     ReminderSent,
     RetryScheduled,
     SectionsClosed,
     SectionsExpanded,
     SectionsSearched,
+    StopReason,
     WarningRaised,
 )
-from roamtui.conversation.transcript import Origin, StopReason
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count
 from roamtui.outline.labels import format_node_title

@@ -9,9 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.events import (
+    FOUND_LEAD,
+    HITS_LEAD,
     CloseReason,
     ExpandStatus,
     NodesFolded,
+    Origin,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
@@ -20,7 +23,6 @@ from roamtui.conversation.events import (
     TranscriptRebuilt,
 )
 from roamtui.conversation.state import ConversationState, KeepOpenMode, apply, apply_all
-from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Origin
 from roamtui.conversation.update import (
     Events,
     ExpandSections,

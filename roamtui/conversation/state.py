@@ -15,6 +15,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.conversation.events import (
+    QUESTION_START,
+    Citation,
     ConversationEvent,
     ConversationRenamed,
     ConversationStarted,
@@ -22,29 +24,25 @@ from roamtui.conversation.events import (
     DocumentReloaded,
     DraftRecorded,
     InternalEvent,
+    Message,
     NodesFolded,
     NodesLoaded,
+    OpenSection,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
     ReadingSectionChanged,
+    Role,
     SectionsClosed,
     SectionsExpanded,
     StateEvent,
+    Step,
     StepRecorded,
+    StopReason,
     TranscriptRebuilt,
     TransientEvent,
-    is_kept,
-)
-from roamtui.conversation.transcript import (
-    QUESTION_START,
-    Citation,
-    Message,
-    OpenSection,
-    Role,
-    Step,
-    StopReason,
     Usage,
+    is_kept,
 )
 from roamtui.document.library import Library, LibrarySource
 from roamtui.document.node import NodeKind, Span

@@ -15,12 +15,13 @@ from roamtui.conversation.events import (
     ExpandResult,
     ExpandStatus,
     NodesFolded,
+    OpenSection,
+    Origin,
     ReadingSectionChanged,
     SectionsClosed,
     SectionsExpanded,
 )
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import OpenSection, Origin
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationEvent, ExpandStatus, QuestionAnswered, SectionsExpanded
+from roamtui.conversation.events import ConversationEvent, ExpandStatus, QuestionAnswered, SectionsExpanded, StopReason
 from roamtui.conversation.state import Exchange, Transcript
-from roamtui.conversation.transcript import StopReason
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.errors import ModelError, RoamtuiError, SourceError

@@ -18,10 +18,9 @@ from typing import Any
 from msgspec import Struct
 
 from roamtui.agent.offline import format_proof, match_proof, replies_with_passages
-from roamtui.conversation.events import SectionsExpanded, SectionsSearched
+from roamtui.conversation.events import Citation, SectionsExpanded, SectionsSearched
 from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.markdown.blocks import (

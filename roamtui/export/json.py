@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 
-from roamtui.conversation.events import EVENT_NAMES
+from roamtui.conversation.events import EVENT_NAMES, Citation
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import escape_json
 
 

@@ -10,9 +10,9 @@ from itertools import count, groupby, repeat
 from pathlib import PurePath
 
 from roamtui.agent.offline import format_proof, match_proof, replies_with_passages
+from roamtui.conversation.events import Citation
 from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.document.text import normalise_line_ends
 from roamtui.quotes.read import extract_quotations

@@ -13,8 +13,8 @@ from itertools import groupby
 
 from roamtui.agent.answer import list_unopened_hits
 from roamtui.agent.offline import format_proof, match_proof, replies_with_passages
+from roamtui.conversation.events import QuoteState
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.transcript import QuoteState
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_text
 from roamtui.headless.output import write_sanitised, write_styled

@@ -27,12 +27,12 @@ from roamtui.conversation.events import (
     SectionsClosed,
     SectionsExpanded,
     SectionsSearched,
+    StopReason,
     ToolFinished,
     WarningRaised,
 )
 from roamtui.conversation.notices import make_notices
 from roamtui.conversation.state import AskOptions
-from roamtui.conversation.transcript import StopReason
 from roamtui.errors import EXIT_CANCELLED
 from roamtui.export.json import to_json_citation, to_json_passage
 from roamtui.headless.answer_lines import write_answer

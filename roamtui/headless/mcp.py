@@ -22,10 +22,9 @@ from roamtui import __version__
 from roamtui.agent.tools import collapse, documents, make_tools
 from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ExpandStatus, SectionsClosed
+from roamtui.conversation.events import ExpandStatus, Origin, SectionsClosed
 from roamtui.conversation.question_flow import select_sections_to_close
 from roamtui.conversation.state import OpenSectionOptions
-from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import CloseSections
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files

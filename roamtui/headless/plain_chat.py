@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import ApprovalRequest, deny
-from roamtui.conversation.transcript import Origin
+from roamtui.conversation.events import Origin
 from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection
 from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import RoamtuiError

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
+from roamtui.conversation.events import Message, Role, ToolCall, Usage
 
 
 class ToolSpec(Struct, frozen=True, kw_only=True):

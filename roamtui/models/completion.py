@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
+from roamtui.conversation.events import Message, Role, ToolCall, Usage
 from roamtui.models.base import ModelEvent, ReplyFinished, TextDelta, ThinkingDelta, ToolCallReceived, UsageReported
 from roamtui.models.failures import UnfinishedReplyError
 from roamtui.models.worker_protocol import Job, ResolvedModel

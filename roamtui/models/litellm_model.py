@@ -17,7 +17,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from roamtui.conversation.transcript import Role
+from roamtui.conversation.events import Role
 from roamtui.errors import ModelError, format_reason
 from roamtui.models.base import OLLAMA_WINDOW_TOKENS, ModelEvent, ModelOptions, ModelRequest, RetryPending
 from roamtui.models.worker_protocol import (

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import AsyncGenerator
 
-from roamtui.conversation.transcript import Role, ToolCall
+from roamtui.conversation.events import Role, ToolCall
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived
 from roamtui.paths import get_resource_dir

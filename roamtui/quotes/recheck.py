@@ -22,9 +22,9 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.notes import Note
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.plain import escape_json, sanitise_line

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.notices import format_section
-from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_line, strip_anchor
 

@@ -15,8 +15,8 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.outline.id_marks import strip_ids

@@ -8,8 +8,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.agent.offline import list_passages
+from roamtui.conversation.events import CELL_LEAD, Citation, StopReason, Usage
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.transcript import CELL_LEAD, Citation, StopReason, Usage
 from roamtui.document.plain import sanitise_line
 from roamtui.quotes.read import MARK
 from roamtui.table.columns import Column

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import make_conversation_id
-from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.plain import format_count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from roamtui.conversation.transcript import Usage
+from roamtui.conversation.events import Usage
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import format_count, sanitise_line

@@ -10,8 +10,8 @@ from pathlib import Path
 from textual.message import Message
 from textual.widget import Widget
 
+from roamtui.conversation.events import Origin
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import CloseSections, Command, ExpandSections, FoldNodes, PinSections
 from roamtui.models.base import Model
 from roamtui.tui.chat.content_view import SectionTarget

@@ -21,9 +21,9 @@ from roamtui.conversation.events import (
     QuestionAnswered,
     QuestionAsked,
     StepStarted,
+    Usage,
 )
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.document.tokens import format_tokens

@@ -9,10 +9,9 @@ from typing import Any
 from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Approver, Conversation
-from roamtui.conversation.events import ConversationEvent, QuestionAnswered
+from roamtui.conversation.events import ConversationEvent, Message, QuestionAnswered
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions, ConversationState, OpenSectionOptions
-from roamtui.conversation.transcript import Message
 from roamtui.document.library import Library
 from roamtui.search.base import Hit, Progress, Searcher
 from tests.conversation.conversations import check_messages, find, make_library

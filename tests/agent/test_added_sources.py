@@ -10,8 +10,8 @@ from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import Origin
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import ExpandSections
 from roamtui.search.keyword import KeywordSearcher
 from tests.conversation.conversations import find

@@ -15,12 +15,13 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
+    Origin,
     SectionsClosed,
     SectionsExpanded,
+    StopReason,
 )
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions
-from roamtui.conversation.transcript import Origin, StopReason
 from roamtui.conversation.update import CloseSections, ExpandSections
 from roamtui.errors import ModelError
 from roamtui.quotes.verdicts import make_proof

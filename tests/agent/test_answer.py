@@ -6,7 +6,7 @@ import pytest
 
 from roamtui.agent.answer import list_unopened_hits
 from roamtui.agent.limits import AgentOptions
-from roamtui.conversation.transcript import StopReason
+from roamtui.conversation.events import StopReason
 from roamtui.errors import RoamtuiError
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, make_desk, model_of, saying

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.agent.limits import compute_room, estimate_request_tokens, share_window
-from roamtui.conversation.events import CloseReason, SectionsClosed
-from roamtui.conversation.transcript import StopReason
+from roamtui.conversation.events import CloseReason, SectionsClosed, StopReason
 from roamtui.errors import ModelError
 from tests.agent.asking import WORDS, Desk, make_desk
 from tests.conversation.conversations import check_messages

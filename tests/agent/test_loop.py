@@ -9,13 +9,17 @@ from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
+    Message,
+    Origin,
     QuestionAnswered,
     QuestionAsked,
+    Role,
     SectionsExpanded,
     StepStarted,
+    StopReason,
     ToolFinished,
+    Usage,
 )
-from roamtui.conversation.transcript import Message, Origin, Role, StopReason, Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.render import render_outline
 from roamtui.search.keyword import KeywordSearcher

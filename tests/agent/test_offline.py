@@ -8,9 +8,8 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import QuestionAnswered, SectionsExpanded, SectionsSearched
+from roamtui.conversation.events import QuestionAnswered, QuoteState, SectionsExpanded, SectionsSearched, StopReason
 from roamtui.conversation.state import AskOptions
-from roamtui.conversation.transcript import QuoteState, StopReason
 from roamtui.document.library import Library
 from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document

@@ -11,8 +11,8 @@ from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import StopReason
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
 from roamtui.document.loader import load_files, open_sources
 from roamtui.quotes.verdicts import verify_citations

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from roamtui.agent.retrieval_context import HitList, format_hits, retrieve_context
+from roamtui.conversation.events import Origin
 from roamtui.conversation.state import ConversationState, OpenSectionOptions
-from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import ExpandSections, update
 from roamtui.document.library import Library
 from roamtui.search.base import Hit

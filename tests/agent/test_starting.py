@@ -6,10 +6,9 @@ import pytest
 
 from roamtui.agent.limits import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.conversation.events import SectionsExpanded
+from roamtui.conversation.events import FOUND_LEAD, HITS_LEAD, Role, SectionsExpanded
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
-from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Role
 from roamtui.search.base import Searcher
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import Desk, make_desk

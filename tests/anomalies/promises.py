@@ -9,9 +9,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from roamtui.conversation.events import StopReason
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import StopReason
 from tests.anomalies.mortal_programs import MortalPrograms, MortalRun
 from tests.real_documents import PROJECT_DIR
 

@@ -16,10 +16,18 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import AnswerStreamed, ConversationEvent, QuestionAnswered, QuestionAsked, StepStarted
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    ConversationEvent,
+    Origin,
+    QuestionAnswered,
+    QuestionAsked,
+    Role,
+    StepStarted,
+    StopReason,
+)
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions, ConversationState, Exchange, fold_events
-from roamtui.conversation.transcript import Origin, Role, StopReason
 from roamtui.conversation.update import ExpandSections
 from roamtui.models.base import ModelRequest
 from tests.agent.asking import MANUAL, FakeSearcher

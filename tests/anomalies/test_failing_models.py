@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.events import ConversationEvent
-from roamtui.conversation.transcript import StopReason
+from roamtui.conversation.events import ConversationEvent, StopReason
 from roamtui.errors import ModelError
 from tests.agent.asking import FakeSearcher, answer, collect_events, expanding, ids, make_agent, model_of, saying
 from tests.fakes.scripted_model import Reply, ScriptedReply

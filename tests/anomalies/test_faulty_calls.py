@@ -16,10 +16,9 @@ from pathlib import Path
 import pytest
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationEvent, WarningRaised
+from roamtui.conversation.events import Citation, ConversationEvent, Origin, QuoteState, StopReason, WarningRaised
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log
 from roamtui.conversation.notes import Note, NoteStore, make_note
-from roamtui.conversation.transcript import Citation, Origin, QuoteState, StopReason
 from roamtui.conversation.update import ExpandSections
 from roamtui.errors import StoreError
 from roamtui.settings import save_settings

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from roamtui.agent.answer import choose_reminder
 from roamtui.agent.tools.base import parse_section_ids
+from roamtui.conversation.events import Citation, QuoteState, StopReason
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.document.plain import strip_anchor

@@ -8,8 +8,8 @@ import runpy
 from collections.abc import Callable
 from functools import partial
 
+from roamtui.conversation.events import Origin
 from roamtui.conversation.state import OpenSectionOptions, start_conversation
-from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import ExpandSections, update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document

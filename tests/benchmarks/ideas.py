@@ -28,7 +28,7 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.offline import list_passages
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.transcript import StopReason
+from roamtui.conversation.events import StopReason
 from roamtui.document.library import Library
 from roamtui.models.base import Model
 from roamtui.models.registry import NoModel

@@ -8,13 +8,22 @@ from msgspec.structs import replace
 
 from roamtui.conversation.conversation import ApprovalRequest, Conversation
 from roamtui.conversation.events import (
+    Citation,
     ConversationEvent,
     ConversationStarted,
     ExpandResult,
+    Message,
+    Origin,
     QuestionAnswered,
     QuestionAsked,
+    QuoteState,
+    Role,
     SectionsExpanded,
+    Step,
     StepRecorded,
+    StopReason,
+    ToolCall,
+    ToolUse,
 )
 from roamtui.conversation.library_sync import identify_document, reload_state
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
@@ -26,17 +35,6 @@ from roamtui.conversation.state import (
     apply,
     apply_all,
     fold_events,
-)
-from roamtui.conversation.transcript import (
-    Citation,
-    Message,
-    Origin,
-    QuoteState,
-    Role,
-    Step,
-    StopReason,
-    ToolCall,
-    ToolUse,
 )
 from roamtui.conversation.update import (
     CloseSections,

@@ -18,13 +18,14 @@ from roamtui.conversation.events import (
     ExpandStatus,
     LoadingStarted,
     NodesLoaded,
+    Origin,
     QuestionAnswered,
     QuestionAsked,
     SectionsExpanded,
+    StopReason,
 )
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
-from roamtui.conversation.transcript import Origin, StopReason
 from roamtui.conversation.update import Command, ExpandSections
 from roamtui.document.document import Document
 from roamtui.document.library import Library

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.notes import Note, NoteStore, count_notes, make_note
-from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.errors import StoreError
 from tests.conversation.conversations import find, make_library
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from roamtui.conversation.question_flow import (
-    select_sections_to_close,
-)
-from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, Transcript
-from roamtui.conversation.transcript import (
+from roamtui.conversation.events import (
     Message,
     OpenSection,
     Origin,
     StopReason,
 )
+from roamtui.conversation.question_flow import (
+    select_sections_to_close,
+)
+from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, Transcript
 from tests.conversation.conversations import (
     PROMPT_CONTEXT,
     ask,

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from roamtui.conversation.events import CloseReason, ConversationEvent, DraftRecorded, SectionsClosed, is_kept
+from roamtui.conversation.events import (
+    CloseReason,
+    ConversationEvent,
+    DraftRecorded,
+    Origin,
+    SectionsClosed,
+    StopReason,
+    is_kept,
+)
 from roamtui.conversation.library_sync import identify_document, resume_state
 from roamtui.conversation.question_flow import rewind
 from roamtui.conversation.state import ConversationState, apply_all
-from roamtui.conversation.transcript import Origin, StopReason
 from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection, update
 from tests.conversation.conversations import (
     TEXT,

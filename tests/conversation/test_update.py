@@ -5,11 +5,11 @@ from __future__ import annotations
 from roamtui.conversation.events import (
     ExpandStatus,
     NodesFolded,
+    Origin,
     QuestionAnswered,
     SectionsClosed,
     SectionsExpanded,
 )
-from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import CloseSections, ExpandSections, FoldNodes, update
 from tests.conversation.conversations import (
     ask,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.notes import Note
-from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.quotes.recheck import ClaimStatus, LocatedNote, read_claims

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.conversation.events import Citation, QuoteState
 from roamtui.export.table import render_csv, render_json_table, render_markdown_table
 from roamtui.quotes.recheck import read_claims
 from roamtui.table.cells import Cell, CellState

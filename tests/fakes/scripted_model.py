@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from roamtui.conversation.transcript import ToolCall, Usage
+from roamtui.conversation.events import ToolCall, Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError
 from roamtui.models.base import (

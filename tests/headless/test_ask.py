@@ -11,7 +11,7 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.conversation import events
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.transcript import Origin, StopReason, Usage
+from roamtui.conversation.events import Origin, StopReason, Usage
 from roamtui.headless.ask import AskReport, to_json_event
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel

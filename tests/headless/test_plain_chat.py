@@ -13,8 +13,8 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import Role, StopReason
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.transcript import Role, StopReason
 from roamtui.document.loader import build_library
 from roamtui.errors import ModelError
 from roamtui.headless.plain_chat import PlainChat

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import aclosing
 
-from roamtui.conversation.transcript import Message, Role, ToolCall
+from roamtui.conversation.events import Message, Role, ToolCall
 from roamtui.models.base import Model, ModelEvent, ModelOptions, ModelRequest, TextDelta, ToolCallReceived, ToolSpec
 
 OPTIONS = ModelOptions(retry_wait_seconds=0.01, cancel_seconds=5.0)

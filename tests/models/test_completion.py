@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from roamtui.conversation.transcript import ToolCall
+from roamtui.conversation.events import ToolCall
 from roamtui.models.base import ModelOptions, ModelRequest
 from roamtui.models.completion import CallAssembler, build_arguments
 from roamtui.models.worker_protocol import Job, ResolvedModel

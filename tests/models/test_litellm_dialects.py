@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from roamtui.conversation.transcript import ToolCall, Usage
+from roamtui.conversation.events import ToolCall, Usage
 from roamtui.models.base import (
     ModelOptions,
     ReplyFinished,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.conversation.transcript import ToolCall
+from roamtui.conversation.events import ToolCall
 from roamtui.models.base import RetryPending, get_startup_note, warm_up_model
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeReply

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import Origin
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.transcript import Origin
 from roamtui.conversation.update import ExpandSections
 from roamtui.document.library import Library
 from roamtui.errors import UsageError

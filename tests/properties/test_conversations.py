@@ -16,10 +16,9 @@ from typing_extensions import override
 from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationEvent
+from roamtui.conversation.events import ConversationEvent, Message, Origin
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions, fold_events
-from roamtui.conversation.transcript import Message, Origin
 from roamtui.conversation.update import CloseSections, Command, ExpandSections, FoldNodes, PinSections, ReadSection
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from roamtui.conversation.events import Citation, StopReason
 from roamtui.conversation.state import ConversationState, Exchange, Transcript
-from roamtui.conversation.transcript import Citation, StopReason
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.parse import parse_document

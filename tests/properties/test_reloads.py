@@ -6,10 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from roamtui.conversation.events import QuestionAnswered, QuestionAsked, StepRecorded
+from roamtui.conversation.events import (
+    Origin,
+    QuestionAnswered,
+    QuestionAsked,
+    Step,
+    StepRecorded,
+    StopReason,
+    ToolCall,
+    ToolUse,
+)
 from roamtui.conversation.library_sync import reload_state, resume_state
 from roamtui.conversation.question_flow import begin_question, finish_question
-from roamtui.conversation.transcript import Origin, Step, StopReason, ToolCall, ToolUse
 from roamtui.conversation.update import ExpandSections, update
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library

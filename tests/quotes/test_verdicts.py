@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.conversation.events import ExpandStatus
+from roamtui.conversation.events import Citation, ExpandStatus, QuoteState
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.quotes.read import extract_quotations
 from roamtui.quotes.verdicts import AnswerProof, QuoteChecker, make_proof, verify_citations
 from tests.agent.asking import MANUAL

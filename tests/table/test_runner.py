@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.limits import estimate_request_tokens
+from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.transcript import Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, StoreError
 from roamtui.models.base import ModelRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.conversation.events import Citation, QuoteState
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table, hold_table, is_table, read_table

@@ -8,7 +8,7 @@ from textual.content import Content
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.transcript import StopReason, Usage
+from roamtui.conversation.events import StopReason, Usage
 from roamtui.document.loader import build_library
 from roamtui.search.base import Hit
 from roamtui.sources.read import RawText

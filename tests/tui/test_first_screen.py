@@ -13,8 +13,8 @@ from typing_extensions import override
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import QuoteState
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.transcript import QuoteState
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.launch import EXAMPLE, Launch

@@ -16,8 +16,8 @@ from typing_extensions import override
 from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.loader import build_library
 from roamtui.models.base import Model
 from roamtui.search.base import Progress

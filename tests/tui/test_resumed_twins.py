@@ -12,9 +12,9 @@ from textual.pilot import Pilot
 from roamtui.agent.limits import AgentOptions
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import OpenSectionOptions
-from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.export.json import render_json

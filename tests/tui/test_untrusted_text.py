@@ -8,7 +8,7 @@ import pytest
 from textual import events
 from textual.widgets import Input
 
-from roamtui.conversation.transcript import Origin
+from roamtui.conversation.events import Origin
 from roamtui.conversation.update import ExpandSections
 from roamtui.tui.actions import Scope
 from tests.fakes.scripted_model import ScriptedReply

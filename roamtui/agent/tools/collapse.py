@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from roamtui.agent.prompt import COLLAPSE_DESCRIPTION
 from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_section_ids
-from roamtui.conversation.events import SectionsClosed
-from roamtui.conversation.transcript import Origin
+from roamtui.conversation.events import Origin, SectionsClosed
 from roamtui.conversation.update import CloseSections
 
 NAME = "collapse_sections"

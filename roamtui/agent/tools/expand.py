@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from roamtui.agent.prompt import EXPAND_DESCRIPTION
 from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_section_ids
-from roamtui.conversation.events import SectionsExpanded
-from roamtui.conversation.transcript import Origin
+from roamtui.conversation.events import Origin, SectionsExpanded
 from roamtui.conversation.update import ExpandSections, list_new_spans
 
 IDS_MAX = 20

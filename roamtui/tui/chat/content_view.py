@@ -14,7 +14,7 @@ from textual.style import Style
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.conversation.transcript import Citation
+from roamtui.conversation.events import Citation
 from roamtui.tui.run_styles import TARGET_META
 
 

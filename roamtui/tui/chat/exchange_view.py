@@ -16,10 +16,9 @@ from typing_extensions import override
 
 from roamtui.agent.answer import list_unopened_hits
 from roamtui.agent.offline import replies_with_passages
-from roamtui.conversation.events import SearchHit, SectionsExpanded, SectionsSearched
+from roamtui.conversation.events import Citation, QuoteState, SearchHit, SectionsExpanded, SectionsSearched, Usage
 from roamtui.conversation.notices import Notice, NoticeSlot, Severity, make_notices, make_outcome_notices
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.conversation.transcript import Citation, QuoteState, Usage
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_line, sanitise_text, shorten
 from roamtui.markdown.blocks import Link

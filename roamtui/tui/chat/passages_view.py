@@ -13,8 +13,8 @@ from textual.style import Style
 from typing_extensions import override
 
 from roamtui.agent.offline import find_statement, list_passages
+from roamtui.conversation.events import Citation, StopReason
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.transcript import Citation, StopReason
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_text
 from roamtui.markdown.blocks import Block, Paragraph, Words

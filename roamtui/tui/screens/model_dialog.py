@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 from typing_extensions import override
 
-from roamtui.conversation.transcript import Message, Role
+from roamtui.conversation.events import Message, Role
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, ModelRequest

@@ -23,12 +23,12 @@ from typing_extensions import override
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
+    Origin,
     QuestionAnswered,
     SectionsExpanded,
     SectionsSearched,
 )
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Origin
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, TargetActivated

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from textual.content import Content
 from textual.pilot import Pilot
 
-from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.conversation.events import Citation, QuoteState
 from roamtui.document.loader import build_library
 from roamtui.document.node import Span
 from roamtui.sources.read import RawText

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from roamtui.conversation.events import StopReason
 from roamtui.conversation.state import Exchange, Transcript
-from roamtui.conversation.transcript import StopReason
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import EXCHANGES_MAX

@@ -10,9 +10,9 @@ from textual.widgets import Input
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import Origin
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore
-from roamtui.conversation.transcript import Origin
 from roamtui.document.loader import build_library
 from roamtui.models.base import Model
 from roamtui.models.registry import ModelOffer, NoModel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from roamtui.conversation.events import OpenSection, Origin
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import OpenSection, Origin
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind

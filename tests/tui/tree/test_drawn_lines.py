@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-from roamtui.conversation.events import ExpandResult, ExpandStatus, SectionsExpanded
+from roamtui.conversation.events import ExpandResult, ExpandStatus, Origin, SectionsExpanded
 from roamtui.conversation.state import ConversationState, Exchange, Transcript
-from roamtui.conversation.transcript import Origin
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
