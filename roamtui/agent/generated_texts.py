@@ -15,7 +15,7 @@ from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError
 from roamtui.models.base import Model, complete_once
 from roamtui.outline.labels import format_node_title, has_own_text

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import estimate_tokens
 from roamtui.models.base import Model, ModelRequest
 
 WINDOW_TOKENS_DEFAULT = 64_000

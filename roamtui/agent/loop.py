@@ -54,7 +54,7 @@ from roamtui.conversation.question_flow import PromptContext, begin_question, fi
 from roamtui.conversation.state import AskOptions, Exchange
 from roamtui.conversation.update import ExpandSections
 from roamtui.document.parallel import run_in_thread
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
     OFFLINE,

@@ -23,11 +23,10 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.plain import format_count, sanitise_line
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import estimate_tokens, split_pages
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import OFFLINE
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_path
-from roamtui.outline.spans import split_pages
 from roamtui.outline.structure import find_unread_pages
 from roamtui.quotes.source_list import format_verification, strip_links
 from roamtui.quotes.verdicts import AnswerProof, make_proof

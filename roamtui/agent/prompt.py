@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roamtui.document.tokens import format_tokens
+from roamtui.document.text import format_tokens
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.quotes.read import NOT_FOUND_START
 

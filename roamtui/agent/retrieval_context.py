@@ -14,11 +14,10 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import estimate_delivery_tokens
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import Bounds, add_delivered, estimate_tokens, subtract_bounds, subtract_delivered
 from roamtui.errors import RoamtuiError
-from roamtui.outline.id_marks import insert_marks, list_id_marks
+from roamtui.outline.expansion import insert_marks, list_id_marks
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, escape, format_node_title, format_size
-from roamtui.outline.spans import Bounds, add_delivered, subtract_bounds, subtract_delivered
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.lexicon import Language

@@ -34,10 +34,9 @@ from roamtui.conversation.update import (
 )
 from roamtui.document.node import Span
 from roamtui.document.plain import sanitise_text
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import Bounds, estimate_tokens, merge_bounds, subtract_delivered
 from roamtui.outline.expansion import render_open_section
 from roamtui.outline.labels import format_path
-from roamtui.outline.spans import Bounds, merge_bounds, subtract_delivered
 
 _INSTRUCTIONS_LEAD = (
     "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite stays as you "

@@ -14,8 +14,7 @@ from itertools import accumulate, pairwise
 from msgspec import Struct
 
 from roamtui.document.node import NodeKind
-from roamtui.document.text import compute_line_starts
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import compute_line_starts, estimate_tokens
 
 
 class NodeRow(Struct, frozen=True):

@@ -20,7 +20,6 @@ from msgspec.structs import replace
 from roamtui.document.document import Document, hash_text, make_node_id
 from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, NodeLabel, Span
 from roamtui.document.plain import sanitise_line
-from roamtui.document.text import line_number_at
 from roamtui.errors import UnknownSectionError
 from roamtui.sources.listing import format_name, format_names, split_sources
 from roamtui.sources.read import is_path
@@ -440,7 +439,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True):
     def lines_of(self, span: Span) -> tuple[int, int]:
         """Return the 1-based first and last line of a span, both inclusive."""
         starts = self.document(span.doc).line_starts
-        return line_number_at(starts, span.start), line_number_at(starts, max(span.start, span.end - 1))
+        return max(1, bisect_right(starts, span.start)), max(1, bisect_right(starts, span.end - 1))
 
     def section_at(self, doc: str, offset: int) -> str | None:
         """Return the id of the node whose own text contains the character at `offset` of a document, or None."""

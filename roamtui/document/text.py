@@ -1,17 +1,30 @@
-r"""Find the lines of a text, and its front matter: the block between lines of dashes at the start of a Markdown file.
+r"""Measure and divide a text: its lines, front matter, tokens, pages and ranges of characters.
 
 Lines end only at ``\n``, ``\r\n`` and ``\r`` (CommonMark 0.31.2, section 2.1); `str.splitlines` also splits elsewhere.
+Front matter is the block between lines of dashes at the start of a Markdown file. Tokens are estimated without a
+tokenizer and without a network.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from array import array
-from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from operator import mul
 
+from roamtui.document.node import Span
+
+Bounds = tuple[int, int]
+"""Offsets of the first character, and of the character after the last."""
+Delivered = Mapping[str, Sequence[Bounds]]
+"""Ranges of characters that the model already has, by the key of the document."""
+PAGE_TOKENS = 4_000
 _LINE_END = re.compile("\r\n?|\n")
+_BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[ \t]*(?>\r\n|\r|\n)+")
 _FRONT_OPENING = re.compile(r"---[ \t]*\n(?!\n)")
 _FRONT_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_LETTER, _DIGIT, _SPACE, _END, _NON_ASCII, _OTHER = range(6)
 
 
 def compute_line_starts(text: str) -> array[int]:
@@ -21,11 +34,6 @@ def compute_line_starts(text: str) -> array[int]:
     if starts[-1] == len(text):
         starts.pop()
     return starts
-
-
-def line_number_at(starts: array[int], offset: int) -> int:
-    """Return the 1-based number of the line that contains the character at `offset`."""
-    return max(1, bisect_right(starts, offset))
 
 
 def normalise_line_ends(text: str) -> str:
@@ -51,3 +59,118 @@ def find_body_start(text: str) -> int:
         return 0
     starts = compute_line_starts(text)
     return starts[lines] if lines < len(starts) else len(text)
+
+
+def _classify(byte: int) -> int:
+    char = chr(byte)
+    if byte >= 0x80:
+        return _NON_ASCII
+    if char in "\r\n":
+        return _END
+    if char in " \t":
+        return _SPACE
+    if char.isalpha():
+        return _LETTER
+    return _DIGIT if char.isdigit() else _OTHER
+
+
+_CLASSES = bytes(map(_classify, range(256)))
+_WEIGHTS = (0.21, 1.1, 0.094, 0.41, 0.315)
+"""Tokens per letter, digit, space, line end and byte outside ASCII, fitted to cl100k on prose, code and CJK."""
+_OTHER_WEIGHT = 0.485
+"""Tokens per punctuation character."""
+_WEIGHTED_CLASSES = range(_OTHER)
+_PIECE_LENGTH = 1_000_000
+"""Number of characters that are encoded at once, so that a long text is never copied whole."""
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate the tokens of `text`: 0 only if it is empty."""
+    total = 0.0
+    for start in range(0, len(text), _PIECE_LENGTH):
+        classes = text[start : start + _PIECE_LENGTH].encode("utf-8", "surrogatepass").translate(_CLASSES)
+        # `bytes.count` is much faster than counting in Python.
+        counts = tuple(map(classes.count, _WEIGHTED_CLASSES))
+        total += _OTHER_WEIGHT * (len(classes) - sum(counts)) + sum(map(mul, _WEIGHTS, counts))
+    return max(1, math.ceil(total)) if text else 0
+
+
+def format_tokens(tokens: int) -> str:
+    """Format a number of tokens in a short form: ``840``, ``1.2k``, ``45k``, ``3.1M``."""
+    if tokens < 1_000:
+        return str(tokens)
+    value, unit = tokens / 1_000, "k"
+    for larger_unit in ("M", "G"):
+        if value < 999.5:
+            break
+        value, unit = value / 1_000, larger_unit
+    return (f"{value:.1f}".removesuffix(".0") if value < 9.95 else f"{value:.0f}") + unit
+
+
+def merge_bounds(bounds: Iterable[Bounds]) -> list[Bounds]:
+    """Merge ranges that overlap or touch, and sort them."""
+    merged: list[Bounds] = []
+    for start, end in sorted(bounds):
+        if start >= end:
+            continue
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def subtract_bounds(start: int, end: int, taken: Iterable[Bounds]) -> list[Bounds]:
+    """Return the parts of the range from `start` to `end` that no range of `taken` covers, in order."""
+    left: list[Bounds] = []
+    position = start
+    for taken_start, taken_end in sorted(taken):
+        if taken_start < taken_end:
+            if position < min(taken_start, end):
+                left.append((position, min(taken_start, end)))
+            position = max(position, taken_end)
+    if position < end:
+        left.append((position, end))
+    return left
+
+
+def subtract_delivered(span: Span, delivered: Delivered) -> list[Bounds]:
+    """Return the parts of a span that the model does not have yet, in order."""
+    return subtract_bounds(span.start, span.end, delivered.get(span.doc, ()))
+
+
+def add_delivered(delivered: dict[str, list[Bounds]], spans: Iterable[Span]) -> None:
+    """Add spans to the ranges that the model has."""
+    for span in spans:
+        delivered.setdefault(span.doc, []).append((span.start, span.end))
+
+
+def split_pages(text: str) -> list[Bounds]:
+    """Split `text` into pages of about 4,000 tokens. They cover the whole text.
+
+    A page ends at a blank line, or else at a line end, or else anywhere.
+    """
+    tokens = estimate_tokens(text)
+    if tokens <= PAGE_TOKENS:
+        return [(0, len(text))]
+    length = max(1, len(text) * PAGE_TOKENS // tokens)
+    pages: list[Bounds] = []
+    start = 0
+    while start < len(text):
+        end = min(len(text), start + length)
+        if end < len(text):
+            end = _choose_cut_offset(text, start + (end - start) // 2, end)
+        pages.append((start, end))
+        start = end
+    return pages
+
+
+def _choose_cut_offset(text: str, low: int, high: int) -> int:
+    for pattern in (_BLANK_LINE, _LINE_END):
+        end = 0
+        for match in pattern.finditer(text, low, high):
+            end = match.end()
+        if end:
+            # The search ends at `high`, which may be between the two characters of a line end.
+            return end + 1 if text[end - 1 : end + 1] == "\r\n" else end
+    return high

@@ -11,7 +11,6 @@ from typing import Annotated, NamedTuple
 import msgspec
 
 from roamtui.document.document import Document
-from roamtui.document.text import line_number_at
 from roamtui.errors import SourceError, format_reason
 
 _FORM = '{"doc": "guide.md", "question": "When is it due?", "path": ["Deadlines"]}'
@@ -144,7 +143,7 @@ def _find_gold_row(document: Document, gold: Gold) -> int | None:
     titles = [*map(_normalise, gold.titles)]
     rows = [row for row, title in enumerate(columns.titles) if _normalise(title) == titles[-1]]
     rows = [row for row in rows if [*map(_normalise, columns.path(row))][-len(titles) :] == titles]
-    return min(rows, key=lambda row: abs(line_number_at(line_starts, columns.starts[row]) - line), default=None)
+    return min(rows, key=lambda row: abs(bisect_right(line_starts, columns.starts[row]) - line), default=None)
 
 
 def _normalise(title: str) -> str:

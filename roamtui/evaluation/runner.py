@@ -18,11 +18,11 @@ from roamtui.conversation.events import ConversationEvent, ExpandStatus, Questio
 from roamtui.conversation.state import Exchange, Transcript
 from roamtui.document.document import Document
 from roamtui.document.library import Library
+from roamtui.document.text import subtract_delivered
 from roamtui.errors import ModelError, RoamtuiError, SourceError
 from roamtui.evaluation.question_set import EvalQuestion, GoldIds, Turn, resolve_golds
 from roamtui.evaluation.scoring import AgentScore, QuestionResult
 from roamtui.models.base import Model
-from roamtui.outline.spans import subtract_delivered
 from roamtui.quotes.source_list import count_verified
 from roamtui.search.base import Searcher, SearchMode
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from roamtui.agent.generated_texts import SummaryTask, estimate_summaries, plan_missing_summaries, write_summary
 from roamtui.document.library import Library
-from roamtui.document.tokens import format_tokens
+from roamtui.document.text import format_tokens
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
 from roamtui.models.base import OFFLINE, Model

@@ -8,11 +8,11 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
+from roamtui.document.text import split_pages
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
 from roamtui.headless.output import write_json, write_notice, write_text
 from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.render import render_outline
-from roamtui.outline.spans import split_pages
 from roamtui.outline.structure import ChildRanges, Reference, resolve_reference, suggest_ids
 from roamtui.search.base import Hit, SearchMode
 

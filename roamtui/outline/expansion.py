@@ -3,13 +3,15 @@
 A block consists of a line with id, breadcrumb and line range, the text of the section between fences with a nonce, and
 lines for the sections below it that are not included. Text that was delivered before is not repeated, but named. Text
 that is cut is named too, with the way to get it. The text is the source plus ids, with long URLs shortened. Quotes are
-checked against the source, so nothing here may change words that can be quoted.
+checked against the source, so nothing here may change words that can be quoted. Ids stand after the lines of headings
+and links, never inside a sentence, where a model would have to leave them out of a quote.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from msgspec import Struct
@@ -18,8 +20,15 @@ from msgspec.structs import replace
 from roamtui.document.library import Library
 from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, Span
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.tokens import estimate_tokens, format_tokens
-from roamtui.outline.id_marks import annotate_with_ids
+from roamtui.document.text import (
+    Delivered,
+    add_delivered,
+    estimate_tokens,
+    format_tokens,
+    split_pages,
+    subtract_bounds,
+    subtract_delivered,
+)
 from roamtui.outline.labels import (
     TITLE_LENGTH_MAX,
     WHOLE_TOKENS_MAX,
@@ -29,11 +38,11 @@ from roamtui.outline.labels import (
     format_path,
 )
 from roamtui.outline.render import fill_lines
-from roamtui.outline.spans import Delivered, add_delivered, split_pages, subtract_bounds, subtract_delivered
 from roamtui.outline.structure import (
     LISTED_MAX,
     ChildRanges,
     Reference,
+    get_canonical_id,
     list_outline_children,
     resolve_reference,
     suggest_ids,
@@ -45,6 +54,10 @@ sections."""
 _RANGE_LIST_TOKENS = 6_000
 """Maximum tokens of the lines of a range with at most `LISTED_MAX` nodes."""
 _NAMES_MAX = 30
+_LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
+_ID_MARK = re.compile(r"(?<=\S) ?\[[0-9a-f]{8}\]")
+_LONG_URL = re.compile(r"(?<=\]\()[^()\s]{121,}(?=[)\s])|(?<=<)https?://[^<>\s]{113,}(?=>)")
+_URL_LENGTH_SHOWN = 60
 
 
 class ExpandedBlock(Struct, frozen=True, kw_only=True):
@@ -262,3 +275,40 @@ def _make_range_block(library: Library, reference: Reference, delivered: Deliver
         tokens = _RANGE_LIST_TOKENS if steps else _LIST_TOKENS
         lines = fill_lines(library, children[start:end], tokens, parent_id=parent_id)
     return ExpandedBlock(section_id=None if is_root else parent_id, text="\n".join([head, *lines]), is_listing=True)
+
+
+def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
+    """Render the text of a span as a model reads it, with ids after headings and links, except `section_id`."""
+    text = insert_marks(library.clean_text(span).rstrip(), list_id_marks(library, span, skipped_id=section_id))
+    return _LONG_URL.sub(lambda match: f"{match.group()[:_URL_LENGTH_SHOWN]}…", text)
+
+
+def list_id_marks(library: Library, span: Span, *, skipped_id: str | None = None) -> dict[int, str]:
+    """Return the marks to insert into the text of a span, by their offset in it: at the ends of headings and links."""
+    document = library.document(span.doc)
+    starts, kinds = document.columns.starts, document.columns.kinds
+    marks: dict[int, str] = {}
+    for row in range(bisect_left(starts, span.start, hi=len(kinds)), len(kinds)):
+        if starts[row] >= span.end:
+            break
+        node_id = get_canonical_id(library, document.ids[row])
+        line_end = _LINE_END.search(document.text[starts[row] : min(span.end, starts[row + 1])])
+        if line_end is not None and kinds[row] in (NodeKind.SECTION, NodeKind.LINK) and node_id != skipped_id:
+            offset = starts[row] + line_end.start() - span.start
+            marks[offset] = f"{marks.get(offset, '')} [{node_id}]"
+    return marks
+
+
+def insert_marks(text: str, marks: Mapping[int, str]) -> str:
+    """Insert marks into a text at their offsets."""
+    parts = []
+    position = 0
+    for offset in sorted(marks):
+        parts += [text[position:offset], marks[offset]]
+        position = offset
+    return "".join([*parts, text[position:]])
+
+
+def strip_ids(quote: str) -> str:
+    """Remove the ids that a model copied with a quote."""
+    return _ID_MARK.sub("", quote)

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind, NodeLabel, Span
 from roamtui.document.plain import sanitise_line, shorten, strip_anchor
-from roamtui.document.text import measure_front_matter, normalise_line_ends
-from roamtui.document.tokens import format_tokens
+from roamtui.document.text import format_tokens, measure_front_matter, normalise_line_ends
 from roamtui.markdown.inline import strip_tags
 
 WHOLE_TOKENS_MAX = 3_000

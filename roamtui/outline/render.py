@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind
 from roamtui.document.plain import shorten
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import estimate_tokens
 from roamtui.outline.labels import (
     TITLE_LENGTH_MAX,
     WHOLE_TOKENS_MAX,

@@ -15,8 +15,7 @@ from msgspec import Struct
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
-from roamtui.document.text import measure_front_matter, normalise_line_ends
-from roamtui.document.tokens import format_tokens
+from roamtui.document.text import format_tokens, measure_front_matter, normalise_line_ends
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_and_heading, format_node_title, has_own_text
 
 LISTED_MAX = 250

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from roamtui.outline.spans import Bounds
+from roamtui.document.text import Bounds
 
 _ALIKE = str.maketrans(
     {

@@ -17,7 +17,7 @@ from itertools import groupby, pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.outline.spans import Bounds
+from roamtui.document.text import Bounds
 
 NOT_FOUND_START = "Not found:"
 """How the prompt asks a model to begin if the text has no answer."""

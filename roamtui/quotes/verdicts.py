@@ -19,8 +19,8 @@ from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.outline.id_marks import strip_ids
-from roamtui.outline.spans import Bounds, merge_bounds
+from roamtui.document.text import Bounds, merge_bounds
+from roamtui.outline.expansion import strip_ids
 from roamtui.outline.structure import get_canonical_id
 from roamtui.quotes.find import divides_number, find_quote
 from roamtui.quotes.read import MARK, MARKED_ID, Quotation, read_answer

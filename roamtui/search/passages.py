@@ -15,9 +15,8 @@ from math import log
 from msgspec import Struct
 
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import Bounds, estimate_tokens, merge_bounds, subtract_bounds
 from roamtui.markdown.code import FENCE
-from roamtui.outline.spans import Bounds, merge_bounds, subtract_bounds
 from roamtui.search.lexicon import get_synonyms
 from roamtui.search.terms import TermMatcher, tokenise
 from roamtui.search.titles import list_similar_words

@@ -8,7 +8,7 @@ from roamtui.conversation.events import Usage
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import format_count, sanitise_line
-from roamtui.document.tokens import format_tokens
+from roamtui.document.text import format_tokens
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import format_node_title
 

@@ -26,7 +26,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, strip_anchor
-from roamtui.document.tokens import format_tokens
+from roamtui.document.text import format_tokens
 from roamtui.paths import display_path
 from roamtui.tui.actions import Keymap, Scope, format_keys
 from roamtui.tui.labels import describe_usage

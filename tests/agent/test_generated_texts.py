@@ -13,7 +13,7 @@ from roamtui.agent.generated_texts import (
 from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import estimate_tokens
 from roamtui.paths import get_resource_dir
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder

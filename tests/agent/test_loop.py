@@ -20,7 +20,7 @@ from roamtui.conversation.events import (
     ToolFinished,
     Usage,
 )
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import estimate_tokens
 from roamtui.outline.render import render_outline
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import (

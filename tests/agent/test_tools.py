@@ -16,7 +16,7 @@ from roamtui.agent.tools.base import ToolContext, parse_section_ids, parse_tool_
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import estimate_tokens
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit
 from tests.agent.asking import MANUAL, FakeSearcher, ask, ids, make_agent, model_of, results

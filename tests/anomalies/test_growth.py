@@ -20,8 +20,7 @@ from roamtui.errors import SourceError
 from roamtui.export.markdown import render_markdown
 from roamtui.markdown.parser import read_markdown
 from roamtui.models.search_models import parse_choice
-from roamtui.outline.expansion import render_section
-from roamtui.outline.id_marks import strip_ids
+from roamtui.outline.expansion import render_section, strip_ids
 from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
 from roamtui.quotes.find import find_quote

@@ -1,8 +1,8 @@
-"""Text: where lines end, what is safe to show, and how many tokens it has."""
+"""Text: where lines end, what is safe to show, how many tokens it has, and its ranges and pages."""
 
 from __future__ import annotations
 
-import re
+import itertools
 import sys
 import unicodedata
 
@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.plain import sanitise_text
-from roamtui.document.text import compute_line_starts, line_number_at
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import compute_line_starts, estimate_tokens, merge_bounds, split_pages, subtract_bounds
 
 
 @pytest.mark.parametrize(
@@ -26,13 +25,6 @@ from roamtui.document.tokens import estimate_tokens
 )
 def test_lines_end_only_at_three_marks(text: str, starts: list[int]) -> None:
     assert list(compute_line_starts(text)) == starts
-
-
-@given(st.text(alphabet="ab\n\r\f\v\x1c\x85\u2028\u2029", max_size=40))
-def test_a_line_number_counts_the_line_ends_before(text: str) -> None:
-    ends = [match.end() for match in re.finditer("\r\n|\r|\n", text)]
-    for offset in range(len(text)):
-        assert line_number_at(compute_line_starts(text), offset) == 1 + sum(end <= offset for end in ends)
 
 
 _BIDI_CLASSES = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -74,3 +66,36 @@ def test_the_estimate_is_near_the_count_of_a_tokenizer(text: str, tokens: int) -
 @given(st.text(), st.text())
 def test_more_text_is_never_fewer_tokens(first: str, second: str) -> None:
     assert estimate_tokens(first + second) >= max(estimate_tokens(first), estimate_tokens(second))
+
+
+_BOUNDS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=6)
+
+
+def _characters(bounds: list[tuple[int, int]]) -> set[int]:
+    return {position for start, end in bounds for position in range(start, end)}
+
+
+@given(_BOUNDS)
+def test_merged_ranges_hold_the_same_characters_and_do_not_touch(bounds: list[tuple[int, int]]) -> None:
+    merged = merge_bounds(bounds)
+    assert _characters(merged) == _characters(bounds)
+    assert all(start < end for start, end in merged)
+    assert all(before[1] < after[0] for before, after in itertools.pairwise(merged))
+
+
+@given(st.integers(0, 40), st.integers(0, 40), _BOUNDS)
+def test_subtracting_ranges_leaves_the_other_characters(start: int, end: int, taken: list[tuple[int, int]]) -> None:
+    left = subtract_bounds(start, end, taken)
+    assert _characters(left) == _characters([(start, end)]) - _characters(taken)
+    assert left == sorted(left)
+    assert all(low < high for low, high in left)
+
+
+@given(st.text(alphabet="a 1\n\r漢", max_size=300), st.integers(1, 400))
+def test_pages_cover_any_text_without_gap_or_overlap(text: str, times: int) -> None:
+    whole = text * times
+    pages = split_pages(whole)
+    assert [start for start, _ in pages] == [0, *(end for _, end in pages[:-1])]
+    assert pages[-1][1] == len(whole)
+    if len(pages) > 1:
+        assert all(start < end for start, end in pages)

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, I
 from dataclasses import dataclass
 
 from roamtui.conversation.events import ToolCall, Usage
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError
 from roamtui.models.base import (
     ModelEvent,

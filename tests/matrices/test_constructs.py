@@ -24,13 +24,13 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
+from roamtui.document.text import split_pages
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.headless.answer_lines import render_answer
 from roamtui.headless.ask import run_ask
 from roamtui.headless.mcp import McpSession
-from roamtui.outline.spans import split_pages
 from roamtui.quotes.verdicts import make_proof
 from roamtui.tui.chat.exchange_view import AnswerView
 from roamtui.tui.reader.document_view import DocumentView

@@ -6,12 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
-from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.expansion import ExpandedBlock
-from roamtui.outline.id_marks import strip_ids
+from roamtui.document.text import estimate_tokens
+from roamtui.outline.expansion import ExpandedBlock, annotate_with_ids, strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from tests.outline.documents import NONCE, find_id, make_library, open_section, write_words
 
@@ -161,3 +162,26 @@ def test_text_is_given_exactly_whatever_its_line_ends(newline: str) -> None:
         block = open_section(library, section_id)
         plain = strip_ids(block.text)
         assert all(strip_ids(library.text_at(span).rstrip("\r\n")) in plain for span in block.spans)
+
+
+def test_an_id_stands_after_each_heading_but_that_of_the_section() -> None:
+    library = make_library("# A\n\nText.\n\n## B\t \r\n\nText.\n\nC\n---\n\nSee [it](#b).\n")
+    a, b, c = (find_id(library, title) for title in "ABC")
+    text = annotate_with_ids(library, library.get_content_span(a), section_id=a)
+    assert text == f"# A\n\nText.\n\n## B [{b}]\t \r\n\nText.\n\nC [{c}]\n---\n\nSee [it](#b)."
+
+
+def test_long_urls_are_shortened() -> None:
+    address = "https://example.org/" + "x" * 200
+    library = make_library(f"See [it]({address}).\n")
+    assert annotate_with_ids(library, library.own_span(next(library.walk()))) == f"See [it]({address[:60]}…)."
+
+
+_LINES = st.sampled_from(["# One", "## Two ##", "Text.", "", "===", "- item", "> # Quoted", "```", "[a](b)"])
+
+
+@given(st.lists(_LINES, max_size=12), st.sampled_from(["\n", "\r\n"]))
+def test_a_quote_loses_the_ids_that_were_copied(lines: list[str], line_end: str) -> None:
+    library = make_library(line_end.join(["# Top", *lines]))
+    span = library.get_content_span(next(library.walk()))
+    assert strip_ids(annotate_with_ids(library, span)) == library.clean_text(span).rstrip()

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
+from roamtui.document.text import Bounds, merge_bounds, subtract_delivered
 from roamtui.outline.labels import has_own_text
 from roamtui.outline.render import render_outline
-from roamtui.outline.spans import Bounds, merge_bounds, subtract_bounds
 from roamtui.outline.structure import get_canonical_id, resolve_reference
 from tests.outline.documents import (
     NONCE,
@@ -76,9 +76,7 @@ def _find_unreached(library: Library, budget: int | None, calls_max: int = 99) -
     return [
         section_id
         for section_id, span in spans
-        if _is_sampled(library, section_id)
-        and has_own_text(library, section_id)
-        and subtract_bounds(span.start, span.end, given.get(span.doc, ()))
+        if _is_sampled(library, section_id) and has_own_text(library, section_id) and subtract_delivered(span, given)
     ]
 
 

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.outline.expansion import render_open_section, render_section
-from roamtui.outline.id_marks import annotate_with_ids
-from roamtui.outline.spans import merge_bounds
+from roamtui.document.text import merge_bounds
+from roamtui.outline.expansion import annotate_with_ids, render_open_section, render_section
 from tests.outline.documents import NONCE, documents, make_library
 
 _HALF = settings(max_examples=settings().max_examples // 2)

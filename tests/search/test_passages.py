@@ -9,8 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from roamtui.document.text import compute_line_starts
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import compute_line_starts, estimate_tokens
 from roamtui.search.lexicon import Language
 from roamtui.search.passages import (
     find_passage,

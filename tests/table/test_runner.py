@@ -11,7 +11,7 @@ import pytest
 from roamtui.agent.limits import estimate_request_tokens
 from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.tokens import estimate_tokens
+from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError, StoreError
 from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel

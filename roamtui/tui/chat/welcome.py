@@ -10,7 +10,7 @@ from typing_extensions import override
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import format_count, sanitise_line, shorten, strip_anchor
-from roamtui.document.tokens import format_tokens
+from roamtui.document.text import format_tokens
 from roamtui.models.base import OFFLINE
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, ExampleTarget, wrap

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from roamtui.document.document import Document
 from roamtui.document.node import Span
+from roamtui.document.text import subtract_bounds
 from roamtui.markdown.blocks import Link
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import (
@@ -29,7 +30,6 @@ from roamtui.markdown.lines import (
 )
 from roamtui.markdown.parser import Definitions, parse_link_definitions, read_markdown
 from roamtui.markdown.rules import InlineSpans
-from roamtui.outline.spans import subtract_bounds
 from roamtui.quotes.find import find_quote, widen_to_numbers
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.reader.document_view import DocumentView, TextChunk

@@ -17,7 +17,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.document.tokens import format_tokens
+from roamtui.document.text import format_tokens
 
 _BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ", "‥ "
 _SIZE_TOKENS_MIN = 1_000
