@@ -21,7 +21,8 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.state import OpenSectionOptions
+from roamtui.conversation.events import StopReason
+from roamtui.conversation.state import Exchange, OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.document.text import split_pages
@@ -32,7 +33,8 @@ from roamtui.headless.answer_lines import render_answer
 from roamtui.headless.ask import run_ask
 from roamtui.headless.mcp import McpSession
 from roamtui.quotes.verdicts import make_proof
-from roamtui.tui.chat.exchange_view import AnswerView
+from roamtui.tui.actions import build_keymap
+from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.reader.document_view import DocumentView
 from roamtui.tui.reader.lazy_lines import LazyLines
 from tests.anomalies.terminal_output import use_every_command
@@ -104,9 +106,8 @@ def _show_reader(text: str, width: int) -> str:
 
 
 def _show_chat(text: str, width: int) -> str:
-    view = AnswerView()
-    view.finish(text, ())
-    return view.render_content(width).plain
+    exchange = Exchange(number=1, question="What?", answer=text, stopped=StopReason.ANSWERED)
+    return ExchangeView(exchange, _make_library("# Manual\n"), build_keymap()).render_content(width).plain
 
 
 def _show_answer(text: str, width: int) -> str:

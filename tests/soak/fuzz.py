@@ -194,7 +194,7 @@ class Life:
 def _compare_chat(main: MainScreen, state: ConversationState) -> str:
     shown = main.chat_log._shown
     exchanges = state.transcript.exchanges
-    numbers = [view.number for view in shown]
+    numbers = [view.exchange.number for view in shown]
     if numbers != list(range(len(exchanges) - len(shown) + 1, len(exchanges) + 1)) or bool(shown) != bool(exchanges):
         return f"the chat shows {numbers} of {len(exchanges)} questions"
     for view, exchange in zip(shown, exchanges[len(exchanges) - len(shown) :], strict=True):

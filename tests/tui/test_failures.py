@@ -15,7 +15,7 @@ from roamtui.launch import run_until_exit
 from roamtui.models.base import ModelEvent, ModelRequest, TextDelta
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
-from roamtui.tui.chat.exchange_view import SourcesView
+from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, go_to, make_app, make_context, press_until, wait_until
 
@@ -43,7 +43,7 @@ async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
     )
     async with app.run_test(size=(100, 30)) as pilot:
         await ask(pilot, "How many?")
-        ending = app.screen.query(SourcesView).last().render()
+        ending = app.screen.query(ExchangeView).last().render()
         assert isinstance(ending, Content)
         assert "✗ Nothing answers there; check its URL (f2) or choose one by f2." in " ".join(ending.plain.split())
         await ask(pilot, "How many now?")

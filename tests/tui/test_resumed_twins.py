@@ -23,7 +23,7 @@ from roamtui.models.base import ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.exchange_view import ActivityView
+from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.tui.driving import TEXT, app_of, ask, expand, press_until, wait_until
@@ -125,9 +125,9 @@ def _words(pilot: Pilot[None]) -> str:
 
 
 async def _unfold_steps(pilot: Pilot[None]) -> None:
-    for view in pilot.app.screen.query(ActivityView):
+    for view in pilot.app.screen.query(ExchangeView):
         if view._is_folded:
-            view.toggle()
+            view.fold_steps()
     await pilot.pause()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from msgspec import Struct
@@ -24,7 +23,7 @@ class ContentView(Widget):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._laid_out: tuple[int, Content] | None = None
-        self.targets: Sequence[Target] = ()
+        self.targets: list[Target] = []
         """The targets, in order. `render_content` attaches each to its words by its index."""
         self.selected: int | None = None
         """Index of the selected target."""
@@ -129,24 +128,6 @@ class TargetSelected(Message):
     """The person selected a target with a key."""
 
     target: Target
-
-
-class TextView(ContentView):
-    """Text with one prefix for its first line and another for the lines that follow."""
-
-    def __init__(self, words: Content, *, lead: Content | str = "", follow: str = "") -> None:
-        super().__init__()
-        self._words = words
-        self._lead = lead
-        self._follow = follow
-
-    def show_words(self, words: Content) -> None:
-        self._words = words
-        self.invalidate()
-
-    @override
-    def render_content(self, width: int) -> Content:
-        return Content("\n").join(wrap(self._words, width, lead=self._lead, follow=self._follow))
 
 
 def wrap(content: Content, width: int, *, lead: Content | str = "", follow: Content | str = "") -> list[Content]:

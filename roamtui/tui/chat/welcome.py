@@ -57,7 +57,7 @@ class WelcomeView(ContentView):
         if self._chapters:
             chapters = shorten(self._chapters, _CHAPTERS_LINES_MAX * (width - _LINE_END_LENGTH))
             lines += wrap(Content.styled(chapters, "$muted"), width)
-        self.targets = tuple(map(ExampleTarget, self._examples))
+        self.targets = [*map(ExampleTarget, self._examples)]
         if self._examples:
             lines += [Content(), Content.assemble(("Try", "bold $muted"), (" · ↑ takes one", "$muted"))]
         for index, question in enumerate(self._examples):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from msgspec.structs import replace
 
 from roamtui.conversation.events import StopReason
@@ -11,7 +13,17 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import EXCHANGES_MAX
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import ask, expand, find_id, make_app, make_context, model_of, screen_text, wait_until
+from tests.tui.driving import (
+    ask,
+    expand,
+    find_id,
+    make_app,
+    make_context,
+    model_of,
+    press_until,
+    screen_text,
+    wait_until,
+)
 
 LONG = "The answer begins here.\n\n" + "\n\n".join(f"Paragraph {number}." for number in range(40))
 SIZE = (80, 24)
@@ -28,17 +40,17 @@ async def test_a_long_answer_stays_at_its_beginning() -> None:
 
 
 async def test_a_person_who_scrolled_back_stays_there_while_an_answer_grows() -> None:
-    app = make_app([ScriptedReply(text=LONG)])
+    gate = asyncio.Event()
+    app = make_app([ScriptedReply(text=f"{LONG}\n\nMore of it.", chunk_size=len(LONG), gate=gate, gate_after=1)])
     async with app.run_test(size=SIZE) as pilot:
-        await ask(pilot, "What?")
         log = app.main_screen.chat_log
+        app.main_screen.question_box.fill("What?")
+        await press_until(pilot, "The answer begins here.", "enter")
         app.main_screen.panes.focus_scope(Scope.CHAT)
-        await pilot.press("g")
-        await wait_until(pilot, lambda: log.scroll_y == 0)
-        assert log.current is not None
-        log.current.append_answer("\n\nMore of it.", app.main_screen.conversation.state)
+        await press_until(pilot, lambda: log.scroll_y == 0, "g")
         before = log.max_scroll_y
-        await wait_until(pilot, lambda: log.max_scroll_y > before)
+        gate.set()
+        await wait_until(pilot, lambda: log.max_scroll_y > before and not app.main_screen.is_asking)
         await pilot.pause()
         assert log.scroll_y == 0
 
@@ -55,7 +67,7 @@ def make_long_app(count: int, *replies: ScriptedReply) -> RoamApp:
 
 
 def numbers(app: RoamApp) -> list[int]:
-    return [view.number for view in app.screen.query(ExchangeView)]
+    return [view.exchange.number for view in app.screen.query(ExchangeView)]
 
 
 async def test_only_the_newest_are_shown() -> None:

@@ -6,14 +6,15 @@ from msgspec.structs import replace
 from textual.content import Content
 from textual.pilot import Pilot
 
-from roamtui.conversation.events import Citation, QuoteState
+from roamtui.conversation.events import Citation, QuoteState, StopReason
+from roamtui.conversation.state import Exchange
 from roamtui.document.loader import build_library
 from roamtui.document.node import Span
 from roamtui.sources.read import RawText
-from roamtui.tui.actions import Scope
+from roamtui.tui.actions import Scope, build_keymap
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.content_view import SectionTarget
-from roamtui.tui.chat.exchange_view import AnswerView, SourcesView
+from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import (
     app_of,
@@ -63,6 +64,15 @@ def styles_of(content: Content, words: str) -> set[str]:
     return {name for span in spans for name in str(span.style).split()}
 
 
+LIBRARY = build_library(RawText(text="# Fees\n\nOne two.\n\n## Late\n\nThree four.\n", source="a.md", name="a"))
+FEES, LATE = LIBRARY.walk()
+
+
+def make_view(text: str, *citations: Citation) -> ExchangeView:
+    exchange = Exchange(number=1, question="?", answer=text, stopped=StopReason.ANSWERED, citations=citations)
+    return ExchangeView(exchange, LIBRARY, build_keymap())
+
+
 def test_a_quote_has_the_style_of_its_verdict_and_its_mark_a_sign() -> None:
     text = 'So "one" [a8a96034]. But "two" [a8a96034]. Or "six" [a8a96034].'
     citations = []
@@ -70,25 +80,12 @@ def test_a_quote_has_the_style_of_its_verdict_and_its_mark_a_sign() -> None:
         start = text.index(f'"{quote}"')
         end = start + len(quote) + 2
         citations.append(Citation(section_id="a8a96034", quote=quote, state=state, start=start, end=end))
-    view = AnswerView()
-    view.finish(text, tuple(citations))
-    content = view.render_content(80)
-    assert content.plain == 'So "one" [1 ✓]. But "two" [2 !]. Or "six" [3 ✗].'
+    content = make_view(text, *citations).render_content(80)
+    assert content.plain.splitlines()[2] == ' So "one" [1 ✓]. But "two" [2 !]. Or "six" [3 ✗].'
     assert styles_of(content, '"one"') == {"underline", "$text-success"}
     assert styles_of(content, '"two"') == {"underline", "$text-warning"}
     assert styles_of(content, '"six"') == {"strike", "$text-error"}
     assert styles_of(content, "So") == set()
-
-
-LIBRARY = build_library(RawText(text="# Fees\n\nOne two.\n\n## Late\n\nThree four.\n", source="a.md", name="a"))
-FEES, LATE = LIBRARY.walk()
-
-
-def render_content(answer: str, *citations: Citation, width: int = 100) -> list[str]:
-    view = SourcesView()
-    view.show_citations(citations, answer, LIBRARY)
-    assert len(view.targets) == len(citations)
-    return view.render_content(width).plain.splitlines()
 
 
 def cite(section_id: str, quote: str | None, state: QuoteState = QuoteState.FOUND, line: int = 3) -> Citation:
@@ -97,7 +94,7 @@ def cite(section_id: str, quote: str | None, state: QuoteState = QuoteState.FOUN
 
 def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
     answer = '"one [link](#x)", "two", "three" and "four"'
-    lines = render_content(
+    view = make_view(
         answer,
         cite(FEES, "one [link](#x)"),
         cite(LATE, None, QuoteState.NO_QUOTE, line=8),
@@ -105,23 +102,22 @@ def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
         cite(FEES, "five", line=5),
         cite(LATE, "four", QuoteState.NOT_FOUND),
     )
-    assert lines == [
-        "Sources  4 quotes: 3 where cited, 1 nowhere",
-        " 1 ✓ a.md › Fees · line 3",
-        " 2 a.md › Late · line 8",
-        " 3 ✓ a.md › Fees · line 3",
-        " 4 ✓ a.md › Fees · line 5 “five”",
-        " 5 ✗ a.md › Late · these words are not in the text",
+    assert view.render_content(100).plain.splitlines()[-6:] == [
+        " Sources  4 quotes: 3 where cited, 1 nowhere",
+        "  1 ✓ a.md › Fees · line 3",
+        "  2 a.md › Late · line 8",
+        "  3 ✓ a.md › Fees · line 3",
+        "  4 ✓ a.md › Fees · line 5 “five”",
+        "  5 ✗ a.md › Late · these words are not in the text",
     ]
 
 
 def test_a_quote_of_another_section_says_where_its_words_are_and_leads_there() -> None:
     span = Span(doc="", start=27, end=32)
     citation = replace(cite(FEES, "Three", QuoteState.ELSEWHERE, line=7), span=span, doc="")
-    view = SourcesView()
-    view.show_citations((citation,), '"Three"', LIBRARY)
-    assert view.render_content(80).plain.splitlines()[1] == " 1 ! Fees · these words stand in Late, line 7"
-    assert view.targets == (SectionTarget(LATE, citation),)
+    view = make_view('"Three"', citation)
+    assert view.render_content(80).plain.splitlines()[-1] == "  1 ! Fees · these words stand in Late, line 7"
+    assert view.targets[-1] == SectionTarget(LATE, citation)
 
 
 USUAL, WIDE = (120, 35), (160, 45)
@@ -140,7 +136,8 @@ async def answer_about_ovens(pilot: Pilot[None], app: RoamApp) -> None:
 
 
 def get_selected(app: RoamApp) -> int | None:
-    return app.main_screen.query(SourcesView).last().selected
+    view = app.main_screen.query(ExchangeView).last()
+    return None if view.selected is None else view.cited.index(view.selected)
 
 
 async def test_digits_select_citations_in_the_conversation_and_panes_elsewhere() -> None:

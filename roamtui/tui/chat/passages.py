@@ -1,4 +1,4 @@
-"""`PassagesView`: the passages that the offline model found, as cards, or the nearest titles if it found none."""
+"""`Passages`: what the offline model found, as cards, or the nearest titles if it found nothing."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from textwrap import dedent
 from msgspec import Struct
 from textual.content import Content, Span
 from textual.style import Style
-from typing_extensions import override
 
 from roamtui.agent.offline import find_statement, list_passages
-from roamtui.conversation.events import Citation, StopReason
+from roamtui.conversation.events import Citation
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_text
@@ -24,7 +23,6 @@ from roamtui.quotes.read import MARKED_ID
 from roamtui.quotes.recheck import resolve_citation
 from roamtui.quotes.source_list import describe_place, list_path_titles, split_source
 from roamtui.search.passages import find_question_words
-from roamtui.search.terms import TermMatcher
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, wrap
 from roamtui.tui.labels import STEP, format_full_path
 from roamtui.tui.reader.document_view import build_parser_context
@@ -51,59 +49,47 @@ class _Card(Struct, frozen=True, kw_only=True):
     """The whole passage. It folds if there is a statement."""
 
 
-class PassagesView(ContentView):
+class Passages:
     """A numbered card for each section: path, place and the likeliest statement, below which the whole passage unfolds.
 
-    The words of the question are in bold. If there are no passages, it says so and lists the nearest sections.
+    The words of the question are in bold. If there are no passages, a sentence says so above the nearest sections.
     """
 
-    def __init__(self, ask_key: str) -> None:
-        """Show nothing yet. `ask_key` is the key that asks a model."""
-        super().__init__()
+    def __init__(self, exchange: Exchange, library: Library, ask_key: str) -> None:
+        """Show the passages of an exchange, or the nearest sections. `ask_key` is the key that asks a model."""
         self._ask_key = ask_key
         self._missing = ""
         """A sentence that says that there is no passage, or empty."""
-        self._cards: tuple[_Card, ...] = ()
-        self._words: TermMatcher | None = None
         self._unfolded: set[int] = set()
         """Indexes of the cards whose whole passages are shown."""
-
-    def show_reply(self, exchange: Exchange, library: Library) -> bool:
-        """Show the passages that answer a question, or the nearest sections. Return false if there is neither."""
         passages = list_passages(exchange)
-        if not passages and exchange.stopped is not StopReason.NOT_FOUND:
-            return False
         self._words = find_question_words(exchange.question, [passage.quote or "" for passage in passages])
         if passages:
             by_section = groupby(passages, key=lambda passage: passage.section_id)
             sections = [[*found] for _, found in by_section]
-            self._cards = tuple(_make_card(found, exchange.question, library) for found in sections)
+            self._cards = [_make_card(found, exchange.question, library) for found in sections]
             self.targets = tuple(SectionTarget(one.section_id, one) for one, *_ in sections)
         else:
             self._missing, _, nearest = exchange.answer.partition("\n\n")
             ids = [section_id for section_id in MARKED_ID.findall(nearest) if section_id in library]
             paths = (format_full_path(library, section_id).split(STEP) for section_id in ids)
-            self._cards = tuple(_Card(path=tuple(path), place="") for path in paths)
+            self._cards = [_Card(path=tuple(path), place="") for path in paths]
             self.targets = tuple(map(SectionTarget, ids))
-        self.invalidate()
-        return True
 
-    def action_unfold(self, *cards: int) -> bool:
-        """Unfold or fold the passages of cards, of the selected one, or of all. Return false if none has more."""
-        chosen = {*cards} or {*(range(len(self._cards)) if self.selected is None else [self.selected])}
-        chosen = {index for index in chosen if self._cards[index].statement}
+    def fold(self, *cards: int) -> bool:
+        """Fold or unfold the passages of cards, or of all. Return false if none has more."""
+        chosen = {index for index in cards or range(len(self._cards)) if self._cards[index].statement}
         self._unfolded = self._unfolded - chosen if chosen <= self._unfolded else self._unfolded | chosen
-        self.invalidate()
         return bool(chosen)
 
-    @override
-    def render_content(self, width: int) -> Content:
+    def draw(self, view: ContentView, first: int, width: int) -> list[Content]:
+        """Draw the cards in a view, whose targets from `first` on belong to them."""
         lines = wrap(self._draw_lead(), width)
         for index, card in enumerate(self._cards):
             if card.blocks or not index:
                 lines.append(Content())
-            lines += self._draw_card(card, index, width)
-        return Content("\n").join(lines)
+            lines += self._draw_card(view, first + index, index, width)
+        return lines
 
     def _draw_lead(self) -> Content:
         ask = Content.styled("in this pane, ", "$muted") + format_key_hint(self._ask_key, "asks one")
@@ -115,13 +101,13 @@ class PassagesView(ContentView):
         nearest = "Nearest titles" if self._cards else "No title is near it"
         return Content.assemble(lead, ("\n" + nearest, "bold $muted"), (" · no model has looked · ", "$muted"), ask)
 
-    def _draw_card(self, card: _Card, index: int, width: int) -> list[Content]:
-        number = Content.styled(f"{index + 1} ", "bold $accent")
+    def _draw_card(self, view: ContentView, target: int, index: int, width: int) -> list[Content]:
+        card, number = self._cards[index], Content.styled(f"{index + 1} ", "bold $accent")
         *above, own = card.path
         place = f" · {card.place}" if card.place else ""
         head = Content.assemble(("".join(f"{one}{STEP}" for one in above), "$muted"), (own, "bold"), (place, "$muted"))
-        lines = wrap(self.attach(head, index), width, lead=number, follow="  ")
-        lead = Content.styled("│ ", "$accent" if index == self.selected else "$foreground 30%")
+        lines = wrap(view.attach(head, target), width, lead=number, follow="  ")
+        lead = Content.styled("│ ", "$accent" if target == view.selected else "$foreground 30%")
         room = max(_TEXT_WIDTH_MIN, width - lead.cell_length)
         shown = wrap(Content.styled(card.statement, "bold"), room) if card.statement else []
         if not card.statement or index in self._unfolded:
@@ -129,12 +115,12 @@ class PassagesView(ContentView):
             layout.add_blocks(card.blocks)
             shown += [*([Content()] if shown else []), *(render_line(line, room) for line in layout.lines)]
         for line in shown:
-            words = self._words.locate(line.plain) if self._words is not None else ()
+            words = self._words.locate(line.plain)
             spans = [Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in words]
-            lines.append(lead + self.attach(line.add_spans(spans), index, shows_selection=False))
+            lines.append(lead + view.attach(line.add_spans(spans), target, shows_selection=False))
         if card.statement:
             fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")
-            lines.append(lead + fold.stylize(Style.from_meta({"@click": f"unfold({index})"})))
+            lines.append(lead + fold.stylize(Style.from_meta({"@click": f"fold_passages({index})"})))
         return lines
 
 
