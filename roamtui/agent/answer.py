@@ -14,7 +14,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.base import OFFLINE
 from roamtui.outline.labels import format_path
 from roamtui.quotes.read import is_not_found
-from roamtui.quotes.verdicts import verify_citations
+from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.search.base import Hit, Searcher
 
 _NEAREST_MAX = 3
@@ -44,7 +44,7 @@ def build_outcome(
     if not answer:
         stopped = stopped if stopped is StopReason.STEP_LIMIT else StopReason.ERROR
         return QuestionAnswered(answer="", stopped=stopped, error=_NO_ANSWER)
-    citations = verify_citations(answer, state)
+    citations = QuoteChecker(state).cite(answer)
     if reason in ("length", "filtered"):
         answer = f"{answer}\n\n{_CUT_NOTE}"
     if is_not_found(answer):
@@ -55,7 +55,7 @@ def build_outcome(
 
 def build_partial(state: ConversationState, text: str, stopped: StopReason, error: str = "") -> QuestionAnswered:
     """Build the outcome of a question that was stopped, with the verdicts of the answer so far."""
-    return QuestionAnswered(answer=text, stopped=stopped, citations=verify_citations(text, state), error=error)
+    return QuestionAnswered(answer=text, stopped=stopped, citations=QuoteChecker(state).cite(text), error=error)
 
 
 def _format_nearest(state: ConversationState, searcher: Searcher | None) -> str:
@@ -109,5 +109,5 @@ def choose_reminder(state: ConversationState, reply: str, reason: str) -> str:
     if reason == "filtered":
         return ""
     has_read = state.collect_delivered() or state.collect_excerpts()
-    is_acceptable = not has_read or is_not_found(reply.strip()) or verify_citations(reply, state)
+    is_acceptable = not has_read or is_not_found(reply.strip()) or QuoteChecker(state).cite(reply)
     return "" if reply.strip() and is_acceptable else _CITE_REMINDER

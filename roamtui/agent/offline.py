@@ -28,8 +28,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.base import OFFLINE
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_path
 from roamtui.outline.structure import find_unread_pages
-from roamtui.quotes.source_list import format_verification, strip_links
-from roamtui.quotes.verdicts import AnswerProof, make_proof
+from roamtui.quotes.verdicts import AnswerProof, format_verification, make_proof, strip_links
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.lexicon import Language, get_implied_words
 from roamtui.search.passages import (

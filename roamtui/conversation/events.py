@@ -162,6 +162,8 @@ class Citation(Struct, frozen=True, kw_only=True):
     start: int = 0
     end: int = 0
     """Offsets of the quote in the answer, with its quotation marks. Without a quote, both are the offset of the id."""
+    marks: tuple[int, ...] = ()
+    """Offsets in the answer of the ids in square brackets that show this citation."""
 
     @property
     def place(self) -> str:

@@ -23,7 +23,6 @@ from roamtui.errors import ModelError, RoamtuiError, SourceError
 from roamtui.evaluation.question_set import EvalQuestion, GoldIds, Turn, resolve_golds
 from roamtui.evaluation.scoring import AgentScore, QuestionResult
 from roamtui.models.base import Model
-from roamtui.quotes.source_list import count_verified
 from roamtui.search.base import Searcher, SearchMode
 
 SCOPE_ALL = "all"
@@ -168,14 +167,13 @@ async def _ask_agent(
         if len(span) and not subtract_delivered(span, delivered):
             read.add(section_id)
     cited = {citation.section_id for citation in final.citations}
-    verified, quotes = count_verified(final.citations)
     return AgentScore(
         gold_opened=not golds.strict.isdisjoint(read),
         gold_cited=not golds.strict.isdisjoint(cited),
         relaxed_opened=not golds.relaxed.isdisjoint(read),
         relaxed_cited=not golds.relaxed.isdisjoint(cited),
-        quotes=quotes,
-        verified=verified,
+        quotes=sum(citation.quote is not None for citation in final.citations),
+        verified=sum(citation.quote is not None and citation.is_verified for citation in final.citations),
         opened=len(opened),
         tokens=sum(result.tokens for result in results),
         steps=final.steps,

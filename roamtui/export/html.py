@@ -30,7 +30,6 @@ from roamtui.markdown.blocks import (
     Emphasis,
     Heading,
     Inline,
-    Link,
     List,
     Paragraph,
     Quote,
@@ -39,10 +38,8 @@ from roamtui.markdown.blocks import (
     Words,
 )
 from roamtui.paths import display_path
-from roamtui.quotes.answer_markdown import read_answer_markdown
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.source_list import describe_place, find_quote_section, strip_links
-from roamtui.quotes.verdicts import AnswerProof
+from roamtui.quotes.verdicts import AnswerProof, describe_source, strip_links
 
 
 def render_html(state: ConversationState, source: str, library: Library) -> str:
@@ -102,8 +99,7 @@ class _ReplayPage:
         names = {one.start: self._name_quote(f"q{number}-{one.start}", one) for one in exchange.citations}
         sources = "".join(f"<li>{self._render_citation(citation, exchange)}</li>" for citation in exchange.citations)
         proof = match_proof(exchange)
-        markdown = read_answer_markdown(exchange.answer, proof)
-        answer = _AnswerRenderer(markdown.links, proof, names).render(markdown.blocks)
+        answer = _AnswerRenderer(proof, names).render(proof.markdown.blocks)
         self.timeline += [{"stream": f"a{number}", "say": "Answer"}, {"show": [f"e{number}"], "say": ""}]
         endings = [sanitise_line(notice.text) for notice in make_outcome_notices(exchange.outcome)]
         endings += [format_proof(exchange)] if sources else []
@@ -116,7 +112,7 @@ class _ReplayPage:
 
     def _name_quote(self, name: str, citation: Citation) -> str:
         """Plan to show the section of a quote. Return the name of the quote there, or empty if it has no place."""
-        section_id = find_quote_section(citation, self._library)
+        section_id = describe_source(citation, self._library).section_id
         if section_id not in self._library:
             return ""
         self._touched.add(section_id)
@@ -125,10 +121,9 @@ class _ReplayPage:
         return quotes.setdefault(bounds, name) if bounds is not None else ""
 
     def _render_citation(self, citation: Citation, exchange: Exchange) -> str:
-        section_id, state = find_quote_section(citation, self._library), citation.state
+        state, place = citation.state, describe_source(citation, self._library).place
         path = escape(" › ".join(map(sanitise_line, citation.path)) or citation.section_id)
-        title = sanitise_line(self._library.title_of(section_id)) if section_id in self._library else section_id
-        place, has_sign = describe_place(citation, title), state.sign and not replies_with_passages(exchange)
+        has_sign = state.sign and not replies_with_passages(exchange)
         sign = f'<b class="{state.value}">{state.sign}</b> ' if has_sign else ""
         words = f"<q>{escape(strip_links(citation.quote))}</q>" if citation.quote else ""
         return f'{sign}{path} {words} <small class="{state.value}">{escape(place)}</small>'
@@ -168,7 +163,6 @@ _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emp
 class _AnswerRenderer(Struct, frozen=True):
     """Renders the blocks of an answer as HTML that loads nothing: an image becomes its description."""
 
-    links: Sequence[Link]
     proof: AnswerProof
     names: Mapping[int, str]
     """The name of each quote in its section, by the offset of the quote in the answer; empty if it is not there."""
@@ -205,7 +199,7 @@ class _AnswerRenderer(Struct, frozen=True):
         parts = []
         for (group, index), words in groupby(inline, key=lambda words: (words.group, words.link)):
             text = "".join(map(_render_emphasis, words))
-            link = None if index is None else self.links[index]
+            link = None if index is None else self.proof.markdown.links[index]
             if link is not None and link.is_reference_mark:
                 mark = self.proof.marks[int(link.href)]
                 text = f'<b class="cite {mark.verdict.value}" title="{escape(mark.verdict.label)}">{mark.label}</b>'
@@ -216,7 +210,8 @@ class _AnswerRenderer(Struct, frozen=True):
                 start += f' class="quote {quote.state.value}" title="{escape(quote.state.label)}">'
                 text = f"{start}{text}</{'a' if name else 'span'}>"
             elif link is not None and link.href.startswith(("http://", "https://")):  # others lead nowhere here
-                text = f'<a href="{escape(link.href)}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>'
+                href = escape(sanitise_text(link.href))
+                text = f'<a href="{href}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>'
             parts.append(text)
         return "".join(parts)
 

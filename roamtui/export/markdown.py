@@ -15,10 +15,9 @@ from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.document.text import normalise_line_ends
-from roamtui.quotes.read import extract_quotations
+from roamtui.quotes.read import read_answer
 from roamtui.quotes.recheck import PASSAGE_LABEL, LocatedNote, format_quote
-from roamtui.quotes.source_list import list_path_titles
-from roamtui.quotes.verdicts import AnswerProof
+from roamtui.quotes.verdicts import AnswerProof, list_path_titles
 
 _PATH_STEP = " › "
 
@@ -44,7 +43,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
 
 def _number_marks(answer: str, proof: AnswerProof) -> str:
     """Replace the marks of an answer with numbers and signs, except in code or without a citation."""
-    code = [span for span in extract_quotations(answer) if span.is_code]
+    code = [span for span in read_answer(answer).quotes if span.is_code]
     pieces, position = list[str](), 0
     for start, group in groupby(proof.marks, key=lambda mark: mark.start):
         marks = [*group]

@@ -22,7 +22,6 @@ from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import RunStyle, TextRole
 from roamtui.outline.labels import format_path
-from roamtui.quotes.answer_markdown import read_answer_markdown
 from roamtui.quotes.verdicts import AnswerProof
 
 _WIDTH_MIN = 20
@@ -68,13 +67,13 @@ def write_answer(exchange: Exchange, library: Library, model_name: str) -> None:
     width = max(_WIDTH_MIN, min(PROSE_WIDTH_MAX, shutil.get_terminal_size().columns))
     can_show = sys.platform != "win32" or "WT_SESSION" in os.environ  # an old console shows sequences as text
     is_styled = can_show and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"  # no-color.org
-    answer = render_answer(exchange.answer, match_proof(exchange), width=width, is_styled=is_styled)
+    answer = render_answer(match_proof(exchange), width=width, is_styled=is_styled)
     write_styled("\n".join([answer, *(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)]) + "\n")
 
 
-def render_answer(answer: str, proof: AnswerProof, *, width: int, is_styled: bool) -> str:
+def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:
     """Lay out an answer as lines of at most `width` columns, except for code."""
-    markdown = read_answer_markdown(answer, proof)
+    markdown = proof.markdown
     layout = MarkdownLayout(width=width, can_scroll=False, can_click=False, links=markdown.links)
     layout.add_blocks(markdown.blocks)
 

@@ -62,8 +62,10 @@ _LENGTH_MIN = 2
 """Minimum number of letters and digits. A shorter quote proves nothing, unless it has many signs."""
 _SIGNS_MIN = 5
 """Minimum length of a quote with fewer letters and digits, such as "(b) [***]". The text must have it exactly."""
-_WITHOUT_SPACES = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-"""Letters of scripts without spaces between words. Compiled when it is needed, because that takes 2 ms."""
+_IN_WORD = r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+"""A letter or digit, but not of a script without spaces between words."""
+_INSIDE_WORD = rf"(?<={_IN_WORD})(?={_IN_WORD})"
+"""Compiled when it is needed, because that takes 2 ms."""
 
 _NO_BREAK_SPACE = "\u00a0\u2005-\u200a\u202f"
 """Spaces that group digits: no-break and thin spaces."""
@@ -106,10 +108,14 @@ def find_quote(quote: str, text: str) -> Bounds | None:
     has_words = sum(character.isalnum() for character in quote) >= _LENGTH_MIN
     if not has_words and len("".join(quote.split())) < _SIGNS_MIN:
         return None
-    start = _find_exact(quote, text)
+    start = _find_part(quote, _NormalisedText(text, range(len(text))), text, is_exact=True)
     if start >= 0:
         return start, start + len(quote)
-    if not has_words:
+    whole = _SHORTENED_TARGET.sub("", quote) if "](" in quote else quote
+    pieces = (normalise_markdown(piece).text for piece in GAP.split(whole))
+    # marks at the ends of a piece do not count, but a sign or a point belongs to its number
+    parts = [part for piece in pieces if (part := _LEADING.sub("", piece).rstrip(_EDGE))]
+    if not has_words or not parts:
         return None
     texts = [text]
     if _BROKEN_WORD.search(text):  # the hyphen may belong to the word or not
@@ -117,92 +123,65 @@ def find_quote(quote: str, text: str) -> Bounds | None:
             _BROKEN_WORD.sub(lambda gap: _INVISIBLE * len(gap[0]), text),
             _BROKEN_WORD.sub(lambda gap: "-".ljust(len(gap[0]), _INVISIBLE), text),
         ]
-    return next(filter(None, (_find_parts(quote, spelling) for spelling in texts)), None)
+    spellings = [parts]
+    if " " in parts[0]:  # the first word may be quoted from, or put, inside a sentence
+        spellings.append([parts[0][0].swapcase() + parts[0][1:], *parts[1:]])
+    found = (_find_parts(spelling, one) for one in texts for spelling in spellings)
+    return next(filter(None, found), None)
 
 
-def _find_exact(quote: str, text: str) -> int:
-    start = text.find(quote)
-    while start >= 0:
-        end = start + len(quote)
-        # a quote may end inside a word, but not before a unit, as in 5m
-        is_cut = _is_inside_word(text, start) or (
-            quote[-1].isdigit() and _is_inside_word(text, end) and not _GLUED.match(text, end)
-        )
-        if not is_cut and not divides_number(text, start, end):
-            return start
-        start = text.find(quote, start + 1)
-    return -1
-
-
-def _find_parts(quote: str, text: str) -> Bounds | None:
-    """Find a quote without regard to white space, markup and typography."""
-    whole = _SHORTENED_TARGET.sub("", quote) if "](" in quote else quote
-    pieces = (normalise_markdown(piece).text for piece in GAP.split(whole))
-    # marks at the ends of a piece do not count, but a sign or a point belongs to its number
-    parts = [part for piece in pieces if (part := _LEADING.sub("", piece).rstrip(_EDGE))]
-    if not parts:
-        return None
-    normal = normalise_markdown(text)
-    bounds = _find_in_sentences(parts, normal, text)
-    if bounds is None and " " in parts[0]:  # the first word may be quoted from, or put, inside a sentence
-        parts[0] = parts[0][0].swapcase() + parts[0][1:]
-        bounds = _find_in_sentences(parts, normal, text)
-    if bounds is None:
-        return None
-    end = normal.offsets[bounds[1] - 1] + 1
-    while end < len(text) and unicodedata.combining(text[end]):
-        end += 1
-    return normal.offsets[bounds[0]], end
-
-
-def _find_in_sentences(parts: Sequence[str], normal: _NormalisedText, text: str) -> Bounds | None:
-    """Return the bounds of parts in the plain text if each starts in the sentence where the previous part ends."""
+def _find_parts(parts: Sequence[str], text: str) -> Bounds | None:
+    """Return the bounds of plain parts in a text, if each starts in the sentence where the part before ends."""
     from roamtui.search.units import find_sentence_end  # noqa: PLC0415 - imports the Markdown parser
 
-    def find_end(index: int) -> int:
-        """Return the end of a character's sentence in the plain text, or of its line if it is in no sentence."""
-        offset = normal.offsets[index]
-        end = find_sentence_end(text, offset) or text.find("\n", offset)
-        return len(normal.offsets) if end < 0 else bisect_left(normal.offsets, end)
-
+    normal = normalise_markdown(text)
+    plain, offsets = normal.text, normal.offsets
     first = _find_part(parts[0], normal, text)
     while first >= 0:
-        position = first + len(parts[0])
-        sentence_end = first_sentence_end = find_end(position - 1) if len(parts) > 1 else position
+        end, next_first = first + len(parts[0]), first + 1
         for part in parts[1:]:
-            gap = GAP.match(normal.text, position)  # an ellipsis of the text itself omits nothing
-            last_start = max(sentence_end - 1, gap.end() if gap else 0)
-            start = _find_part(part, normal, text, position, last_start + len(part))
+            # the end of a sentence or, outside of sentences, of a line
+            sentence_end = find_sentence_end(text, offsets[end - 1]) or text.find("\n", offsets[end - 1])
+            limit = len(offsets) if sentence_end < 0 else bisect_left(offsets, sentence_end)
+            if part is parts[1]:  # an earlier match would end in the same sentence
+                next_first = max(next_first, limit - len(parts[0]) + 1)
+            gap = GAP.match(plain, end)  # an ellipsis of the text itself omits nothing
+            last_start = max(limit - 1, gap.end() if gap else 0)
+            start = _find_part(part, normal, text, end, last_start + len(part))
             if start < 0:
                 break
-            position = start + len(part)
-            sentence_end = find_end(position - 1)
+            end = start + len(part)
         else:
-            return first, position
-        # an earlier match would end in the same sentence
-        first = _find_part(parts[0], normal, text, max(first + 1, first_sentence_end - len(parts[0]) + 1))
+            last = offsets[end - 1] + 1
+            while last < len(text) and unicodedata.combining(text[last]):
+                last += 1
+            return offsets[first], last
+        first = _find_part(parts[0], normal, text, next_first)
     return None
 
 
-def _find_part(part: str, normal: _NormalisedText, text: str, start: int = 0, stop: int | None = None) -> int:
-    """Return the offset of `part` in the plain text, or -1. A match must not start or end inside a word or number."""
-    plain = normal.text
+def _find_part(
+    part: str, normal: _NormalisedText, text: str, start: int = 0, stop: int | None = None, *, is_exact: bool = False
+) -> int:
+    """Return the offset of `part` in the plain text, or -1. A match must not start or end inside a word or number.
+
+    An exact match may end inside a word, but not before a unit, as in 5m.
+    """
+    plain, offsets = normal.text, normal.offsets
+    inside_word = re.compile(_INSIDE_WORD)
     may_be_glued = part.count(" ") >= _GLUED_SPACES_MIN
+    has_open_end = is_exact and not part[-1].isdigit()
     index = plain.find(part, start, stop)
     while index >= 0:
         end = index + len(part)
+        edges = (index,) if has_open_end else (index, end)
         is_cut = any(
-            _is_inside_word(plain, edge) and not (may_be_glued and _GLUED.match(plain, edge)) for edge in (index, end)
+            inside_word.match(plain, edge) and not (may_be_glued and _GLUED.match(plain, edge)) for edge in edges
         )
-        if not is_cut and not divides_number(text, normal.offsets[index], normal.offsets[end - 1] + 1):
+        if not is_cut and not divides_number(text, offsets[index], offsets[end - 1] + 1):
             return index
         index = plain.find(part, index + 1, stop)
     return -1
-
-
-def _is_inside_word(text: str, position: int) -> bool:
-    around = text[position - 1 : position + 1] if position else ""
-    return len(around) > 1 and around.isalnum() and (around.isascii() or not re.search(_WITHOUT_SPACES, around))
 
 
 _WORD_OR_SPACE = re.compile(r"(?P<word>\S+)|\s+")
@@ -210,7 +189,7 @@ _WORD_OR_SPACE = re.compile(r"(?P<word>\S+)|\s+")
 
 class _NormalisedText(Struct, frozen=True):
     text: str
-    offsets: array[int]
+    offsets: Sequence[int]
     """Offset in the original text, for each character."""
 
 
@@ -221,27 +200,20 @@ def normalise_markdown(text: str) -> _NormalisedText:
     A number at the start of a line stays, because it may be part of a date that spans two lines.
     """
     alike = text.translate(_ALIKE)
-    characters: list[str] = []
-    offsets = array("Q")
+    pieces: list[tuple[str, int]] = []
     position = 0
     for match in _MARKUP.finditer(alike):
-        _append(alike[position : match.start()], position, characters, offsets)
-        if match.lastgroup == "break":
-            _append(" ", match.start(), characters, offsets)
-        elif match.lastgroup == "entity":
-            _append(_ENTITIES.get(match.group(), ""), match.start(), characters, offsets)
+        pieces.append((alike[position : match.start()], position))
+        if match.lastgroup is not None:
+            pieces.append((" " if match.lastgroup == "break" else _ENTITIES.get(match[0], ""), match.start()))
         position = match.end()
-    _append(alike[position:], position, characters, offsets)
-    return _NormalisedText("".join(characters), offsets)
-
-
-def _append(text: str, start: int, characters: list[str], offsets: array[int]) -> None:
-    """Append words with their offsets, and one space for each run of white space."""
-    for part in _WORD_OR_SPACE.finditer(text):
-        begin = start + part.start()
-        word = part.group()
+    pieces.append((alike[position:], position))
+    characters: list[str] = []
+    offsets = array("Q")
+    for part, start in ((part, start) for piece, start in pieces for part in _WORD_OR_SPACE.finditer(piece)):
+        word, begin = part[0], start + part.start()
         if part.lastgroup != "word":
-            if not (characters and characters[-1] == " "):
+            if not (characters and characters[-1] == " "):  # one space for each run of white space
                 characters.append(" ")
                 offsets.append(begin)
         elif _ACCENT_OR_LIGATURE.search(word):
@@ -249,35 +221,14 @@ def _append(text: str, start: int, characters: list[str], offsets: array[int]) -
             for end in range(1, len(word) + 1):  # join a letter and its accents, split a ligature into letters
                 if end == len(word) or not unicodedata.combining(word[end]):
                     is_ligature = "\ufb00" <= word[first] <= "\ufb06"
-                    piece = unicodedata.normalize("NFKC" if is_ligature else "NFC", word[first:end])
-                    characters.append(piece)
-                    offsets.extend([begin + first] * len(piece))
+                    letters = unicodedata.normalize("NFKC" if is_ligature else "NFC", word[first:end])
+                    characters.append(letters)
+                    offsets.extend([begin + first] * len(letters))
                     first = end
         else:
             characters.append(word)
-            offsets.extend(range(begin, start + part.end()))
-
-
-def _find_divided_number(text: str, position: int) -> Bounds | None:
-    """Return the bounds of the number that contains `position`, or None if the position is not inside a number.
-
-    Sign, separators, decimals, exponent and percent sign belong to the number; the full stop or comma of a sentence
-    does not. A quote may omit a currency sign before the number, but not part of that sign.
-    """
-    low = max(0, position - _REACH)
-    around, at = text[low : position + _REACH], position - low
-    if not _DIGIT.search(around, max(0, at - _NEAR), at + _NEAR):
-        return None
-    for match in re.finditer(_NUMBER, around):
-        if match.end() <= at:
-            continue
-        start = match.start()
-        if match["sign"] and _OPERAND.search(around, 0, start):
-            start = match.end("sign")
-        is_signed = start < match.end("sign")
-        is_bare = match["currency"] and not is_signed and match.end("currency") <= at <= match.start("bare")
-        return None if start >= at or is_bare else (low + start, low + match.end())
-    return None
+            offsets.extend(range(begin, begin + len(word)))
+    return _NormalisedText("".join(characters), offsets)
 
 
 def divides_number(text: str, start: int, end: int) -> bool:
@@ -285,10 +236,29 @@ def divides_number(text: str, start: int, end: int) -> bool:
     edges = (start, end)
     if any(_BETWEEN_DIGITS.match(text[max(0, edge - 2) : edge + 2], min(edge, 2)) for edge in edges):
         return True
-    return any(_find_divided_number(text, edge) for edge in edges)
+    return widen_to_numbers(text, start, end) != edges
 
 
 def widen_to_numbers(text: str, start: int, end: int) -> Bounds:
-    """Move each bound that is inside a number outwards, so that the whole number is included."""
-    first, last = _find_divided_number(text, start), _find_divided_number(text, end)
-    return first[0] if first else start, last[1] if last else end
+    """Move each bound that is inside a number outwards, so that the whole number is included.
+
+    Sign, separators, decimals, exponent and percent sign belong to the number; the full stop or comma of a sentence
+    does not. A quote may omit a currency sign before the number, but not part of that sign.
+    """
+    bounds = [start, end]
+    for side, position in enumerate((start, end)):
+        low = max(0, position - _REACH)
+        around, at = text[low : position + _REACH], position - low
+        if not _DIGIT.search(around, max(0, at - _NEAR), at + _NEAR):
+            continue
+        number = next((match for match in re.finditer(_NUMBER, around) if match.end() > at), None)
+        if number is None:
+            continue
+        first = number.start()
+        if number["sign"] and _OPERAND.search(around, 0, first):
+            first = number.end("sign")
+        is_signed = first < number.end("sign")
+        is_bare = number["currency"] and not is_signed and number.end("currency") <= at <= number.start("bare")
+        if first < at and not is_bare:
+            bounds[side] = low + (first, number.end())[side]
+    return bounds[0], bounds[1]

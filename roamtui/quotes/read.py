@@ -10,14 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby, pairwise
+from itertools import chain, pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
-
-from roamtui.document.text import Bounds
 
 NOT_FOUND_START = "Not found:"
 """How the prompt asks a model to begin if the text has no answer."""
@@ -44,8 +42,9 @@ _STRAIGHT = re.compile(r"\"|\n[ \t]*\n")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _CANDIDATES_MAX = 16
 """Maximum number of marks to try for a quote."""
-_DIRECTLY_BEFORE_MARK = re.compile(r"[\s.!?…。！？)*_]*\Z")
-_BETWEEN_MARKS = re.compile(r"[\s,;&)]*(?:and\s+)?\Z")
+_MARKS_AFTER_QUOTE = re.compile(rf"[\s.!?…。！？)*_]*+{MARK.pattern}(?:[\s,;&)]*+(?:and\s++)?{MARK.pattern})*+")
+_MARKS = re.compile(rf"{MARK.pattern}(?:\s*+{MARK.pattern})*+(?P<end>\s*+[.!?]?\Z)?")
+"""Marks side by side, perhaps at the end of a quote."""
 _FINAL_COLON = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
 _MARKS_AFTER = rf"(?:\s*+{MARK.pattern})*+"
@@ -83,16 +82,79 @@ class Quotation(Struct, frozen=True):
 
     Otherwise, they are a name or a command in the model's own words.
     """
+    sentence: int = 0
+    """Index of the sentence that contains the opening mark."""
     marks: Sequence[CitationMark] = ()
     """Ids that may be the source of the quote, the likeliest first."""
 
-    def get_mark(self, section_id: str) -> CitationMark | None:
-        """Return the likeliest mark of a section, or None if no mark has its id."""
-        return next((mark for mark in self.marks if mark.section_id == section_id), None)
+
+class AnswerReading(Struct, frozen=True, kw_only=True):
+    """The quotes and the ids in square brackets of an answer, in order."""
+
+    quotes: tuple[Quotation, ...]
+    marks: tuple[CitationMark, ...]
+    quoted_marks: tuple[CitationMark, ...]
+    """Marks inside quotes. They cite nothing."""
 
 
-def extract_quotations(answer: str) -> list[Quotation]:
-    """Return the outermost quotations of an answer, and the code spans outside of them, in order.
+@lru_cache(maxsize=8)
+def read_answer(answer: str) -> AnswerReading:
+    """Find the quotes and marks of an answer. Each quote gets the marks that may be its source, the likeliest first."""
+    quotes = _extract_quotations(answer)
+    is_quoted = bytearray(len(answer))
+    for quote in quotes:
+        is_quoted[quote.start + 1 : quote.end - 1] = b"\1" * (quote.end - quote.start - 2)
+    ends = [
+        match.end()
+        for match in _SENTENCE_END.finditer(answer)
+        # a sentence ends inside a quote only before marks that follow the quote
+        if not is_quoted[match.start()] or ((match["marks"] or match["wide_marks"]) and not is_quoted[match.end() - 1])
+    ]
+    marks, quoted_marks = defaultdict[int, list[CitationMark]](list), list[CitationMark]()
+    for match in MARK.finditer(answer):
+        sentence = bisect_right(ends, match.start())
+        siblings = quoted_marks if is_quoted[match.start()] else marks[sentence]
+        siblings += (CitationMark(section_id, match.start(), sentence) for section_id in MARKED_ID.findall(match[0]))
+    unplaced = defaultdict[int, list[Quotation]](list)
+    for quote in quotes:
+        sentence = bisect_right(ends, quote.start)
+        unplaced[sentence].append(replace(quote, sentence=sentence))
+    placed: list[Quotation] = []
+    introduction: Sequence[CitationMark] = ()  # the marks of the last sentence with a colon
+    is_introduced = False  # by the sentence before
+    for sentence, (start, end) in enumerate(pairwise((0, *ends, len(answer)))):
+        own = marks.get(sentence, [])
+        if not (is_introduced or _ITEM.match(answer, start, end)):
+            introduction = ()
+        placed += _bind_quotes(answer, unplaced.get(sentence, ()), own or introduction)
+        is_introduced = _FINAL_COLON.search(answer[start:end].rstrip()) is not None
+        introduction = own if is_introduced else introduction
+    return AnswerReading(
+        quotes=tuple(placed),
+        marks=tuple(chain.from_iterable(marks.values())),
+        quoted_marks=tuple(quoted_marks),
+    )
+
+
+def _bind_quotes(answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:
+    """Yield the quotes of a sentence with the marks that may be their source: those directly after, or the nearest."""
+    leads = bool(quotes and marks) and marks[0].start < quotes[0].start  # it names its section before it quotes
+    chosen: Sequence[CitationMark] = ()
+    position = 0
+    for quote in quotes:
+        following = [mark for mark in marks if mark.start >= quote.start]
+        adjacent = _MARKS_AFTER_QUOTE.match(answer, quote.end)
+        chosen_before, chosen = chosen, [mark for mark in following if adjacent and mark.start < adjacent.end()]
+        if not chosen:
+            preceding = [mark for mark in reversed(marks) if position <= mark.start < quote.start] or chosen_before
+            chosen = preceding if leads else following or preceding
+        chosen = chosen[:_CANDIDATES_MAX]
+        yield replace(quote, marks=chosen)
+        position = quote.end
+
+
+def _extract_quotations(answer: str) -> list[Quotation]:
+    """Return the outermost quotations and code spans of an answer, in order, without id marks at their ends.
 
     String literals inside code do not count, nor do quotations without a letter or digit, such as a dash from a table.
     """
@@ -100,19 +162,26 @@ def extract_quotations(answer: str) -> list[Quotation]:
     for match in _TYPOGRAPHIC.finditer(answer):
         text = next(group for group in match.groups() if group is not None)
         found.append(Quotation(text.strip(), match.start(), match.end()))
-    code: list[Quotation] = []
     for match in _CODE.finditer(answer):
         inside = match.group().strip("`")
         if match.group().startswith("```") and "\n" in inside:
             inside = inside.partition("\n")[2]  # below the line with its language
-        code.append(Quotation(inside.strip(), match.start(), match.end(), is_code=True))
-    starts = [span.start for span in code]
-    quoted = []
-    for quotation in _keep_outermost(found):
-        around = bisect_right(starts, quotation.start) - 1
-        if _LETTER_OR_DIGIT.search(quotation.text) and not (around >= 0 and quotation.end <= code[around].end):
-            quoted.append(quotation)
-    return _keep_outermost([*quoted, *(span for span in code if _LETTER_OR_DIGIT.search(span.text))])
+        found.append(Quotation(inside.strip(), match.start(), match.end(), is_code=True))
+    kept: list[Quotation] = []
+    position = 0
+    for quote in sorted(found, key=lambda quote: (quote.start, -quote.end)):
+        if quote.start < position or not _LETTER_OR_DIGIT.search(quote.text):
+            continue
+        position = quote.end
+        before = answer[max(0, quote.start - 3) : quote.start].rstrip()
+        if MARKED_ID.fullmatch(quote.text) and before.endswith(("[", ",", ";")):
+            continue  # an id in quotation marks, as in the arguments of a tool call
+        runs = [*_MARKS.finditer(quote.text)]
+        words = quote.text[: runs[-1].start()].rstrip() if runs and runs[-1]["end"] is not None else ""
+        if words:  # some models put the marks before the closing quotation mark
+            quote = replace(quote, text=words, end=answer.index(words, quote.start) + len(words))  # noqa: PLW2901
+        kept.append(quote)
+    return kept
 
 
 def _extract_straight_quotations(answer: str) -> Iterator[Quotation]:
@@ -135,117 +204,6 @@ def _extract_straight_quotations(answer: str) -> Iterator[Quotation]:
             yield Quotation(answer[start + 1 : position].strip(), start, position + 1)
         elif can_open or not can_close:
             opened.append(position)
-
-
-def _keep_outermost(quotations: Iterable[Quotation]) -> list[Quotation]:
-    kept: list[Quotation] = []
-    for quotation in sorted(quotations, key=lambda quotation: (quotation.start, -quotation.end)):
-        if not kept or quotation.start >= kept[-1].end:
-            kept.append(quotation)
-    return kept
-
-
-def _list_quotes(answer: str) -> Iterator[Quotation]:
-    """Yield the quotations, without the id marks that some models put before the closing quotation mark."""
-    for quote in extract_quotations(answer):
-        before = answer[max(0, quote.start - 3) : quote.start].rstrip()
-        if MARKED_ID.fullmatch(quote.text) and before.endswith(("[", ",", ";")):
-            continue  # an id in quotation marks, as in the arguments of a tool call
-        end = len(quote.text)
-        for mark in reversed([*MARK.finditer(quote.text)]):
-            following = quote.text[mark.end() : end].strip()
-            if following and (end < len(quote.text) or following not in (".", "!", "?")):
-                break
-            end = mark.start()
-        words = quote.text[:end].rstrip()
-        is_cut = 0 < len(words) < len(quote.text)
-        yield replace(quote, text=words, end=answer.index(words, quote.start) + len(words)) if is_cut else quote
-
-
-class AnswerReading(Struct, frozen=True, kw_only=True):
-    """The quotes and the ids in square brackets of an answer, and the bounds of its sentences."""
-
-    quotes: tuple[Quotation, ...]
-    """In order, each with the marks that may be its source."""
-    marks: tuple[CitationMark, ...]
-    sentences: tuple[Bounds, ...]
-    """Start and end of each sentence, list item and table row."""
-
-
-@lru_cache(maxsize=8)
-def read_answer(answer: str) -> AnswerReading:
-    """Find the quotes and marks of an answer. Each quote gets the marks that may be its source, the likeliest first."""
-    quotes = [*_list_quotes(answer)]
-    starts = [quote.start for quote in quotes]
-
-    def find_quote_around(position: int) -> Quotation | None:
-        index = bisect_right(starts, position) - 1
-        quote = quotes[index] if index >= 0 else None
-        return quote if quote is not None and quote.start < position < quote.end - 1 else None
-
-    ends = []
-    # A sentence ends inside a quote only before marks that follow the quote.
-    for match in _SENTENCE_END.finditer(answer):
-        around = find_quote_around(match.start())
-        if around is None or ((match["marks"] or match["wide_marks"]) and match.end() >= around.end):
-            ends.append(match.end())
-    by_sentence: dict[int, list[CitationMark]] = defaultdict(list)
-    for match in MARK.finditer(answer):
-        if find_quote_around(match.start()) is None:
-            sentence = bisect_right(ends, match.start())
-            by_sentence[sentence] += (
-                CitationMark(marked_id[0], match.start(), sentence) for marked_id in MARKED_ID.finditer(match[0])
-            )
-    introductions = _map_introduced_sentences(answer, ends)
-    placed: list[Quotation] = []
-    for sentence, group in groupby(quotes, key=lambda quote: bisect_right(ends, quote.start)):
-        own = [*group]
-        marks = by_sentence.get(sentence) or by_sentence.get(introductions.get(sentence, -1), [])
-        leads = bool(marks) and marks[0].start < own[0].start  # the sentence names its section before it quotes
-        chosen: Sequence[CitationMark] = ()
-        position = 0
-        for quote in own:
-            following = [mark for mark in marks if mark.start >= quote.start]
-            preceding = [mark for mark in reversed(marks) if position <= mark.start < quote.start] or chosen
-            nearest = preceding if leads else following or preceding
-            chosen = (_take_directly_after(answer, quote.end, following) or nearest)[:_CANDIDATES_MAX]
-            placed.append(replace(quote, marks=chosen))
-            position = quote.end
-    return AnswerReading(
-        quotes=tuple(placed),
-        marks=tuple(mark for own in by_sentence.values() for mark in own),
-        sentences=tuple(pairwise((0, *ends, len(answer)))),
-    )
-
-
-def _take_directly_after(answer: str, position: int, marks: Sequence[CitationMark]) -> Sequence[CitationMark]:
-    """Return the first marks that are separated from `position`, and from each other, by punctuation only."""
-    separator = _DIRECTLY_BEFORE_MARK
-    for index, mark in enumerate(marks):
-        if mark.start >= position:  # ids of the same square brackets share their start
-            if not separator.match(answer, position, mark.start):
-                return marks[:index]
-            bracket = MARK.match(answer, mark.start)
-            position, separator = bracket.end() if bracket else mark.start, _BETWEEN_MARKS
-    return marks
-
-
-def _map_introduced_sentences(answer: str, ends: Sequence[int]) -> dict[int, int]:
-    """Map sentences to their introductions, by index.
-
-    A sentence that ends with a colon introduces the next sentence and the list items that follow. `ends` are the
-    offsets after each sentence but the last one.
-    """
-    introductions: dict[int, int] = {}
-    introduction: int | None = None
-    for sentence, (start, end) in enumerate(pairwise((0, *ends, len(answer)))):
-        if introduction is not None and (introduction == sentence - 1 or _ITEM.match(answer, start, end)):
-            introductions[sentence] = introduction
-        elif introduction is not None:
-            introduction = None
-        if _FINAL_COLON.search(answer[start:end].rstrip()):
-            introduction = sentence
-    return introductions
 
 
 def is_not_found(answer: str) -> bool:

@@ -32,8 +32,7 @@ from roamtui.document.text import Bounds
 from roamtui.outline.structure import get_canonical_id
 from roamtui.quotes.find import find_quote, normalise_markdown, widen_to_numbers
 from roamtui.quotes.read import MARK, read_answer
-from roamtui.quotes.source_list import list_path_titles
-from roamtui.quotes.verdicts import make_citation
+from roamtui.quotes.verdicts import list_path_titles, make_citation
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 _CITATION_LINE = re.compile(  # only the first state counts: trying each would take time by the square of the line

@@ -1,4 +1,4 @@
-"""Give each quote of an answer its verdict, its place in the answer and its number.
+"""Give each quote of an answer its verdict, its place in the answer and its number, and say where it is.
 
 A quote without an id belongs to the first section that was read and contains its words. An id without a quote is a
 citation without a quote. Quotes are not looked up in the whole document, but only in the text that the model got as
@@ -7,7 +7,7 @@ deliveries or excerpts. A part of an answer that streams in is judged in the sam
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
@@ -16,17 +16,22 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.events import Citation, QuoteState
+from roamtui.conversation.notices import format_section
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
+from roamtui.document.plain import format_count, sanitise_line, strip_anchor
 from roamtui.document.text import Bounds, merge_bounds
+from roamtui.markdown.blocks import Markdown
 from roamtui.outline.expansion import strip_ids
 from roamtui.outline.structure import get_canonical_id
 from roamtui.quotes.find import divides_number, find_quote
-from roamtui.quotes.read import MARK, MARKED_ID, Quotation, read_answer
+from roamtui.quotes.read import MARK, MARKED_ID, CitationMark, Quotation, read_answer
 
 _UNMARKED_WORDS_MIN = 3
 """Minimum number of words in a quote without an id. Fewer words occur in many sections by chance."""
+_LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
+"""A Markdown link. In a quote, only its text is shown, as in the answer."""
 _FROM_WORST_TO_BEST = (
     QuoteState.NOT_FOUND,
     QuoteState.ELSEWHERE,
@@ -45,67 +50,55 @@ class JudgedMark(Struct, frozen=True, kw_only=True):
     section_id: str
     numbers: tuple[int, ...]
     """Numbers of the citations that the mark belongs to; empty if it is not a citation, as in a "not found" answer."""
+    label: str
+    """The numbers and the sign between square brackets, such as ``[2 ✓]``."""
     verdict: QuoteState
     """The worst verdict among the quotes of the mark; `NO_QUOTE` if it has no quotes."""
 
-    @property
-    def label(self) -> str:
-        """The numbers and the sign between square brackets, such as ``[2 ✓]``."""
-        numbers = ",".join(map(str, self.numbers)) or "→"
-        return f"[{numbers} {self.verdict.sign}]" if self.verdict.sign else f"[{numbers}]"
 
-
-class AnswerProof(Struct, frozen=True, kw_only=True, dict=True):
-    """The verdicts of an answer. All offsets are in its text."""
+class AnswerProof(Struct, frozen=True, kw_only=True):
+    """An answer with its verdicts. All offsets are in its text."""
 
     quotes: tuple[Citation, ...]
     """The citations with a quote, in order."""
     marks: tuple[JudgedMark, ...]
     """In order."""
+    markdown: Markdown
+    """The blocks of the answer. `Words.group` is the index of a quote. The labels of marks are links with
+    `is_reference_mark`; their URL is the index of the mark."""
 
 
 def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
-    """Collect the verdicts of an answer.
+    """Put the verdicts of an answer, or of its beginning, into its text. The citations may come from a log."""
+    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
+    from roamtui.markdown.rules import InlineSpans  # noqa: PLC0415 - the same
 
-    A mark shows the citations of its own quotes or, if it has none, those of its section in its sentence.
-
-    Args:
-        answer: The text, or its beginning.
-        citations: The result of `verify_citations`, perhaps from a log.
-    """
-    quotes = tuple(citation for citation in citations if citation.start < citation.end)
-    reading = read_answer(answer)
-    sentence_starts = [start for start, _ in reading.sentences]
-    quotes_by_start = {quote.start: quote for quote in reading.quotes}
-    by_mark: dict[tuple[str, int], list[int]] = defaultdict(list)
-    by_sentence: dict[tuple[str, int], list[int]] = defaultdict(list)
+    numbers_of: dict[tuple[str, int], list[int]] = defaultdict(list)
     for number, citation in enumerate(citations, start=1):
-        quote, start = quotes_by_start.get(citation.start), citation.start
-        if quote is not None and (mark := quote.get_mark(citation.section_id)) is not None:
-            start = mark.start
-        by_mark[citation.section_id, start].append(number)
-        by_sentence[citation.section_id, bisect_right(sentence_starts, start) - 1].append(number)
-    marks = []
+        for start in citation.marks:
+            numbers_of[citation.section_id, start].append(number)
+    marks: list[JudgedMark] = []
     for match in MARK.finditer(answer):
-        for section_id in dict.fromkeys(MARKED_ID.findall(match.group())):
-            sentence = bisect_right(sentence_starts, match.start()) - 1
-            numbers = by_mark.get((section_id, match.start())) or by_sentence.get((section_id, sentence), [])
+        for section_id in dict.fromkeys(MARKED_ID.findall(match[0])):
+            numbers = numbers_of.get((section_id, match.start()), [])
             states = (citations[number - 1].state for number in numbers)
+            verdict = min(states, key=_FROM_WORST_TO_BEST.index, default=QuoteState.NO_QUOTE)
             marks.append(
                 JudgedMark(
                     start=match.start(),
                     end=match.end(),
                     section_id=section_id,
                     numbers=tuple(numbers),
-                    verdict=min(states, key=_FROM_WORST_TO_BEST.index, default=QuoteState.NO_QUOTE),
+                    label=f"[{','.join(map(str, numbers)) or '→'} {verdict.sign}".rstrip() + "]",
+                    verdict=verdict,
                 )
             )
-    return AnswerProof(quotes=quotes, marks=tuple(marks))
-
-
-def verify_citations(answer: str, state: ConversationState) -> tuple[Citation, ...]:
-    """Look up the quotes of an answer in the text that the model got, and return all citations in order."""
-    return QuoteChecker(state).cite(answer)
+    quotes = tuple(citation for citation in citations if citation.start < citation.end)
+    quoted = [(quote.start, quote.end) for quote in quotes]
+    spans = InlineSpans(answer, quoted, [(mark.start, mark.end, mark.label) for mark in marks])
+    return AnswerProof(
+        quotes=quotes, marks=tuple(marks), markdown=read_markdown(answer, spans=spans, has_footnotes=False)
+    )
 
 
 class QuoteChecker:
@@ -121,24 +114,36 @@ class QuoteChecker:
         self._cited: dict[tuple[str, tuple[str, ...]], Citation | None] = {}
 
     def cite(self, answer: str) -> tuple[Citation, ...]:
-        """Return the citations of an answer, or of its beginning, in order."""
+        """Return the citations of an answer, or of its beginning, in order.
+
+        A mark shows the citations of its own quotes or, if it has none, those of its section in its sentence.
+        """
         reading = read_answer(answer)
-        citations: list[Citation] = []
-        cited: set[tuple[str, int]] = set()
+        placed: list[tuple[Citation, CitationMark | Quotation]] = []
         for quote in reading.quotes:
             key = quote.text, tuple(mark.section_id for mark in quote.marks)
             if key not in self._cited:
                 self._cited[key] = self._cite_quote(quote)
             if (citation := self._cited[key]) is not None:
-                citations.append(replace(citation, start=quote.start, end=quote.end))
-                if (chosen := quote.get_mark(citation.section_id)) is not None:
-                    cited.add((chosen.section_id, chosen.sentence))
+                marks = (mark for mark in quote.marks if mark.section_id == citation.section_id)
+                placed.append((replace(citation, start=quote.start, end=quote.end), next(marks, quote)))
+        cited = {(citation.section_id, place.sentence) for citation, place in placed}
         for mark in reading.marks:
             if (mark.section_id, mark.sentence) not in cited:
                 cited.add((mark.section_id, mark.sentence))
                 no_quote = make_citation(mark.section_id, None, QuoteState.NO_QUOTE, None, self._library)
-                citations.append(replace(no_quote, start=mark.start, end=mark.start))
-        return tuple(sorted(citations, key=lambda citation: citation.start))
+                placed.append((replace(no_quote, start=mark.start, end=mark.start), mark))
+        placed.sort(key=lambda pair: pair[0].start)
+        at_mark, in_sentence = (defaultdict[tuple[str, int], list[int]](list) for _ in range(2))
+        for index, (citation, place) in enumerate(placed):
+            at_mark[citation.section_id, place.start].append(index)
+            in_sentence[citation.section_id, place.sentence].append(index)
+        shown: list[set[int]] = [set() for _ in placed]
+        for mark in (*reading.marks, *reading.quoted_marks):
+            own = at_mark.get((mark.section_id, mark.start))
+            for index in own or in_sentence.get((mark.section_id, mark.sentence), []):
+                shown[index].add(mark.start)
+        return tuple(replace(placed[index][0], marks=tuple(sorted(starts))) for index, starts in enumerate(shown))
 
     def _cite_quote(self, quote: Quotation) -> Citation | None:
         """Return the citation of a quote, or None if it cites nothing.
@@ -212,3 +217,66 @@ def make_citation(
         page=node.page if span is None else library.document(span.doc).page_at(span.start),
         span=span,
     )
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """What the line of a citation says, in the words that all front ends use."""
+
+    section_id: str
+    """The section that contains the quote: the cited one, unless the quote was found in another."""
+    document: str
+    """Short name of the document; empty if there is only one."""
+    title: str
+    """Title of the cited section."""
+    place: str
+    """Where the quote is, or that it was not found."""
+
+
+def describe_source(citation: Citation, library: Library) -> Source:
+    """Say where a quote is, or that it was not found."""
+    section_id, state, span = citation.section_id, citation.state, citation.span
+    title, file = format_section(section_id, library), citation.doc
+    if "://" in file:
+        file = file.rpartition("/")[2] or file
+    if not file and section_id in library and (source := library.source_of(section_id)) is not None:
+        file = source.title
+    file = sanitise_line(file)
+    place = citation.place if citation.page is None else f"p. {citation.page}"
+    if state is QuoteState.NOT_FOUND:
+        place = "these words are not in the text"
+    elif state is QuoteState.ELSEWHERE:
+        if span is not None and span.doc in library.documents_by_key:
+            section_id = library.section_at(span.doc, span.start) or section_id
+        place = f"these words stand in {format_section(section_id, library)}, {place}"
+    elif not citation.start_line:
+        place = ""
+    return Source(section_id=section_id, document="" if file == title else file, title=title, place=place)
+
+
+def list_path_titles(citation: Citation, title: str) -> list[str]:
+    """List the titles from the top down to the cited section, after the path of its file if there are several.
+
+    `title`, the title of the document, is omitted.
+    """
+    names = [strip_anchor(sanitise_line(name)) for name in citation.path]
+    if len(names) > 1 and citation.path[0] == title:
+        del names[0]
+    is_of_file = citation.doc and "://" not in citation.doc and names != [sanitise_line(citation.doc)]
+    return [sanitise_line(citation.doc), *names] if is_of_file else names
+
+
+def strip_links(text: str) -> str:
+    """Return text on one line, with links replaced by their text."""
+    return _LINK.sub(r"\1", sanitise_line(text))
+
+
+def format_verification(citations: Sequence[Citation]) -> str:
+    """Format where the quotes are; empty without quotes. A quote in the text may still answer nothing."""
+    states = [citation.state for citation in citations if citation.quote is not None]
+    verified = states.count(QuoteState.FOUND)
+    if verified == len(states):
+        return f"{verified}/{verified} {'quote' if verified == 1 else 'quotes'} found in the text" if states else ""
+    elsewhere, nowhere = states.count(QuoteState.ELSEWHERE), states.count(QuoteState.NOT_FOUND)
+    counts = {"where cited": verified, "elsewhere": elsewhere, "nowhere": nowhere}
+    places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
+    return f"{format_count(len(states), 'quote')}: {places}"

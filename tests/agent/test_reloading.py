@@ -15,7 +15,7 @@ from roamtui.conversation.events import StopReason
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
 from roamtui.document.loader import load_files, open_sources
-from roamtui.quotes.verdicts import verify_citations
+from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import answer
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -66,7 +66,7 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
     conversation = Conversation(_open(folder), store=store)
     agent = _make_agent(conversation, NOT_FOUND, MADE_UP, MADE_UP)
     await answer(agent, QUESTION)
-    assert verify_citations(f'They "{QUOTE}".', conversation.state)[0].is_verified, "search showed it"
+    assert QuoteChecker(conversation.state).cite(f'They "{QUOTE}".')[0].is_verified, "search showed it"
 
     change(folder / "b.md")
     if is_resumed:
@@ -77,8 +77,8 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
         changed = frozenset({"b.md", "c.md"})
         library = Bootstrap().reload(conversation.state.library, changed, sources=[str(folder)])
         await conversation.reload(library)
-    assert verify_citations(f'They "{QUOTE}".', conversation.state) == ()
-    assert verify_citations('They "turn their heads in the deep wood".', conversation.state) == ()
+    assert QuoteChecker(conversation.state).cite(f'They "{QUOTE}".') == ()
+    assert QuoteChecker(conversation.state).cite('They "turn their heads in the deep wood".') == ()
 
     final = await answer(agent, "What is said of umbrellas?")
     assert (final.stopped, final.error) == (StopReason.ANSWERED, "")

@@ -25,7 +25,7 @@ from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.recheck import find_cited_passage, read_claims
-from roamtui.quotes.verdicts import verify_citations
+from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.search.keyword import parse_query
 from roamtui.search.passages import select_excerpt
 from roamtui.search.terms import TermMatcher, extract_code_names, extract_identifiers
@@ -124,7 +124,7 @@ def _find_passage(text: str) -> None:
 
 _STATE = ask(make_state(), "Alpha", "Beta")
 _READERS: dict[str, Callable[[str], object]] = {
-    "citations of an answer": lambda text: verify_citations(f"a {text} b", _STATE),
+    "citations of an answer": lambda text: QuoteChecker(_STATE).cite(f"a {text} b"),
     "reminder": lambda text: choose_reminder(_STATE, f"a {text} b", "stop"),
     "quote": lambda text: find_quote(f"a b {text} c", "Alpha beta. " * 50),
     "quoted text": lambda text: find_quote("words that are … nowhere", f"a {text} b"),

@@ -17,13 +17,13 @@ _STRUCK_RED, _GREEN, _YELLOW = "9;31", "4;32", "4;33"
 
 
 def write(answer: str, *, width: int = 80, is_styled: bool = False) -> str:
-    return render_answer(answer, make_proof(answer, ()), width=width, is_styled=is_styled)
+    return render_answer(make_proof(answer, ()), width=width, is_styled=is_styled)
 
 
 def test_quotes_and_marks_have_the_verdicts_of_the_screen() -> None:
     exchange = answer_question().transcript.exchanges[-1]
     proof = make_proof(exchange.answer, exchange.citations)
-    text = render_answer(exchange.answer, proof, width=80, is_styled=True)
+    text = render_answer(proof, width=80, is_styled=True)
     styled = re.findall(r"\x1b\[([\d;]+)m([^\x1b]*)\x1b\[0m", text)
     assert [(codes, words) for codes, words in styled if words.startswith('"')] == [
         (_GREEN, '"2 euros a day"'),
@@ -32,7 +32,7 @@ def test_quotes_and_marks_have_the_verdicts_of_the_screen() -> None:
         (_STRUCK_RED, '"Books can … for more"'),
     ]
     assert [words for codes, words in styled if codes.startswith("1;")] == LABELS
-    plain = render_answer(exchange.answer, proof, width=80, is_styled=False)
+    plain = render_answer(proof, width=80, is_styled=False)
     assert plain == _SEQUENCE.sub("", text.replace("\x1b[0m", ""))
 
 

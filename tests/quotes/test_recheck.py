@@ -20,7 +20,7 @@ from roamtui.quotes.recheck import (
     read_claims,
     recheck,
 )
-from roamtui.quotes.verdicts import verify_citations
+from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.sources.read import RawText
 from tests.benchmarks.recheck import EXPECTED, PATTERNS, try_copies
 from tests.conversation.conversations import begin, expand_by_agent, find, make_library, make_state
@@ -157,7 +157,7 @@ def test_notes_are_in_document_order_and_lost_ones_last() -> None:
 def test_a_citation_leads_to_its_quote_or_to_the_nearest_words(answer: str, words: str | None, warning: str) -> None:
     state, _ = expand_by_agent(begin(make_state(HANDBOOK)), "Loans")
     ids = {title: find(state, title) for title in ("Loans", "Rooms")}
-    (citation, *_) = verify_citations(answer.format(**ids), state)
+    (citation, *_) = QuoteChecker(state).cite(answer.format(**ids))
     passage = find_cited_passage(citation, state)
     assert [state.library.text_at(span) for span in passage.spans] == ([] if words is None else [words])
     assert passage.section_id == citation.section_id

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from roamtui.conversation.events import Citation, ExpandStatus, QuoteState
 from roamtui.conversation.state import ConversationState
-from roamtui.quotes.read import extract_quotations
-from roamtui.quotes.verdicts import AnswerProof, QuoteChecker, make_proof, verify_citations
+from roamtui.quotes.read import read_answer
+from roamtui.quotes.verdicts import AnswerProof, QuoteChecker, make_proof
 from tests.agent.asking import MANUAL
 from tests.conversation.conversations import begin, expand_by_agent, find, make_state
 from tests.real_documents import PROJECT_DIR
@@ -47,12 +47,12 @@ from tests.real_documents import PROJECT_DIR
     ],
 )
 def test_quotations_in_many_languages(answer: str, quotes: list[str]) -> None:
-    assert [quotation.text for quotation in extract_quotations(answer)] == quotes
+    assert [quotation.text for quotation in read_answer(answer).quotes] == quotes
 
 
 @given(st.text(alphabet='ab “”„«»「」"`\n.[', max_size=60))
 def test_quotations_never_overlap_and_have_correct_offsets(answer: str) -> None:
-    quotations = extract_quotations(answer)
+    quotations = read_answer(answer).quotes
     assert all(before.end <= after.start for before, after in itertools.pairwise(quotations))
     for quotation in quotations:
         assert quotation.text == answer[quotation.start + 1 : quotation.end - 1].strip() != ""
@@ -84,7 +84,7 @@ def _fill(answer: str, state: ConversationState) -> str:
 
 
 def _cite(answer: str, state: ConversationState) -> tuple[Citation, ...]:
-    return verify_citations(_fill(answer, state), state)
+    return QuoteChecker(state).cite(_fill(answer, state))
 
 
 def _list_found(answer: str, state: ConversationState) -> list[tuple[str, str | None, QuoteState]]:
@@ -305,7 +305,7 @@ def test_marks_carry_the_numbers_of_citations_and_the_worst_sign(
     answer: str, labels: list[str], state: ConversationState
 ) -> None:
     answer = _fill(answer, state)
-    assert [mark.label for mark in make_proof(answer, verify_citations(answer, state)).marks] == labels
+    assert [mark.label for mark in make_proof(answer, QuoteChecker(state).cite(answer)).marks] == labels
 
 
 def test_while_an_answer_streams_it_is_judged_as_if_it_ended_there(state: ConversationState) -> None:
@@ -322,7 +322,7 @@ def test_while_an_answer_streams_it_is_judged_as_if_it_ended_there(state: Conver
     assert judge(answer.rindex('day"') + 4) == [('"2 euros a day"', "!")]
     assert judge(len(answer)) == [('"2 euros a day"', "!"), ('"9 euros a day"', "✗")]
     for end in range(len(answer)):
-        assert checker.cite(answer[:end]) == verify_citations(answer[:end], state)
+        assert checker.cite(answer[:end]) == QuoteChecker(state).cite(answer[:end])
 
 
 CASES: dict[str, Any] = json.loads((PROJECT_DIR / "tests" / "cases" / "answers.json").read_text("utf-8"))
@@ -348,6 +348,6 @@ def test_a_recorded_answer_keeps_its_verdicts(case: dict[str, Any]) -> None:
     assert {result.status for result in results} <= {ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN}, "other ids"
     found = [
         {"quote": citation.quote, "id": citation.section_id, "verdict": citation.state.value}
-        for citation in verify_citations(case["answer"], state)
+        for citation in QuoteChecker(state).cite(case["answer"])
     ]
     assert found == case["quotes"]

@@ -29,15 +29,14 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_line, sanitise_text, shorten
 from roamtui.markdown.layout import MarkdownLayout
-from roamtui.quotes.answer_markdown import read_answer_markdown
-from roamtui.quotes.source_list import (
-    describe_place,
-    find_quote_section,
+from roamtui.quotes.verdicts import (
+    QuoteChecker,
+    Source,
+    describe_source,
     format_verification,
-    split_source,
+    make_proof,
     strip_links,
 )
-from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, TargetSelected, wrap
 from roamtui.tui.chat.passages import Passages
@@ -152,10 +151,9 @@ class ExchangeView(ContentView):
             self.passages = Passages(exchange, library, self._ask_key)
             self.citation_targets = self.passages.targets
         else:
-            section_ids = [find_quote_section(citation, library) for citation in exchange.citations]
-            self.citation_targets = tuple(map(SectionTarget, section_ids, exchange.citations))
-            sources = zip(exchange.citations, section_ids, strict=True)
-            self._sources = [_format_source(*source, self.answer, library) for source in sources]
+            cited = [(citation, describe_source(citation, library)) for citation in exchange.citations]
+            self.citation_targets = tuple(SectionTarget(source.section_id, citation) for citation, source in cited)
+            self._sources = [_format_source(*pair, self.answer) for pair in cited]
         self._is_folded = bool(self.passages or self.answer.strip())
         self.invalidate()
 
@@ -254,7 +252,7 @@ class ExchangeView(ContentView):
             return []
         citations = self.exchange.citations if self._checker is None else self._checker.cite(self.answer)
         self.proof = make_proof(self.answer, citations)
-        markdown = read_answer_markdown(self.answer, self.proof)
+        markdown = self.proof.markdown
         marks = [self.proof.marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links]
         first, first_id = len(self.targets), citations[0].section_id if citations else None
         for link, mark in zip(markdown.links, marks, strict=True):
@@ -319,19 +317,17 @@ def _count_steps(exchange: Exchange) -> str:
     return f"{searched}opened {format_count(len(opened), 'section') if opened else 'no sections'}"
 
 
-def _format_source(citation: Citation, section_id: str, answer: str, library: Library) -> Content:
+def _format_source(citation: Citation, source: Source, answer: str) -> Content:
     """Format the sign, section and place of a citation, and its quote unless the answer has it.
 
-    If there are several documents, the name of its document comes first. `section_id` is the section with the quote.
+    If there are several documents, the name of its document comes first.
     """
-    name, title = split_source(citation, library)
-    path, style = format_full_path(library, section_id), _SOURCE_STYLES.get(citation.state, "$muted")
-    place, quote = describe_place(citation, path), strip_links(citation.quote or "")
+    style, quote = _SOURCE_STYLES.get(citation.state, "$muted"), strip_links(citation.quote or "")
     return Content.assemble(
         (f"{citation.state.sign} " if citation.state.sign else "", "$success" if citation.is_verified else style),
-        (f"{name}{STEP}" if name else "", "$muted"),
-        (title, "bold"),
-        (" · " if place else "", "$muted"),
-        (place, style),
+        (f"{source.document}{STEP}" if source.document else "", "$muted"),
+        (source.title, "bold"),
+        (" · " if source.place else "", "$muted"),
+        (source.place, style),
         (f" “{shorten(quote, _QUOTE_LENGTH)}”" if quote not in strip_links(answer) else "", "italic"),
     )

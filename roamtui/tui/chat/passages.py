@@ -21,7 +21,7 @@ from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.read import MARKED_ID
 from roamtui.quotes.recheck import resolve_citation
-from roamtui.quotes.source_list import describe_place, list_path_titles, split_source
+from roamtui.quotes.verdicts import describe_source, list_path_titles
 from roamtui.search.passages import find_question_words
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, wrap
 from roamtui.tui.labels import STEP, format_full_path
@@ -126,14 +126,13 @@ class Passages:
 
 def _make_card(passages: Sequence[Citation], question: str, library: Library) -> _Card:
     citation = passages[0]
-    name, title = split_source(citation, library)
-    path = list_path_titles(citation, library.title) or [title]
-    if name and not citation.doc:
-        path.insert(0, name)
-    place = describe_place(citation, path[-1])
+    source = describe_source(citation, library)
+    path = list_path_titles(citation, library.title) or [source.title]
+    if source.document and not citation.doc:
+        path.insert(0, source.document)
     statement = find_statement(question, [passage.quote or "" for passage in passages])
     blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
-    return _Card(path=tuple(path), place=place, statement=statement, blocks=blocks)
+    return _Card(path=tuple(path), place=source.place, statement=statement, blocks=blocks)
 
 
 def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:

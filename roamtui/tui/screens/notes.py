@@ -21,7 +21,7 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import UsageError
 from roamtui.export.markdown import format_location, render_notes
 from roamtui.quotes.recheck import LocatedNote, cite_span, locate_notes
-from roamtui.quotes.source_list import list_path_titles, strip_links
+from roamtui.quotes.verdicts import list_path_titles, strip_links
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, wrap
 from roamtui.tui.labels import STEP, format_full_path

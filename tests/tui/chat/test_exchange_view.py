@@ -79,7 +79,9 @@ def test_a_quote_has_the_style_of_its_verdict_and_its_mark_a_sign() -> None:
     for quote, state in (("one", QuoteState.FOUND), ("two", QuoteState.ELSEWHERE), ("six", QuoteState.NOT_FOUND)):
         start = text.index(f'"{quote}"')
         end = start + len(quote) + 2
-        citations.append(Citation(section_id="a8a96034", quote=quote, state=state, start=start, end=end))
+        citations.append(
+            Citation(section_id="a8a96034", quote=quote, state=state, start=start, end=end, marks=(end + 1,))
+        )
     content = make_view(text, *citations).render_content(80)
     assert content.plain.splitlines()[2] == ' So "one" [1 ✓]. But "two" [2 !]. Or "six" [3 ✗].'
     assert styles_of(content, '"one"') == {"underline", "$text-success"}

@@ -1,4 +1,4 @@
-"""An answer as Markdown: which words belong to which quote, and what stands for a mark."""
+"""The proof of an answer in its Markdown: which words belong to which quote, and what stands for a mark."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ from roamtui.markdown.blocks import (
     Words,
 )
 from roamtui.markdown.parser import read_markdown
-from roamtui.quotes.answer_markdown import read_answer_markdown
-from roamtui.quotes.verdicts import make_proof, verify_citations
+from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from tests.agent.asking import MANUAL
 from tests.conversation.conversations import begin, expand_by_agent, make_state
 
@@ -59,7 +58,7 @@ def flatten_blocks(blocks: Sequence[Block]) -> Inline:
 
 def read(answer: str, state: ConversationState = STATE) -> Markdown:
     answer = answer.replace("{Fees}", FEES).replace("{Hours}", HOURS)
-    return read_answer_markdown(answer, make_proof(answer, verify_citations(answer, state)))
+    return make_proof(answer, QuoteChecker(state).cite(answer)).markdown
 
 
 def show(markdown: Markdown) -> str:
@@ -69,7 +68,7 @@ def show(markdown: Markdown) -> str:
         shown += ("}" if group is not None else "") * (words.group != group)
         shown += ("{" if words.group is not None else "") * (words.group != group)
         group = words.group
-        shown += words.text
+        shown += sanitise_text(words.text)
     return shown + ("}" if group is not None else "")
 
 
@@ -111,7 +110,7 @@ PIECES = [
 def test_apart_from_marks_an_answer_reads_as_it_does_without_them(answer: str) -> None:
     """Quotes change nothing but the group of words. Answers have no ids here, so that nothing is replaced."""
     answer = answer.replace(FEES, "fees").replace(HOURS, "hours")
-    plain = flatten_blocks(read_markdown(sanitise_text(answer).strip()).blocks)
+    plain = flatten_blocks(read_markdown(answer).blocks)
     proven = flatten_blocks(read(answer).blocks)
     assert "".join(words.text for words in proven) == "".join(words.text for words in plain)
     assert [(c, words.emphasis) for words in proven for c in words.text] == [
