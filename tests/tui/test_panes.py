@@ -6,8 +6,7 @@ import pytest
 
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.panes.pane import PaneTitle
-from roamtui.tui.panes.pane_switcher import choose_panes
+from roamtui.tui.panes.panes import PaneTitle, choose_panes
 from tests.tui.driving import find_id, make_app, running, screen_text, wait_until
 
 TREE, CHAT, READER = Scope.TREE, Scope.CHAT, Scope.READER

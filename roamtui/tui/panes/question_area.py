@@ -17,8 +17,8 @@ from textual.widgets import Static, TextArea
 from textual.worker import Worker
 from typing_extensions import override
 
-from roamtui.conversation.events import ConversationEvent, ConversationStarted, QuestionAsked
-from roamtui.conversation.state import AskOptions, ConversationState, Exchange
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.state import AskOptions, Exchange
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.labels import format_full_path
@@ -118,13 +118,12 @@ class QuestionArea(Container):
     """Asks one question at a time; one more can wait. A label on the box says how the next one will be asked."""
 
     def __init__(
-        self, box: QuestionBox, state: ConversationState, keys: Keymap, ask: Callable[[str, AskOptions], Worker[None]]
+        self, box: QuestionBox, conversation: Conversation, keys: Keymap, ask: Callable[[str, AskOptions], Worker[None]]
     ) -> None:
         """Ask the questions that are typed into `box`."""
         super().__init__(id="ask")
         self.box = box
-        self.state = state
-        """The state of the conversation. The screen replaces it."""
+        self._conversation = conversation
         self._keys = keys
         self._ask = ask
         self._sent_line = Static(id="queued")
@@ -151,7 +150,7 @@ class QuestionArea(Container):
     def _set_options(self, options: AskOptions) -> AskOptions:
         """Say on the border of the box how the next question will be asked. Return the previous options."""
         previous, self._options = self._options, options
-        section = "" if options.within is None else format_full_path(self.state.library, options.within)
+        section = "" if options.within is None else format_full_path(self._conversation.state.library, options.within)
         label = f"in {section} · esc for the whole document" if section else ""
         if options.replaces is not None:
             label = f"Editing last question{' in ' * bool(section)}{section} · esc to cancel"
@@ -160,11 +159,13 @@ class QuestionArea(Container):
 
     def _make_retry_options(self, exchange: Exchange) -> AskOptions:
         """Return the options to ask a question again, about the same section if the document still has it."""
-        return AskOptions(replaces=exchange, within=exchange.within if exchange.within in self.state.library else None)
+        return AskOptions(
+            replaces=exchange, within=exchange.within if exchange.within in self._conversation.state.library else None
+        )
 
     def edit_last(self) -> None:
         """Put the last question into the box. The edited question will replace it."""
-        exchange = self.state.transcript.exchanges[-1]
+        exchange = self._conversation.state.transcript.exchanges[-1]
         self._set_options(self._make_retry_options(exchange))
         self.box.fill(exchange.question)
 
@@ -181,24 +182,22 @@ class QuestionArea(Container):
             self.box.clear()
         return options != AskOptions()
 
-    def show_event(self, event: ConversationEvent) -> None:
-        """Follow the questions of the conversation."""
-        match event:
-            case QuestionAsked(question=question):
-                if (sent := self._pop_sent()) is not None:
-                    self._worker = sent.worker
-                library = self.state.library
-                has_several = library.root.columns.has_files or len(library.sources) > 1
-                self.table_question = question if has_several and _ABOUT_EACH.match(question) else ""
-                if self.table_question:
-                    key = self._keys.format_first_key("global.table")
-                    self.post_message(StatusMessage(f"{key} asks each document, as a table"))
-            case ConversationStarted():
-                self.reset_options()
-                for exchange in self.state.transcript.exchanges:
-                    self.box.remember(exchange.question)
-            case _:
-                pass
+    def note_asked(self, question: str) -> None:
+        """Note that a question has become part of the conversation."""
+        if (sent := self._pop_sent()) is not None:
+            self._worker = sent.worker
+        library = self._conversation.state.library
+        has_several = library.root.columns.has_files or len(library.sources) > 1
+        self.table_question = question if has_several and _ABOUT_EACH.match(question) else ""
+        if self.table_question:
+            key = self._keys.format_first_key("global.table")
+            self.post_message(StatusMessage(f"{key} asks each document, as a table"))
+
+    def start_conversation(self) -> None:
+        """Follow another conversation: its questions are part of the history."""
+        self.reset_options()
+        for exchange in self._conversation.state.transcript.exchanges:
+            self.box.remember(exchange.question)
 
     @on(QuestionBox.Submitted)
     def _submit(self, event: QuestionBox.Submitted) -> None:
@@ -242,7 +241,7 @@ class QuestionArea(Container):
 
         If it was the last question, the new answer replaces the old one. Otherwise, it becomes a new question.
         """
-        exchanges = self.state.transcript.exchanges
+        exchanges = self._conversation.state.transcript.exchanges
         exchange = exchanges[number - 1]
         options = replace(self._make_retry_options(exchange), open_first=open_first)
         self._send(exchange.question, options if number == len(exchanges) else replace(options, replaces=None))

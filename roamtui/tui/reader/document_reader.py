@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.timer import Timer
 from typing_extensions import override
 
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command, ReadSection
 from roamtui.document.links import (
@@ -57,15 +58,19 @@ class DocumentReader(Reader):
         is_read: bool
         """Whether the person went there to read, so that the outline must follow."""
 
-    def __init__(self, state: ConversationState, pictures: PictureStore | None) -> None:
+    def __init__(self, conversation: Conversation, pictures: PictureStore | None) -> None:
         """Start empty. Without `pictures`, only their words are shown."""
         super().__init__(id="reader", pictures=pictures)
         self.display = False
-        self.state = state
-        """The state of the conversation. The screen replaces it."""
+        self._conversation = conversation
         self._position_timer: Timer | None = None
         self._jumps: list[ReadingPosition] = []
         """The positions before the last jumps, to go back to."""
+
+    @property
+    def state(self) -> ConversationState:
+        """The state of the conversation."""
+        return self._conversation.state
 
     def open(
         self,

@@ -33,8 +33,7 @@ from roamtui.tui.messages import (
     copy,
     make_section_command,
 )
-from roamtui.tui.panes.pane import ReaderPane, TreePane
-from roamtui.tui.panes.pane_switcher import PaneSwitcher
+from roamtui.tui.panes.panes import PaneSwitcher, ReaderPane, TreePane
 from roamtui.tui.panes.question_area import QuestionArea, QuestionBox
 from roamtui.tui.reloader import Reloader
 from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine
@@ -69,13 +68,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.welcome = WelcomeView(state.library, options.examples, self.agent.model.name, keys)
         self.chat_log = ChatLog(context.conversation, self.welcome, keys)
         self.tree_pane = TreePane(state)
-        self.reader_pane = ReaderPane(state, keys, options)
+        self.reader_pane = ReaderPane(context.conversation, keys, options)
         asked = [exchange.question for exchange in state.transcript.exchanges]
         self.question_box = QuestionBox([*reversed(options.examples), *asked])
         self.status_line = StatusLine(self.agent.model.name, keys)
         self.header = HeaderLine(state.library)
         self._hints = HintLine(keys)
-        self.questions = QuestionArea(self.question_box, state, keys, self._run_question)
+        self.questions = QuestionArea(self.question_box, context.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
 
@@ -189,14 +188,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Pass the state and the event to all parts."""
         state = self.state
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
-            self._shown_state = self.questions.state = state
-            self.tree_pane.show(state)
-            self.reader_pane.show(state)
+            self._shown_state = state
+            self.tree_pane.outline.show(state)
             self.status_line.show_state(state)
         if isinstance(event, DocumentReloaded):
             self.header.show_library(state.library)
-        parts = (self.status_line, self.chat_log, self.tree_pane.outline, self.reader_pane, self.questions, self.panes)
-        for part in parts:
+        for part in (self.status_line, self.chat_log, self.tree_pane.outline, self.panes):
             part.show_event(event)
 
     @on(CommandRequested)

@@ -1,0 +1,388 @@
+"""The panes of the main screen: outline, conversation and reader, each with a title line. `PaneSwitcher` shows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
+from textual.widgets import Static
+from typing_extensions import override
+
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import (
+    ConversationEvent,
+    ConversationStarted,
+    DocumentReloaded,
+    NodesLoaded,
+    QuestionAnswered,
+    QuestionAsked,
+)
+from roamtui.conversation.state import ConversationState
+from roamtui.document.node import Span
+from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
+from roamtui.tui.chat.chat_log import ChatLog
+from roamtui.tui.chat.content_view import SectionTarget
+from roamtui.tui.context import ImageMode, TuiOptions
+from roamtui.tui.labels import format_ancestors, format_library_size
+from roamtui.tui.messages import ReadingPositionChanged
+from roamtui.tui.panes.question_area import QuestionArea
+from roamtui.tui.status_line import format_key_hint
+from roamtui.tui.tree.outline_tree import OutlineTree
+
+if TYPE_CHECKING:
+    from roamtui.tui.pictures import FullScreenRequested
+    from roamtui.tui.reader.document_reader import DocumentReader
+
+PANES = (Scope.TREE, Scope.CHAT, Scope.READER)
+# Widths are in cells.
+_TWO_PANES_COLUMNS = 64
+"""Minimum width of the terminal for two panes."""
+_THREE_PANES_COLUMNS = 150
+_FOCUS_MODE_WIDTH = 92
+"""Width of the reader in focus mode: 88 characters of text, with padding, margin and scrollbar."""
+_NOTE_GAP = 3
+"""Minimum width between the tabs and a note."""
+_NOTE_WIDTH_MIN = 8
+"""In less room, no note is shown."""
+
+
+class PaneTitle(Widget):
+    """The title line of a pane: its name and the names of hidden panes as tabs, and a short note at the right."""
+
+    note: reactive[str] = reactive("")
+    """A path, cut at its start if there is little room. It must be sanitised."""
+    tabs: reactive[tuple[tuple[Scope, str], ...]] = reactive(())
+    """The pane and those that it hides, each with the key that goes there from where the focus is, or none."""
+    is_active: reactive[bool] = reactive(default=False)
+    """Whether the pane has the focus."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self.auto_links = False
+        self._scope = scope
+
+    @override
+    def render(self) -> Content:
+        line = Content(" ").join(self._draw_tab(scope, key) for scope, key in self.tabs)
+        room, note = self.size.width - line.cell_length - 1, Content(self.note)
+        if room - _NOTE_GAP < _NOTE_WIDTH_MIN:
+            note = Content()
+        while note.cell_length > room - _NOTE_GAP and note:
+            note = "…" + note[2:]  # the last part of a path is the most useful
+        line = (line + " " * max(0, room - note.cell_length) + note).truncate(self.size.width)
+        return line.stylize_before(Style.from_meta({"@click": f"screen.go('{self._scope}')"}))
+
+    def _draw_tab(self, scope: Scope, key: str) -> Content:
+        name = Content(SCOPE_TITLES[scope])
+        if scope is self._scope:
+            name = name.stylize("underline" if len(self.tabs) > 1 else "")
+            name = name.stylize("bold $primary" if self.is_active else "$foreground")
+        tab = Content.assemble("▌" if self.is_active and scope is self._scope else " ", f"{key} " if key else "", name)
+        return tab.stylize(Style.from_meta({"@click": f"screen.go('{scope}')"}))
+
+
+class TitledPane(Vertical):
+    """A widget with a title line."""
+
+    def __init__(self, scope: Scope, widget: Widget) -> None:
+        self.title_line = PaneTitle(scope)
+        super().__init__(self.title_line, widget, id=f"{scope}-pane")
+
+
+class TreePane(TitledPane):
+    """The outline. Its title line has the path above the node under the cursor, or else the size of the document."""
+
+    def __init__(self, state: ConversationState) -> None:
+        self.outline = OutlineTree(state, id="tree")
+        """The tree widget."""
+        super().__init__(Scope.TREE, self.outline)
+
+    @on(events.Mount)
+    @on(OutlineTree.CursorMoved)
+    def show_note(self) -> None:
+        """Show where the cursor is."""
+        library = self.outline.lines.library
+        self.title_line.note = format_ancestors(library, self.outline.cursor_id) or format_library_size(library)
+
+
+class ReaderPane(TitledPane):
+    """The reader. Its title line has the path and page in view, the progress and the number of the match."""
+
+    def __init__(self, conversation: Conversation, keys: Keymap, options: TuiOptions) -> None:
+        hint = format_key_hint(keys.format_first_key("tree.read"), "on a line of the outline to read it here")
+        self._empty = Static(hint, id="reader-empty")
+        super().__init__(Scope.READER, self._empty)
+        self._conversation, self._keys, self._options = conversation, keys, options
+        self._reader: DocumentReader | None = None
+
+    @property
+    def reader(self) -> DocumentReader:
+        """The reader widget. It is made when it is first needed, because its imports would delay the first screen."""
+        if self._reader is None:
+            from roamtui.tui.pictures import PictureStore, choose_image_mode  # noqa: PLC0415
+            from roamtui.tui.reader.document_reader import DocumentReader  # noqa: PLC0415 - not for the first screen
+
+            mode = choose_image_mode(self._options.image_mode, self.app)
+            self._reader = DocumentReader(self._conversation, None if mode is ImageMode.OFF else PictureStore(mode))
+            self.mount(self._reader, after=self.title_line)
+            for attribute in ("scroll_y", "virtual_size", "match_label"):
+                self.watch(self._reader, attribute, lambda: self.call_next(self.show_note), init=False)
+        return self._reader
+
+    @property
+    def section_id(self) -> str | None:
+        """The current section."""
+        return self._reader.section_id if self._reader is not None else None
+
+    @on(ReadingPositionChanged)
+    def show_note(self) -> None:
+        """Show what is in view."""
+        reader = self.reader
+        parts = [reader.breadcrumb]
+        if (page := reader.page_in_view) is not None:
+            parts.append(f"p. {page}")
+        if (percent := reader.percent_above) is not None:
+            parts.append(f"{percent} %")
+        self.title_line.note = " · ".join(filter(None, [*parts, reader.match_label]))
+
+    def on_document_reader_opened(self) -> None:
+        """Show the reader instead of the hint."""
+        self._empty.display = False
+        self.show_note()
+
+    def on_full_screen_requested(self, event: FullScreenRequested) -> None:
+        """Show a picture or page on the whole screen."""
+        from roamtui.tui.screens.picture import show_full_screen  # noqa: PLC0415 - only for those who ask
+
+        if problem := show_full_screen(self.app, self._keys, self._options, event):
+            self.notify(problem, severity="warning", markup=False)
+
+
+def choose_panes(columns: int, *, active: Scope, main: Scope) -> frozenset[Scope]:
+    """Choose the visible panes.
+
+    Args:
+        columns: Width of the terminal in cells.
+        active: The pane with the focus, or the chat if the question box has it.
+        main: The pane next to the outline if there is room for one: chat or reader.
+    """
+    if columns >= _THREE_PANES_COLUMNS:
+        return frozenset(PANES)
+    if columns >= _TWO_PANES_COLUMNS:
+        return frozenset({Scope.TREE, main})
+    return frozenset({Scope.TREE if active is Scope.TREE else main})
+
+
+class PaneSwitcher(Horizontal):
+    """The container of the panes. It shows the panes that fit and moves the focus between visible widgets."""
+
+    def __init__(self, tree: TreePane, log: ChatLog, reader: ReaderPane, questions: QuestionArea, keys: Keymap) -> None:
+        chat = TitledPane(Scope.CHAT, log)
+        self._right = Vertical(Horizontal(chat, reader, id="upper"), questions, id="right")
+        super().__init__(tree, self._right, id="body")
+        self._tree, self._log_view, self._reader, self._questions = tree, log, reader, questions
+        self._panes: dict[Scope, TitledPane] = {Scope.TREE: tree, Scope.CHAT: chat, Scope.READER: reader}
+        self._keys = keys
+        self._columns = 0
+        self.active = Scope.CHAT
+        """The pane with the focus, or the chat if the question box has it."""
+        self.main = Scope.CHAT
+        """The pane next to the outline if there is room for one."""
+        self._is_focus_mode = False
+        """Whether only the reader is shown, as one column in the middle. It ends when another pane gets the focus."""
+        self._return_scope = Scope.TREE
+        """Where the focus goes when the person leaves the reader: where it was before."""
+
+    def on_mount(self) -> None:
+        # The switcher's own width is known only after the first layout. Until then, it would show a single pane.
+        self._columns = self.app.size.width
+        self.show()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._columns = event.size.width
+        self.show()
+
+    @property
+    def shown(self) -> frozenset[Scope]:
+        """The visible panes."""
+        if self._is_focus_mode:
+            return frozenset({Scope.READER})
+        return choose_panes(self._columns, active=self.active, main=self.main)
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of the focused widget, whose keys apply."""
+        focused = self.screen.focused
+        if focused is self._questions.box:
+            return Scope.INPUT
+        ancestors = focused.ancestors_with_self if focused is not None else []
+        return next((scope for scope, pane in self._panes.items() if pane in ancestors), Scope.GLOBAL)
+
+    @property
+    def selection(self) -> tuple[str | None, Span | None]:
+        """The section that the person points at, and the span of the text selected, cited or highlighted in it."""
+        match self.scope:
+            case Scope.READER:
+                return self._reader.reader.selection
+            case Scope.CHAT:
+                return self._log_view.selection
+            case _:
+                return self._tree.outline.cursor_id, None
+
+    def get_scope_widget(self, scope: Scope) -> Widget:
+        """Return the widget that runs a scope's actions: the screen for the global scope."""
+        match scope:
+            case Scope.TREE:
+                return self._tree.outline
+            case Scope.CHAT:
+                return self._log_view
+            case Scope.READER:
+                return self._reader.reader
+            case Scope.INPUT:
+                return self._questions.box
+            case _:
+                return self.screen
+
+    def focus_scope(self, scope: Scope) -> None:
+        """Focus a pane or the question box, which leaves the pane above it visible.
+
+        If the reader is empty, show the section under the cursor first.
+        """
+        if scope is Scope.READER and self._reader.section_id is None:
+            self._tree.outline.action_read()
+        if scope in PANES or scope is Scope.INPUT:
+            self._activate(scope)
+            # Focus at once instead of by message: keys that were already typed belong to the new pane.
+            self.screen.set_focus(self.get_scope_widget(scope), scroll_visible=False)
+
+    @on(events.DescendantFocus)
+    def _follow_focus(self) -> None:
+        self._activate(self.scope)
+
+    def _activate(self, scope: Scope) -> None:
+        """Make a pane active. For the question box, that is the chat, but the pane above the box stays."""
+        self.active = scope if scope in PANES else Scope.CHAT
+        if scope in (Scope.CHAT, Scope.READER):
+            self.main = scope
+        if scope not in (Scope.READER, Scope.GLOBAL):
+            self._return_scope = scope
+        self._is_focus_mode = self._is_focus_mode and scope is Scope.READER
+        self.show()
+
+    def focus_adjacent(self, direction: int) -> None:
+        """Focus the next (1) or previous (-1) widget in the order of the tab key."""
+        self.focus_scope(self._get_adjacent(direction))
+
+    def _get_adjacent(self, direction: int) -> Scope:
+        """Return where the next (1) or previous (-1) step of the tab key leads, wrapping around."""
+        is_log_empty = self._log_view.current is None and not self._log_view.has_targets
+        skipped = {Scope.CHAT: is_log_empty, Scope.READER: self._reader.section_id is None}
+        order = (Scope.TREE, Scope.CHAT, Scope.INPUT, Scope.READER)
+        stops = [scope for scope in order if not skipped.get(scope)]
+        current = stops.index(self.scope) if self.scope in stops else -direction
+        return stops[(current + direction) % len(stops)]
+
+    def step_out(self) -> None:
+        """Go one step back: end a search or selection, otherwise leave the pane.
+
+        When the person leaves the reader, the conversation replaces it.
+        """
+        reader = self._reader.reader
+        match self.active:
+            case Scope.TREE if not reader.end_search():
+                self.focus_scope(Scope.INPUT)
+            case Scope.READER if not (reader.end_selection() or reader.end_search()):
+                if self._is_focus_mode:
+                    self.toggle_focus_mode()
+                else:
+                    self.main = Scope.CHAT
+                    self.focus_scope(self._return_scope)
+            case Scope.CHAT if not self._log_view.clear_selection():
+                self.focus_scope(Scope.TREE)
+            case _:
+                pass
+
+    def toggle_focus_mode(self) -> None:
+        """Show only the reader, or the other panes again."""
+        self.focus_scope(Scope.READER)
+        self._is_focus_mode = not self._is_focus_mode
+        self.show()
+
+    def scroll_page(self, direction: int) -> None:
+        """Scroll the pane above the question box by a page."""
+        (self._log_view if Scope.CHAT in self.shown else self._reader.reader).action_page(direction)
+
+    def show_event(self, event: ConversationEvent) -> None:
+        """Show the conversation when it continues, and what was loaded or last read in the reader."""
+        match event:
+            case QuestionAsked(question=question):
+                self._questions.note_asked(question)
+                self.show_chat()
+            case QuestionAnswered():
+                self.show()
+            case ConversationStarted():
+                self._questions.start_conversation()
+                self._reader.reader.show_last_read()
+                self._tree.show_note()
+                self.main = Scope.CHAT
+                self.focus_scope(Scope.INPUT)
+            case NodesLoaded(section_ids=ids):
+                self._tree.show_note()
+                if self._reader.section_id is not None:
+                    self._reader.reader.show_loaded(ids)
+            case DocumentReloaded():
+                self._tree.show_note()
+                if self._reader.section_id is not None:
+                    self._reader.reader.refresh_library(self._reader.reader.state.library)
+                    self._reader.show_note()
+            case _:
+                pass
+
+    def show_chat(self) -> None:
+        """Show the conversation without moving the focus."""
+        self.main = Scope.CHAT
+        self.show()
+
+    def show_reader(self) -> None:
+        """Show the reader. Focus it only if it hides the widget with the focus."""
+        if {self.scope, Scope.READER} <= choose_panes(self._columns, active=self.active, main=Scope.READER):
+            self.main = Scope.READER
+            self.show()
+        elif Scope.READER not in self.shown:
+            self.focus_scope(Scope.READER)
+
+    def show_place(self, place: str | SectionTarget) -> None:
+        """Show an anchor of the document, or a section or quote, in the reader."""
+        if isinstance(place, str):
+            self._reader.reader.show_anchor(place)
+        else:
+            self._reader.reader.open_target(place)
+        self.focus_scope(Scope.READER)
+
+    @on(ReadingPositionChanged)
+    def _move_cursor(self, event: ReadingPositionChanged) -> None:
+        if not self._tree.outline.has_focus:
+            self._tree.outline.move_to(event.section_id)
+
+    def show(self) -> None:
+        """Show the panes that fit, each with the key that goes there. In two of them, digits do something else."""
+        shown, focus_scope = self.shown, self.scope
+        keys = {scope: self._keys.format_first_key(f"global.go_{scope}") for scope in PANES}
+        if focus_scope in (Scope.INPUT, Scope.CHAT):
+            steps = {-1: "global.previous_pane", 1: "global.next_pane"}
+            keys = {self._get_adjacent(step): self._keys.format_first_key(key) for step, key in steps.items()}
+        for scope, pane in self._panes.items():
+            hides_others = scope is not Scope.TREE or len(shown) == 1
+            tabs = [tab for tab in PANES if tab is scope or (tab not in shown and hides_others)]
+            pane.display = scope in shown
+            pane.title_line.tabs = tuple((tab, keys.get(tab, "")) for tab in tabs)
+            pane.title_line.is_active = scope is focus_scope
+        self._right.display = bool(shown & {Scope.CHAT, Scope.READER})
+        self._tree.set_class(len(shown) == 1, "-alone")
+        self._reader.styles.padding = (0, max(0, self._columns - _FOCUS_MODE_WIDTH) // 2 if self._is_focus_mode else 0)
+        self._questions.display = not self._is_focus_mode
