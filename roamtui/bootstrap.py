@@ -19,7 +19,7 @@ from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import LOG_SUFFIX, ConversationStore
 from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library, LibrarySource
-from roamtui.document.loader import Loader, LoadingOptions, get_link_url, is_url, load_files, load_pages, open_sources
+from roamtui.document.loader import Loader, LoadingOptions, is_url, load_files, load_pages, open_sources
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import ProgressLine, report_conversion, warn, write_notice
@@ -163,12 +163,12 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if loader is None:
             return library
         loaded = {document.key: document for document in previous.grafts.values() if not document.problem}
-        unread = {previous.node(node_id).doc for node_id in previous.list_unloaded_files()}
-        keys = {node_id: library.node(node_id).doc for node_id in library.list_unloaded_files()}
+        unread = {previous.node(node_id).doc for node_id in previous.unloaded_files}
+        keys = {node_id: library.node(node_id).doc for node_id in library.unloaded_files}
         kept = {node_id: loaded[key] for node_id, key in keys.items() if key in loaded.keys() - changed}
         wanted = tuple(node_id for node_id, key in keys.items() if node_id not in kept and key not in unread)
         library = library.graft_all({**kept, **loader.load_batch(library, wanted, frozenset())})
-        links = tuple(node_id for node_id in (*previous.grafts, *previous.aliases) if get_link_url(previous, node_id))
+        links = tuple(node_id for node_id in (*previous.grafts, *previous.aliases) if previous.node(node_id).link_url)
         urls = (url for page in loaded.values() for url in (page.key, page.url) if url and is_url(url))
         return load_pages(library, loader, links, frozenset(map(origin_of, urls)))
 

@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def titles(library: Library) -> list[str]:
-    return [library.title_of(section_id) for section_id in library.walk()]
+    return [library.node(section_id).title for section_id in library.walk()]
 
 
 def test_only_changed_and_new_files_are_read(folder: Path) -> None:
@@ -50,10 +50,10 @@ def test_what_was_not_read_before_stays_unread(folder: Path, monkeypatch: pytest
     monkeypatch.setattr("roamtui.bootstrap._LOADED_AT_START_BYTES", 0)
     before, loader = Bootstrap().open([str(folder)])
     assert loader is not None
-    first = before.list_unloaded_files()[:1]
+    first = before.unloaded_files[:1]
     before = before.graft_all(loader.load_batch(before, first, frozenset()))
     after = Bootstrap().reload(before, frozenset({"b.md"}), sources=[str(folder)])
-    assert len(after.list_unloaded_files()) == 2
+    assert len(after.unloaded_files) == 2
 
 
 def test_a_site_is_read_again_with_the_pages_that_it_had() -> None:
@@ -63,7 +63,7 @@ def test_a_site_is_read_again_with_the_pages_that_it_had() -> None:
         sources = [site.url("/llms.txt")]
         before, loader = Bootstrap().open(sources)
         assert loader is not None
-        before = load_pages(before, loader, [one for one in before.walk() if before.title_of(one) in ("A", "B")])
+        before = load_pages(before, loader, [one for one in before.walk() if before.node(one).title in ("A", "B")])
         site.forget()
         site.pages["/b.md"] = "# b\n\nOther words.\n"
         after = Bootstrap().reload(before, frozenset(), sources=sources)

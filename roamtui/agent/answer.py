@@ -91,7 +91,9 @@ def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit,
         if isinstance(event, SectionsExpanded):
             known_ids.update(event.opened_ids)
     likely = sorted(likely_by_id.values(), key=lambda hit: -hit.score)
-    unopened = (hit for hit in likely if known_ids.isdisjoint((hit.section_id, *library.ancestors(hit.section_id))))
+    unopened = (
+        hit for hit in likely if known_ids.isdisjoint((hit.section_id, *library.node(hit.section_id).ancestors))
+    )
     return tuple(islice(unopened, _NEAREST_MAX))
 
 

@@ -181,7 +181,7 @@ class Agent:
     async def index_ahead(self, report: Progress) -> None:
         """Update the search index of a large source, before a question needs it. `report` is called in a thread."""
         searcher, library = self.searcher, self.conversation.state.library
-        if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.list_unloaded_files():
+        if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.unloaded_files:
             await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
 
     async def _answer(self, question: str, within: str | None) -> None:

@@ -122,7 +122,7 @@ def list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[s
     """List what to open so that the passages can be quoted: their sections, or pages of long ones."""
     wanted: list[str] = []
     for passage in passages:
-        own = library.get_own_content_span(passage.section_id)
+        own = library.node(passage.section_id).own_content_span
         pages = split_pages(library.text_at(own))
         for number, (start, end) in enumerate(pages, start=1):
             if own.start + start < passage.span.end and passage.span.start < own.start + end:
@@ -134,7 +134,7 @@ def list_unread_pages(
     library: Library, question: str, hits: Sequence[Hit], passages: Sequence[FoundPassage]
 ) -> tuple[str, ...]:
     """List the pages to load before another search: those that were found by their titles, or else similar ones."""
-    ids = (hit.section_id for hit in hits if not library.is_loaded(hit.section_id))
+    ids = (hit.section_id for hit in hits if not library.node(hit.section_id).is_loaded)
     unread = tuple(section_id for section_id in ids if not library.node(section_id).problem)
     if unread or passages or not extract_query_terms(question):
         return unread[:_PAGES_MAX]
@@ -193,12 +193,12 @@ def _choose_passages(
         room = WHOLE_TOKENS_MAX
         for node_id in library.walk(section_id):
             ranks.setdefault(node_id, rank)
-            own = library.get_own_content_span(node_id)
+            own = library.node(node_id).own_content_span
             texts[node_id] = library.clean_text(own.get_part(0, min(len(own), _TEXT_LENGTH_MAX)))
             room -= estimate_tokens(texts[node_id])
             if room <= 0:
                 break
-    weighing = _Weighing(question, [f"{library.title_of(node_id)}\n{text}" for node_id, text in texts.items()])
+    weighing = _Weighing(question, [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()])
     found = (_rank_passages(library, node_id, text, ranks[node_id], weighing) for node_id, text in texts.items())
     ranked = sorted(chain.from_iterable(found), key=lambda passage: -passage.score)
     best_score = ranked[0].score if ranked else 0.0
@@ -227,14 +227,14 @@ def _take_best(library: Library, ranked: Sequence[FoundPassage]) -> list[FoundPa
         if not taken or (fits and (passage.section_id in taken or len(taken) < _SECTIONS_MAX)):
             room -= tokens
             taken.setdefault(passage.section_id, []).append(passage)
-    parents = [library.parent(section_id) for section_id in taken]
+    parents = [library.node(section_id).parent for section_id in taken]
     places = {section_id: parents[:index].count(parents[index]) for index, section_id in enumerate(taken)}
     return [passage for section_id in sorted(taken, key=places.__getitem__) for passage in taken[section_id]]
 
 
 def _widen(library: Library, passage: FoundPassage, text: str, room: int) -> FoundPassage:
     """Add the paragraphs around a passage of a section's `text` as long as there is room, those below first."""
-    own = library.get_own_content_span(passage.section_id)
+    own = library.node(passage.section_id).own_content_span
     start, end = passage.span.start - own.start, passage.span.end - own.start
     room += estimate_tokens(text[start:end])
     others = split_passages(text)
@@ -308,7 +308,7 @@ def _rank_passages(library: Library, section_id: str, text: str, rank: int, weig
     if not sentences and (opening := get_first_sentence(text)) is not None:
         passage = find_passage(text, opening.start)
         sentences = {} if passage is None else {passage: 0.0}
-    own = library.get_own_content_span(section_id)
+    own = library.node(section_id).own_content_span
     ranked: list[FoundPassage] = []
     for (start, end), sentence_score in sentences.items():
         words = frozenset(word for offset, _, word in occurrences if start <= offset < end)

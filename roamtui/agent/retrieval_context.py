@@ -147,7 +147,7 @@ def pick_confident_hit(
     tokens_max = _OPENED_TOKENS_MAX if room_tokens is None else min(_OPENED_TOKENS_MAX, room_tokens)
     if runner_up > RUNNER_UP_MAX or estimate_delivery_tokens(library, section_id) > tokens_max:
         return ()
-    text = library.text_at(library.get_own_content_span(section_id))
+    text = library.text_at(library.node(section_id).own_content_span)
     covered_terms = {term for *_, term in matcher.locate(text)}
     is_text = len(text.split()) >= _PROSE_WORDS_MIN and estimate_tokens(text) <= _OPENED_TOKENS_MAX
     return (section_id,) if is_text and len(covered_terms) >= COVERED_SHARE_MIN * len(matcher.terms) else ()
@@ -213,13 +213,13 @@ def format_hits(
     if state.is_asking:
         add_delivered(known, state.transcript.exchanges[-1].iter_excerpts())
     for section_id in opened:
-        is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX
-        span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
+        node, is_whole = library.node(section_id), library.count_tokens(section_id)[1] <= WHOLE_TOKENS_MAX
+        span = node.content_span if is_whole else node.own_content_span
         add_delivered(known, (span,))
     lines: list[str] = []
     excerpts: list[Span] = []
     for section_id, spans in chosen.items():
-        page = library.node(section_id).page
+        page = library.get_place(library.node(section_id).span).page
         is_known = bool(spans) and not any(subtract_delivered(span, known) for span in spans)
         quoted: list[str] = []
         if not is_known:
@@ -227,7 +227,7 @@ def format_hits(
             add_delivered(known, spans)
             quoted = _quote_spans(library, section_id, spans)
         note = _KNOWN_MARK if is_known else "complete" if spans and _is_complete(library, section_id, spans) else ""
-        size = format_size(library, library.node(section_id))
+        size = format_size(library, section_id)
         marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
         lines += [f"- [{section_id}] {_format_short_path(library, section_id)} ({marks})", *quoted]
     if missing := _list_missing_names(query, matcher.language, library):
@@ -242,7 +242,7 @@ def _list_missing_names(query: str, language: Language, library: Library) -> lis
     long to scan.
     """
     texts = [document.text for document in library.documents]
-    if library.list_unloaded_files() or sum(map(len, texts)) > _SCANNED_LENGTH_MAX:
+    if library.unloaded_files or sum(map(len, texts)) > _SCANNED_LENGTH_MAX:
         return []
     is_english = language is Language.ENGLISH  # German nouns have capitals too
     words = dict.fromkeys(
@@ -268,7 +268,7 @@ def _fold(text: str) -> str:
 
 def _is_complete(library: Library, section_id: str, spans: Sequence[Span]) -> bool:
     """Return whether an excerpt has all the text of a section."""
-    whole = library.get_content_span(section_id)
+    whole = library.node(section_id).content_span
     left = _subtract(whole, spans)
     return left != [(whole.start, whole.end)] and not any(
         end - start > _HEADINGS_LENGTH_MAX or _has_text(library, Span(doc=whole.doc, start=start, end=end))
@@ -282,11 +282,11 @@ def _subtract(span: Span, shown: Sequence[Span]) -> list[Bounds]:
 
 def _format_short_path(library: Library, section_id: str) -> str:
     """Format the last titles down to a section, after its file or page."""
-    above = [node_id for node_id in library.ancestors(section_id) if node_id != library.title_id()]
+    above = [node_id for node_id in library.node(section_id).ancestors if node_id != library.title_id]
     path = [*above, section_id]
-    files = [one for one in path[:-_PATH_TITLES_MAX] if library.get_label(one).kind in (NodeKind.FILE, NodeKind.LINK)]
+    files = [one for one in path[:-_PATH_TITLES_MAX] if library.node(one).kind in (NodeKind.FILE, NodeKind.LINK)]
     shown = (*files[-1:], *path[-_PATH_TITLES_MAX:])
-    return " > ".join(format_node_title(library.get_label(one), length_max=80) for one in shown)
+    return " > ".join(format_node_title(library.node(one), length_max=80) for one in shown)
 
 
 def _choose_spans(
@@ -309,10 +309,10 @@ def _choose_spans(
                 break
         rank += not hit.is_named
         previous = [span for spans in chosen.values() for span in spans]
-        excerpted, whole = library.get_own_content_span(section_id), library.get_content_span(section_id)
+        excerpted, whole = library.node(section_id).own_content_span, library.node(section_id).content_span
         overlaps = any(span.doc == whole.doc and span.start < whole.end and whole.start < span.end for span in previous)
         is_bare_chapter = hit.is_named and not _has_text(library, excerpted)
-        if not overlaps and (library.node(section_id).tokens <= whole_max or is_bare_chapter):
+        if not overlaps and (library.count_tokens(section_id)[1] <= whole_max or is_bare_chapter):
             excerpted = whole
         text = library.clean_text(excerpted)
         bounds = select_excerpt(text, matcher, tokens_max=tokens_max, whole_max=whole_max)
@@ -324,7 +324,7 @@ def _choose_spans(
             wholes += cost if not hit.is_named else 0
     if not any(chosen.values()):
         return chosen
-    kinds = {section_id: library.get_label(section_id).kind for section_id in chosen}
+    kinds = {section_id: library.node(section_id).kind for section_id in chosen}
     # a heading without text answers nothing, but a page may still be loaded
     return {one: spans for one, spans in chosen.items() if spans or kinds[one] is not NodeKind.SECTION}
 
@@ -341,7 +341,7 @@ def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> li
     """
     if not spans:
         return []
-    own = library.get_own_content_span(section_id)
+    own = library.node(section_id).own_content_span
     text = ""
     position = min(own.start, spans[0].start)
     end = max(own.end, spans[-1].end)

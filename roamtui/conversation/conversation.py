@@ -227,7 +227,7 @@ class Conversation:
         Return the whole library.
         """
         for _ in range(2):  # the library may change while its files are loaded
-            if node_ids := self.state.library.list_unloaded_files():
+            if node_ids := self.state.library.unloaded_files:
                 if self._loading is None or self._loading.done():
                     self._loading = asyncio.ensure_future(self._load(node_ids, Origin.AGENT))
                 await asyncio.shield(self._loading)

@@ -34,7 +34,7 @@ from roamtui.conversation.update import (
 )
 from roamtui.document.document import Document, hash_text
 from roamtui.document.library import LISTING_KEY, Library
-from roamtui.document.loader import Loader, get_link_url, is_loadable, make_refusal
+from roamtui.document.loader import Loader, make_refusal
 from roamtui.document.parallel import run_in_thread
 from roamtui.outline.structure import resolve_reference
 from roamtui.sources.listing import split_sources
@@ -56,12 +56,12 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
         case PinSections(section_ids=ids, is_pinned=True):
             named = ids
         case FoldNodes(section_ids=ids, is_folded=False):
-            named = (i for i in ids if len(ids) == 1 or (i in library and not get_link_url(library, i)))
+            named = (i for i in ids if len(ids) == 1 or (i in library and not library.node(i).link_url))
         case ReadSection(section_id=str(section_id)):
             named = (section_id,)
         case _:
             pass
-    return tuple(node_id for node_id in dict.fromkeys(named) if is_loadable(library, node_id))
+    return tuple(one for one in dict.fromkeys(named) if one in library and not library.node(one).is_loaded)
 
 
 def graft_documents(
@@ -71,8 +71,9 @@ def graft_documents(
 
     `new_origins` are the origins that the person approved for it.
     """
-    added = {node_id: document for node_id, document in documents.items() if is_loadable(library, node_id)}
-    pages = {node_id: document for node_id, document in added.items() if get_link_url(library, node_id)}
+    unloaded = (one for one in documents if one in library and not library.node(one).is_loaded)
+    added = {node_id: documents[node_id] for node_id in unloaded}
+    pages = {node_id: document for node_id, document in added.items() if library.node(node_id).link_url}
     event = NodesLoaded(
         section_ids=tuple(added),
         pages=tuple(node_id for node_id, page in pages.items() if not page.problem),
@@ -101,7 +102,7 @@ async def load_nodes(
     unapproved = {**loader.list_unapproved_origins(library, node_ids, approved)}
     for _ in range(_ROUNDS_MAX):
         for web_origin, ids in unapproved.items():
-            urls = tuple(get_link_url(library, node_id) for node_id in ids)
+            urls = tuple(library.node(node_id).link_url for node_id in ids)
             if await approve(web_origin, urls):
                 approved |= {web_origin}
                 continue

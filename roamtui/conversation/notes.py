@@ -18,7 +18,6 @@ from roamtui.conversation.events import Citation
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.log import acquire_lock, map_store_errors
 from roamtui.document.library import Library
-from roamtui.document.loader import get_link_url
 from roamtui.document.plain import shorten
 from roamtui.outline.labels import strip_heading
 from roamtui.paths import make_index_stem, write_private_file
@@ -50,14 +49,16 @@ class Note(Struct, frozen=True, kw_only=True):
 def make_note(library: Library, citation: Citation, words: str) -> Note:
     """Make a note on a citation. `words` is the person's comment."""
     section_id = citation.section_id
-    path_ids = (*library.ancestors(section_id), section_id)
+    path_ids = (*library.node(section_id).ancestors, section_id)
     return Note(
         id=os.urandom(6).hex(),
         at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         source=get_source_key(library),
         citation=citation,
-        opening=shorten(strip_heading(library.own_text(section_id)).strip(), _OPENING_LENGTH).removesuffix("…"),
-        links=tuple(one for one in path_ids if get_link_url(library, one) and library.is_loaded(one)),
+        opening=shorten(
+            strip_heading(library.text_at(library.node(section_id).own_span)).strip(), _OPENING_LENGTH
+        ).removesuffix("…"),
+        links=tuple(one for one in path_ids if library.node(one).link_url and library.node(one).is_loaded),
         words=words,
     )
 

@@ -135,7 +135,7 @@ def _fold_after_answer(state: ConversationState) -> Events:
     exchanges, library = state.transcript.exchanges, state.library
     shown = [citation.section_id for citation in (exchanges[-1].citations if exchanges else ())]
     shown += [state.reading_id] if state.reading_id else []
-    paths = {node_id for one in shown if one in library for node_id in (one, *library.ancestors(one))}
+    paths = {node_id for one in shown if one in library for node_id in (one, *library.node(one).ancestors)}
     folding = tuple(sorted((state.unfolded_by_answer & state.unfolded) - paths))
     return (NodesFolded(section_ids=folding, is_folded=True),) if folding else ()
 
@@ -157,7 +157,7 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
     opened = apply_all(state, opening)
     cited = {citation.section_id for citation in outcome.citations}
     for section_id in [*cited]:
-        cited.update(state.library.ancestors(section_id) if section_id in state.library else ())
+        cited.update(state.library.node(section_id).ancestors if section_id in state.library else ())
     cited_ids = tuple(section_id for section_id in opened.open_ids if section_id in cited)
     answered = replace(outcome, number=state.question_number, cited_ids=cited_ids)
     ended = apply(opened, answered)

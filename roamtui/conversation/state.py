@@ -287,7 +287,7 @@ def start_conversation(library: Library, options: OpenSectionOptions, conversati
     """Start a conversation. Unfold each heading or folder, from the top down, that is the only node on its level."""
     unfolded: list[str] = []
     level = library.children(library.root_id)
-    while len(level) == 1 and library.get_label(level[0]).kind is not NodeKind.FILE:
+    while len(level) == 1 and library.node(level[0]).kind is not NodeKind.FILE:
         unfolded.append(level[0])
         level = library.children(level[0])
     return ConversationState(

@@ -132,7 +132,7 @@ def _list_unfolding(state: ConversationState, results: Iterable[ExpandResult]) -
     """List the nodes to unfold so that the tree shows the sections that were opened."""
     library = state.library
     shown = (r.section_id for r in results if r.status in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN))
-    paths = (_iter_with_titles(library, (*library.ancestors(one), one)) for one in shown if one)
+    paths = (_iter_with_titles(library, (*library.node(one).ancestors, one)) for one in shown if one)
     node_ids = dict.fromkeys(chain.from_iterable(paths))
     return tuple(one for one in node_ids if one not in state.unfolded and library.children(one))
 
@@ -144,7 +144,7 @@ def _iter_with_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str
     """
     for node_id in node_ids:
         yield node_id
-        file = library.loaded_document(node_id)
+        file = library.node(node_id).file
         if file is not None and file.title_row is not None:
             yield file.ids[file.title_row]
 
@@ -156,7 +156,7 @@ def open_without_text(
     library = state.library
     results: list[ExpandResult] = []
     sections: dict[str, OpenSection] = {}
-    for section_id in map(library.get_canonical_link, section_ids):
+    for section_id in (library.aliases.get(one, one) for one in section_ids):
         if section_id not in library:
             results.append(ExpandResult(id=section_id, section_id=None, status=ExpandStatus.UNKNOWN))
             continue
@@ -190,13 +190,13 @@ def estimate_delivery_tokens(library: Library, section_id: str) -> int:
 
     That is its whole subtree if this is small, otherwise its first page.
     """
-    node = library.node(section_id)
-    return node.tokens if node.tokens <= WHOLE_TOKENS_MAX else min(node.own_tokens, PAGE_TOKENS)
+    own_tokens, tokens = library.count_tokens(section_id)
+    return tokens if tokens <= WHOLE_TOKENS_MAX else min(own_tokens, PAGE_TOKENS)
 
 
 def hash_own_text(library: Library, section_id: str) -> str:
     """Hash a section's own text without trailing blank lines, which depend on the section that follows."""
-    return hash_text(library.text_at(library.get_own_content_span(section_id)).rstrip())
+    return hash_text(library.text_at(library.node(section_id).own_content_span).rstrip())
 
 
 def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR0911 - one case a command
@@ -235,7 +235,7 @@ def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR09
 def _pin(state: ConversationState, command: PinSections) -> Events:
     """Pin or unpin sections. Pinning opens the closed ones."""
     sections = {section.section_id: section for section in state.open_sections}
-    ids = tuple(map(state.library.get_canonical_link, command.section_ids))
+    ids = tuple(state.library.aliases.get(one, one) for one in command.section_ids)
     if command.is_pinned:
         sections |= {section.section_id: section for section in open_without_text(state, ids).sections}
     changed = tuple(replace(sections[one], is_pinned=command.is_pinned) for one in ids if one in sections)
@@ -249,7 +249,7 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
     is_agent = command.origin is Origin.AGENT
     declined: list[tuple[str, str]] = []
     closing: list[str] = []
-    for section_id in map(state.library.get_canonical_link, command.section_ids):
+    for section_id in (state.library.aliases.get(one, one) for one in command.section_ids):
         section = state.get_open(section_id)
         if section is None:
             declined.append((section_id, "not open"))

@@ -34,7 +34,7 @@ def make_source_key(library: Library, name: str) -> str:
     columns = library.root.columns
     taken = {source.title for source in list_sources_of(library)}
     if columns.has_files:
-        taken |= {columns.titles[row] for row in columns.children(-1)}
+        taken |= {library.node(row_id).title for row_id in library.children(library.root_id)}
     short = make_short_name(name)
     numbered = chain((short,), (f"{short} ({number})" for number in count(2)))
     return next(key for key in numbered if key not in taken)
@@ -65,7 +65,7 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
     new_ids = dict(zip(added.root.ids, ids, strict=True))
     documents = {}
     for node_id, document in added.grafts.items():
-        is_file = source.key and added.get_label(node_id).kind is NodeKind.FILE  # the key of a page is its URL
+        is_file = source.key and added.node(node_id).kind is NodeKind.FILE  # the key of a page is its URL
         key = f"{source.key}/{document.key}" if is_file else document.key
         documents[new_ids[node_id]] = replace(document, key=key)
     return grown.graft_all(documents)

@@ -51,13 +51,6 @@ class Columns(Struct, frozen=True, kw_only=True):
         """Whether this is the listing of a folder: its first row is a file or a folder."""
         return bool(self.kinds) and self.kinds[0] in (NodeKind.FILE, NodeKind.FOLDER)
 
-    def children(self, row: int) -> Iterator[int]:
-        """Yield the child rows of `row`, or the top rows for -1."""
-        child, end = (0, len(self)) if row < 0 else (row + 1, self.ends[row])
-        while child < end:
-            yield child
-            child = self.ends[child]
-
     def path(self, row: int) -> tuple[str, ...]:
         """Return the titles from the top down to `row`."""
         titles = [self.titles[row]]
@@ -117,18 +110,6 @@ def make_anchor(title: str) -> str:
     return _PUNCTUATION.sub("", title.lower()).strip().replace(" ", "-")
 
 
-_FOOTER = re.compile(
-    r"\n[ \t\r]*\n(?P<line>[ \t]*(?:"
-    r"(?:[Pp]age|PAGE)[ \t]+-?\d{1,4}-?(?:[ \t]+(?:of|OF)[ \t]+\d{1,4})?"
-    r"|[-–—][ \t]*(?:\d{1,4}|[ivxlc]{1,6})[ \t]*[-–—]"
-    r"|Source:[^\n]{2,100},[ \t]\d{1,2}/\d{1,2}/\d{4}"
-    r"|(?P<number>\d{1,3}))[ \t]*)(?=\r?\n[ \t]*(?:\r?\n|\Z)|\Z)"
-)
-"""A paragraph that has only a page number, or where a filing comes from."""
-_FOOTER_CONTEXT_LENGTH = 12_000
-"""Characters before and after a text that are searched for the footers of other pages."""
-_PAGE_LENGTH_MIN = 1_500
-"""Minimum number of characters between two page numbers. Other numbers are closer together."""
 _CACHED_CHILDREN_MIN = 500
 """If a row has at least this many children, they are cached: an outline of 100,000 takes 20 instead of 96 ms."""
 _SEPARATOR = "\x1f"
@@ -204,7 +185,13 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
         """Return the ids of the child rows of `row`, or of the top rows for -1."""
         children = self._wide_children.get(row)
         if children is None:
-            children = tuple([self.ids[child] for child in self.columns.children(row)])
+            ends, ids = self.columns.ends, self.ids
+            child, end = (0, len(ids)) if row < 0 else (row + 1, ends[row])
+            found: list[str] = []
+            while child < end:
+                found.append(ids[child])
+                child = ends[child]
+            children = tuple(found)
             if len(children) >= _CACHED_CHILDREN_MIN:
                 self._wide_children[row] = children
         return children
@@ -240,26 +227,6 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
         """Return the 1-based page of the character at `offset`, or None if the document has no pages."""
         return max(1, bisect_right(self.page_starts, offset)) if self.page_starts else None
 
-    def clean_text(self, start: int, end: int) -> str:
-        """Return the text from `start` to `end` (exclusive), with page footers replaced by as many spaces.
-
-        Footers are part of the source, but not of its sentences. A line with only a number n is a footer if the page
-        before ends with n - 1, or the page after with n + 1.
-        """
-        window = max(0, start - _FOOTER_CONTEXT_LENGTH), min(len(self.text), end + _FOOTER_CONTEXT_LENGTH)
-        found = list(_FOOTER.finditer(self.text, *window))
-        page_numbers: set[int] = set()
-        for before, after in pairwise([footer for footer in found if footer["number"]]):
-            is_page = after.start() - before.end() >= _PAGE_LENGTH_MIN
-            if is_page and int(after["number"]) == int(before["number"]) + 1:
-                page_numbers |= {before.start(), after.start()}
-        piece = self.text[start:end]
-        for footer in found:
-            first, last = footer.start("line") - start, footer.end("line") - start
-            if (not footer["number"] or footer.start() in page_numbers) and first >= 0 and last <= len(piece):
-                piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"
-        return piece
-
     @cached_property
     def line_starts(self) -> array[int]:
         """Offset of each line."""
@@ -287,7 +254,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
 
 def hash_text(text: str) -> str:
     """Compute a digest of `text`: 32 hex digits, the same on every machine."""
-    return blake2b(_encode(text), digest_size=16).hexdigest()
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def make_node_id(doc: str, path: Sequence[str], ordinal: int, *salt: str) -> str:
@@ -296,7 +263,7 @@ def make_node_id(doc: str, path: Sequence[str], ordinal: int, *salt: str) -> str
     `ordinal` is the number of earlier nodes with the same path.
     """
     joined = _SEPARATOR.join([doc, *path, str(ordinal), *salt])
-    return blake2b(_encode(joined), digest_size=4).hexdigest()
+    return blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 
 def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_listing: bool = False) -> list[str]:
@@ -319,7 +286,3 @@ def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_lis
             section_id = make_node_id(node_doc, key, ordinal, *base_salt, str(attempt))
         ids[section_id] = None
     return list(ids)
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")

@@ -11,14 +11,16 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import pairwise
 from pathlib import PurePath
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.document.document import Document, hash_text, make_node_id
-from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, NodeLabel, Span
+from roamtui.document.node import LOADED_ON_DEMAND, NodeKind, Span
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import UnknownSectionError
 from roamtui.sources.listing import format_name, format_names, split_sources
@@ -26,6 +28,18 @@ from roamtui.sources.read import is_path
 
 LISTING_KEY = "/"
 """Key of a listing that was made around a single document, whose own key is empty. No path or URL has this key."""
+_FOOTER = re.compile(
+    r"\n[ \t\r]*\n(?P<line>[ \t]*(?:"
+    r"(?:[Pp]age|PAGE)[ \t]+-?\d{1,4}-?(?:[ \t]+(?:of|OF)[ \t]+\d{1,4})?"
+    r"|[-–—][ \t]*(?:\d{1,4}|[ivxlc]{1,6})[ \t]*[-–—]"
+    r"|Source:[^\n]{2,100},[ \t]\d{1,2}/\d{1,2}/\d{4}"
+    r"|(?P<number>\d{1,3}))[ \t]*)(?=\r?\n[ \t]*(?:\r?\n|\Z)|\Z)"
+)
+"""A paragraph that has only a page number, or where a filing comes from."""
+_FOOTER_CONTEXT_LENGTH = 12_000
+"""Characters before and after a text that are searched for the footers of other pages."""
+_PAGE_LENGTH_MIN = 1_500
+"""Minimum number of characters between two page numbers. Other numbers are closer together."""
 _CACHED_NODES_MAX = 1_000
 _LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
 _LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
@@ -68,14 +82,11 @@ class NodeNumbering:
     def __init__(self, root: Document, grafts: Mapping[str, Document], owners: Mapping[str, Document]) -> None:
         """`owners` is the document of each node, by the node's id."""
         self._owners = owners
-        self._hosts: dict[int, tuple[Document, int]] = {}
-        """Document and row above each grafted document, by the ``id()`` of the grafted document."""
         self._grafts: dict[int, list[tuple[int, int, Document]]] = defaultdict(list)
         """By the ``id()`` of a document, the documents grafted below its rows. Each entry has the first row after the
         graft, the row of the node that it is grafted below (negative, for sorting), and the grafted document."""
         for section_id, graft in grafts.items():
             host, row = owners[section_id], owners[section_id].rows_by_id[section_id]
-            self._hosts[id(graft)] = (host, row)
             self._grafts[id(host)].append((host.columns.ends[row], -row, graft))
         for below in self._grafts.values():
             below.sort(key=lambda entry: entry[:2])  # if hosts end at the same row, the innermost comes first
@@ -114,15 +125,6 @@ class NodeNumbering:
         document, row = self.locate(number)
         return document.ids[row]
 
-    def parent(self, number: int) -> int:
-        """Return the number of the parent, or -1 at the top."""
-        document, row = self.locate(number)
-        parent_row = document.columns.parents[row]
-        if parent_row >= 0:
-            return self.number_of(document, parent_row)
-        host = self._hosts.get(id(document))
-        return -1 if host is None else self.number_of(*host)
-
     def subtree(self, number: int) -> range:
         """Return the numbers of a node and of all nodes below it."""
         document, row = self.locate(number)
@@ -134,10 +136,6 @@ class NodeNumbering:
             end += self._sizes[id(grafts[index][2])]
             index += 1
         return range(number, end)
-
-    def host(self, document: Document) -> tuple[Document, int] | None:
-        """Return the document and the row that a document is grafted below, or None for the root."""
-        return self._hosts.get(id(document))
 
     def iter_runs(self, numbers: range) -> Iterator[tuple[Document, int, int]]:
         """Yield the runs in a range of nodes: document, first row, and row after the last."""
@@ -176,7 +174,68 @@ class NodeNumbering:
             self._first_rows.append((document, row))
 
 
-class Library(Struct, frozen=True, kw_only=True, dict=True):
+class Node(Struct, frozen=True, kw_only=True, eq=False):
+    """A node of a library. It is made on demand, because a library stores only columns and recently used nodes."""
+
+    id: str
+    """8 hex digits. They stay the same when the document is read again, unless the path changes, or the number of
+    earlier nodes with the same path."""
+    kind: NodeKind
+    level: int
+    """1 to 6 for headings, 0 for a preamble."""
+    title: str
+    """Plain text of the heading, not sanitised; may be empty."""
+    path: tuple[str, ...]
+    """Titles of the nodes above it in its document, from the top, and its own title."""
+    doc: str
+    """Key of its document within the source, or its own key if it is a file or folder; empty for a single document."""
+    url: str | None
+    link_url: str
+    """URL of the page that it leads to if it is a link; else empty."""
+    parent: str | None
+    """Id of the parent node, or None at the top."""
+    ancestors: tuple[str, ...]
+    """Ids of the nodes above it, from the top."""
+    document: Document
+    """The document that it is a row of."""
+    row: int
+    file: Document | None
+    """The document that it stands for if it is a file or link, and loaded; else None."""
+    span: Span
+    """Range of its subtree in its own document. For a file, it is the whole file."""
+    own_span: Span
+    """Range of its own text, up to the next heading. For a file, it ends at the first section below the title."""
+    content_span: Span
+    """Like `span`, but for a loaded link, the range of its whole page."""
+    own_content_span: Span
+    """Like `own_span`, but for a loaded link, the range of its page's own text."""
+    has_children: bool
+    """Whether there are loaded nodes below it."""
+    is_loaded: bool
+    """False while its children have not been read or fetched, or if its file or page could not be read."""
+    problem: str
+    """Why its file or page could not be read; empty if it was read or not yet tried."""
+
+
+class Place(NamedTuple):
+    """Where a span is in its document."""
+
+    first_line: int
+    """1-based, like all of these."""
+    last_line: int
+    page: int | None
+    """Page on which it starts, or None in a document without pages."""
+    last_page: int | None
+
+
+class _Owners(dict[str, Document]):
+    """The document of each node, by the node's id."""
+
+    def __missing__(self, section_id: str) -> Document:
+        raise UnknownSectionError(section_id)
+
+
+class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     """A tree of nodes over one or more documents, with their texts.
 
     Each method that takes an id raises `UnknownSectionError` if no loaded node has it.
@@ -209,18 +268,22 @@ class Library(Struct, frozen=True, kw_only=True, dict=True):
         """Id of the whole library, which no node has."""
         return make_node_id(self.root.key, (), 0)
 
-    @property
+    @cached_property
     def documents(self) -> tuple[Document, ...]:
         """Every loaded document, the root first."""
         return (self.root, *self.grafts.values())
 
     @cached_property
-    def _owners(self) -> dict[str, Document]:
-        """Document of each node, by the node's id."""
-        owners: dict[str, Document] = {}
+    def _owners(self) -> _Owners:
+        owners = _Owners()
         for document in reversed(self.documents):  # if two have the same id, the first one counts
             owners.update(dict.fromkeys(document.ids, document))
         return owners
+
+    @cached_property
+    def hosts(self) -> Mapping[int, str]:
+        """Id of the node that each document is grafted below, by the ``id()`` of the document."""
+        return {id(document): node_id for node_id, document in self.grafts.items()}
 
     @cached_property
     def documents_by_key(self) -> Mapping[str, Document]:
@@ -236,79 +299,25 @@ class Library(Struct, frozen=True, kw_only=True, dict=True):
         return section_id in self._owners
 
     def __len__(self) -> int:
-        return sum(len(document.columns) for document in self.documents)
+        return len(self._owners)
 
-    def locate(self, section_id: str) -> tuple[Document, int]:
-        """Return the document and the row of a node."""
-        document = self._owners.get(section_id)
-        if document is None:
-            raise UnknownSectionError(section_id)
-        return document, document.rows_by_id[section_id]
-
-    def get_label(self, section_id: str) -> NodeLabel:
-        """Return the id, kind and title of a node, much faster than `node`."""
-        document, row = self.locate(section_id)
-        columns = document.columns
-        has_children = columns.ends[row] - row > 1
-        if not has_children and self.grafts:
-            graft = self.grafts.get(section_id)
-            has_children = graft is not None and len(graft.columns) > 0
-        return NodeLabel(section_id, columns.kinds[row], columns.titles[row], has_children)
-
-    def is_loaded(self, section_id: str) -> bool:
-        """Check whether the children of a node are known. A file or page that could not be read is not loaded."""
-        document, row = self.locate(section_id)
-        is_known = document.columns.kinds[row] not in LOADED_ON_DEMAND
-        return is_known or self.loaded_document(section_id) is not None
-
-    def get_canonical_link(self, section_id: str) -> str:
-        """Return the id of the node that the page of a link is grafted below: the first link to it that was opened."""
-        return self.aliases.get(section_id, section_id)
-
-    def loaded_document(self, section_id: str) -> Document | None:
-        """Return the document of a file or link, or None if the node is neither or is not loaded."""
-        graft = self.grafts.get(self.get_canonical_link(section_id))
-        return None if graft is None or graft.problem else graft
-
-    def list_unloaded_files(self) -> tuple[str, ...]:
-        """List the files of the folder that have not been read yet, in order."""
+    @cached_property
+    def unloaded_files(self) -> tuple[str, ...]:
+        """The files of the folder that have not been read yet, in order."""
         kinds = self.root.columns.kinds
         rows = (row for row, kind in enumerate(kinds) if kind is NodeKind.FILE)
         return tuple(self.root.ids[row] for row in rows if self.root.ids[row] not in self.grafts)
-
-    def title_of(self, section_id: str) -> str:
-        """Return the title of a node, much faster than `node`."""
-        document, row = self.locate(section_id)
-        return document.columns.titles[row]
-
-    def parent(self, section_id: str) -> str | None:
-        """Return the id of the parent of a node, or None at the top."""
-        document, row = self.locate(section_id)
-        parent_row = document.columns.parents[row]
-        if parent_row >= 0:
-            return document.ids[parent_row]
-        host = self.numbering.host(document)
-        return None if host is None else host[0].ids[host[1]]
-
-    def ancestors(self, section_id: str) -> tuple[str, ...]:
-        """Return the ids of the nodes above a node, from the top."""
-        ids: list[str] = []
-        parent = self.parent(section_id)
-        while parent is not None:
-            ids.append(parent)
-            parent = self.parent(parent)
-        return tuple(reversed(ids))
 
     def children(self, section_id: str) -> tuple[str, ...]:
         """Return the ids of the children of a node, or of the top nodes for `root_id`."""
         if section_id == self.root_id:
             return self.root.list_children(-1)
-        document, row = self.locate(section_id)
-        graft = self.grafts.get(section_id)
-        return document.list_children(row) + (graft.list_children(-1) if graft else ())
+        document, graft = self._owners[section_id], self.grafts.get(section_id)
+        return document.list_children(document.rows_by_id[section_id]) + (graft.list_children(-1) if graft else ())
 
+    @cached_property
     def title_id(self) -> str | None:
-        """Return the id of the title: the only top-level node besides preambles, if it is a heading with children.
+        """Id of the title: the only top-level node besides preambles, if it is a heading with children.
 
         Its children are then the top of the outline.
         """
@@ -317,19 +326,23 @@ class Library(Struct, frozen=True, kw_only=True, dict=True):
 
     def walk(self, section_id: str | None = None) -> Iterator[str]:
         """Yield the ids of all loaded nodes in order, or only of one node and all nodes below it."""
-        numbers = range(len(self)) if section_id is None else self._number_subtree(section_id)
-        for document, start, end in self.numbering.iter_runs(numbers):
+        for document, start, end in self.iter_runs(section_id):
             yield from document.ids[start:end]
 
-    def _number_subtree(self, section_id: str) -> range:
-        return self.numbering.subtree(self.numbering.number_of(*self.locate(section_id)))
+    def iter_runs(self, section_id: str | None = None) -> Iterator[tuple[Document, int, int]]:
+        """Yield the same nodes as `walk`, as rows of documents: document, first row, and row after the last."""
+        numbers = range(len(self))
+        if section_id is not None:
+            node = self.node(section_id)
+            numbers = self.numbering.subtree(self.numbering.number_of(node.document, node.row))
+        return self.numbering.iter_runs(numbers)
 
     def source_of(self, section_id: str) -> LibrarySource | None:
         """Return the source of a node, or None if the library has only the source that it was opened with."""
         if not self.sources:
             return None
-        top_id = next(iter(self.ancestors(section_id)), section_id)
-        title = self.title_of(top_id)
+        top_id = next(iter(self.node(section_id).ancestors), section_id)
+        title = self.node(top_id).title
         by_key = {source.key: source for source in self.sources}
         return by_key.get(title) or by_key.get("")
 
@@ -353,7 +366,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True):
         """Digest of a document's text. For a folder, digest of its paths and loaded files, without linked pages."""
         if not self.root.columns.has_files:
             return self.root.content_hash
-        files = [graft for node_id, graft in self.grafts.items() if self.get_label(node_id).kind is NodeKind.FILE]
+        files = [graft for node_id, graft in self.grafts.items() if self.node(node_id).kind is NodeKind.FILE]
         parts = [f"{document.key}\x1f{document.content_hash}" for document in (self.root, *files)]
         return hash_text("\n".join(sorted([*parts, *map("\x1f".join, self.root.columns.paths())])))
 
@@ -361,101 +374,107 @@ class Library(Struct, frozen=True, kw_only=True, dict=True):
         """Return the node with this id. Up to 1,000 nodes are cached."""
         if (node := self._nodes.get(section_id)) is not None:
             return node
+        document = self._owners[section_id]
+        row, columns, key = document.rows_by_id[section_id], document.columns, document.key
+        kind, title, parent_row = columns.kinds[row], columns.titles[row], columns.parents[row]
+        parent_id = document.ids[parent_row] if parent_row >= 0 else self.hosts.get(id(document))
+        parent = None if parent_id is None else self.node(parent_id)
+        path = (title,) if parent is None or parent_row < 0 else (*parent.path, title)
+        # The page of a link is grafted below the first link to it that was opened.
+        graft = self.grafts.get(self.aliases.get(section_id, section_id)) if self.grafts else None
+        file = None if graft is None or graft.problem else graft
+        start, last = columns.starts[row], columns.ends[row]
+        span, own_span = (
+            Span(doc=key, start=start, end=columns.starts[last]),
+            Span(doc=key, start=start, end=columns.starts[row + 1]),
+        )
+        content_span, own_content_span = span, own_span
+        if file is not None:
+            content_span = Span(doc=file.key, start=0, end=len(file.text))
+            own_content_span = Span(doc=file.key, start=0, end=file.columns.starts[file.head_rows])
+        is_file = kind is NodeKind.FILE
         if len(self._nodes) >= _CACHED_NODES_MAX:
             self._nodes.clear()
-        document, row = self.locate(section_id)
-        graft = self.grafts.get(self.get_canonical_link(section_id))
-        columns = document.columns
-        kind = columns.kinds[row]
-        start, end_row = columns.starts[row], columns.ends[row]
-        end = columns.starts[end_row]
-        first, own_last = self.lines_of(self.own_span(section_id))
-        runs = self.numbering.iter_runs(self._number_subtree(section_id))
-        path = columns.path(row)
         node = self._nodes[section_id] = Node(
             id=section_id,
             kind=kind,
             level=columns.levels[row],
-            title=columns.titles[row],
+            title=title,
             path=path,
-            doc="/".join(path) if kind in _LISTED_KINDS else document.key,
+            doc="/".join(path) if kind in _LISTED_KINDS else key,
             url=columns.urls[row] or document.url,
-            parent=self.parent(section_id),
-            start_line=first,
-            end_line=self.lines_of(self.span(section_id))[1],
-            own_end_line=own_last,
-            page=document.page_at(start),
-            page_end=document.page_at(max(start, end - 1)),
-            tokens=sum(part.tokens_before[last] - part.tokens_before[first] for part, first, last in runs),
-            own_tokens=document.own_tokens[row],
-            is_loaded=self.is_loaded(section_id),
-            problem=graft.problem if graft is not None else "",
+            link_url=columns.urls[row] if kind is NodeKind.LINK else "",
+            parent=parent_id,
+            ancestors=() if parent is None else (*parent.ancestors, parent.id),
+            document=document,
+            row=row,
+            file=file,
+            span=content_span if is_file else span,
+            own_span=own_content_span if is_file else own_span,
+            content_span=content_span,
+            own_content_span=own_content_span,
+            has_children=last > row + 1 or (section_id in self.grafts and bool(self.grafts[section_id].columns.kinds)),
+            is_loaded=file is not None or kind not in LOADED_ON_DEMAND,
+            problem="" if graft is None else graft.problem,
         )
         return node
 
-    def own_span(self, section_id: str) -> Span:
-        """Return the span of a node's own text. For a file, it ends at the first section below the title."""
-        return self._find_span(section_id, is_own=True)
+    def count_tokens(self, section_id: str) -> tuple[int, int]:
+        """Return the estimated tokens of a node's own text, and of its subtree."""
+        node = self.node(section_id)
+        document, row = node.document, node.row
+        parts = self.iter_runs(section_id) if self.grafts else ((document, row, document.columns.ends[row]),)
+        tokens = sum(part.tokens_before[last] - part.tokens_before[first] for part, first, last in parts)
+        return document.own_tokens[row], tokens
 
-    def span(self, section_id: str) -> Span:
-        """Return the span of a node's subtree in its own document. For a file, it is the whole file."""
-        return self._find_span(section_id)
+    def get_place(self, span: Span) -> Place:
+        """Return the lines and pages of a span."""
+        document, end = self.documents_by_key[span.doc], max(span.start, span.end - 1)
+        lines, pages = document.line_starts, document.page_starts
+        first, last = max(1, bisect_right(lines, span.start)), max(1, bisect_right(lines, end))
+        if not pages:
+            return Place(first, last, None, None)
+        return Place(first, last, max(1, bisect_right(pages, span.start)), max(1, bisect_right(pages, end)))
 
-    def get_own_content_span(self, section_id: str) -> Span:
-        """Like `own_span`, but for a loaded link, return the span of its page's own text."""
-        return self._find_span(section_id, is_own=True, follows_link=True)
-
-    def get_content_span(self, section_id: str) -> Span:
-        """Like `span`, but for a loaded link, return the span of its whole page."""
-        return self._find_span(section_id, follows_link=True)
-
-    def _find_span(self, section_id: str, *, is_own: bool = False, follows_link: bool = False) -> Span:
-        document, row = self.locate(section_id)
-        columns = document.columns
-        file = self.loaded_document(section_id) if follows_link or columns.kinds[row] is NodeKind.FILE else None
-        if file is not None:
-            end = file.columns.starts[file.head_rows] if is_own else len(file.text)
-            return Span(doc=file.key, start=0, end=end)
-        end_row = row + 1 if is_own else columns.ends[row]
-        return Span(doc=document.key, start=columns.starts[row], end=columns.starts[end_row])
-
-    def text_at(self, span: Span, *, length_max: int | None = None) -> str:
-        """Return the exact text of a span, or only its first `length_max` characters."""
-        end = span.end if length_max is None else min(span.end, span.start + length_max)
-        return self.document(span.doc).text[span.start : end]
+    def text_at(self, span: Span) -> str:
+        """Return the exact text of a span."""
+        return self.documents_by_key[span.doc].text[span.start : span.end]
 
     def clean_text(self, span: Span) -> str:
-        """Return the text of a span, with page furniture replaced by as many spaces."""
-        return self.document(span.doc).clean_text(span.start, span.end)
+        """Return the text of a span, with page footers replaced by as many spaces.
 
-    def own_text(self, section_id: str, *, length_max: int | None = None) -> str:
-        """Return a node's own text, up to the next heading of any level, or only its first `length_max` characters."""
-        return self.text_at(self.own_span(section_id), length_max=length_max)
-
-    def document(self, key: str) -> Document:
-        """Return the loaded document with this key."""
-        return self.documents_by_key[key]
-
-    def lines_of(self, span: Span) -> tuple[int, int]:
-        """Return the 1-based first and last line of a span, both inclusive."""
-        starts = self.document(span.doc).line_starts
-        return max(1, bisect_right(starts, span.start)), max(1, bisect_right(starts, span.end - 1))
+        Footers are part of the source, but not of its sentences. A line with only a number n is a footer if the page
+        before ends with n - 1, or the page after with n + 1.
+        """
+        text, start, end = self.documents_by_key[span.doc].text, span.start, span.end
+        window = max(0, start - _FOOTER_CONTEXT_LENGTH), min(len(text), end + _FOOTER_CONTEXT_LENGTH)
+        found = list(_FOOTER.finditer(text, *window))
+        page_numbers: set[int] = set()
+        for before, after in pairwise([footer for footer in found if footer["number"]]):
+            is_page = after.start() - before.end() >= _PAGE_LENGTH_MIN
+            if is_page and int(after["number"]) == int(before["number"]) + 1:
+                page_numbers |= {before.start(), after.start()}
+        piece = text[start:end]
+        for footer in found:
+            first, last = footer.start("line") - start, footer.end("line") - start
+            if (not footer["number"] or footer.start() in page_numbers) and first >= 0 and last <= len(piece):
+                piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"
+        return piece
 
     def section_at(self, doc: str, offset: int) -> str | None:
         """Return the id of the node whose own text contains the character at `offset` of a document, or None."""
-        document = self.document(doc)
-        row = bisect_right(document.columns.starts, offset, 0, len(document.columns)) - 1
+        document = self.documents_by_key[doc]
+        row = bisect_right(document.columns.starts, offset, 0, len(document.columns.kinds)) - 1
         return document.ids[row] if row >= 0 else None
 
     def summary(self, section_id: str) -> str:
         """Return the model's summary of a file, or of a section with its subsections, or an empty string."""
         if not self.summaries:
             return ""
-        file = self.loaded_document(section_id)
-        if file is not None:
-            return self.summaries.get(file.content_hash, "")
-        document, row = self.locate(section_id)
-        return document.get_summary(row, self.summaries)
+        node = self.node(section_id)
+        if node.file is not None:
+            return self.summaries.get(node.file.content_hash, "")
+        return node.document.get_summary(node.row, self.summaries)
 
     def graft_all(self, documents: Mapping[str, Document]) -> Library:
         """Return a library that also has `documents`, each under the id of the node that it is grafted below.
@@ -465,7 +484,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True):
         lead to one document, it is grafted below the first of them, and the others become aliases.
         """
         for section_id in documents:
-            self.locate(section_id)
+            self.node(section_id)
         # Reversed, so that the first node of each document counts.
         hosts = {graft.key: node_id for node_id, graft in reversed([*self.grafts.items()]) if not graft.problem}
         new_aliases = {}

@@ -70,7 +70,7 @@ def resolve_link(
     except ValueError:
         return DeadLink("This link is not a valid address.")
     fragment, path = unquote(parts.fragment), unquote(parts.path)
-    base = library.locate(section_id)[0].url
+    base = library.node(section_id).document.url
     is_relative = not parts.scheme and not parts.netloc
     if (parts.scheme in ("http", "https") and parts.netloc) or (base and path and is_relative):
         url = urljoin(base or "", href.strip())
@@ -86,7 +86,7 @@ def find_fragment(library: Library, section_id: str, fragment: str) -> SectionLi
 
     The fragment is an anchor or the title of a heading.
     """
-    document, _ = library.locate(section_id)
+    document = library.node(section_id).document
     row = document.anchors.get(fragment.lower(), document.anchors.get(make_anchor(fragment)))
     if row is not None:
         return SectionLink(document.ids[row])
@@ -108,7 +108,7 @@ def locate_section(library: Library, section_id: str) -> DocumentFile | None:
 
 
 def _enter_document(library: Library, node_id: str, fragment: str) -> SectionLink:
-    document = library.loaded_document(node_id) if fragment else None
+    document = library.node(node_id).file if fragment else None
     found = find_fragment(library, document.ids[0], fragment) if document is not None and document.ids else None
     return found or SectionLink(node_id)
 
@@ -121,7 +121,7 @@ def _find_link_to_url(library: Library, url: str) -> str | None:
         if NodeKind.LINK in columns.kinds and wanted in columns.urls:
             row = columns.urls.index(wanted)
             if columns.kinds[row] is NodeKind.LINK:
-                return library.get_canonical_link(document.ids[row])
+                return library.aliases.get(document.ids[row], document.ids[row])
     return None
 
 
@@ -196,7 +196,7 @@ def _is_named(path: str, name: str) -> bool:
 
 def _resolve_footnote(mark: str, library: Library, section_id: str) -> SectionLink | DeadLink:
     """Resolve the mark `[^1]` to its footnote, and `[^1]:`, which starts the footnote, to the first mark."""
-    document, _ = library.locate(section_id)
+    document = library.node(section_id).document
     name = mark.removesuffix(":")
     pattern = rf"(?P<indent>(?:\A|(?<=[\r\n]))[^\S\r\n]{{0,3}})?(?P<mark>{re.escape(name)})(?P<colon>:)?"
     for match in re.finditer(pattern, document.text, re.IGNORECASE):

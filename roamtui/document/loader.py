@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.document import Document, NodeRow, build_columns
-from roamtui.document.library import Library
-from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind
+from roamtui.document.library import Library, Node
+from roamtui.document.node import NodeKind
 from roamtui.document.parallel import run_parallel
 from roamtui.document.parse import parse_source_text
 from roamtui.document.web_loader import open_web_source, parse_page
@@ -54,20 +54,6 @@ class LoadingOptions(Struct, frozen=True, kw_only=True):
             return frozenset(map(origin_of, self.allowed))
         except SourceError as error:
             raise UsageError(f"--allow-origin or web.allow: {error}") from None
-
-
-def is_loadable(library: Library, node_id: str) -> bool:
-    """Check whether a node is a file or a link that is not loaded, perhaps because loading it failed."""
-    if node_id not in library or library.is_loaded(node_id):
-        return False
-    document, row = library.locate(node_id)
-    return document.columns.kinds[row] in LOADED_ON_DEMAND
-
-
-def get_link_url(library: Library, node_id: str) -> str:
-    """Return the URL of a link, or an empty string for any other node."""
-    document, row = library.locate(node_id)
-    return document.columns.urls[row] if document.columns.kinds[row] is NodeKind.LINK else ""
 
 
 def make_error_document(key: str, problem: str, *, is_page: bool = True) -> Document:
@@ -133,7 +119,7 @@ class Loader:
 
         The document of a node that cannot be read has a `problem`, and a `refused_origin` if nobody has approved it.
         """
-        urls = {node_id: url for node_id in node_ids if (url := get_link_url(library, node_id))}
+        urls = {node_id: url for node_id in node_ids if (url := library.node(node_id).link_url)}
         pages = self._load_pages(library, tuple(dict.fromkeys(urls.values())), approved) if urls else {}
         return {
             node_id: pages[urls[node_id]] if node_id in urls else self._read_file(library.node(node_id))
@@ -147,8 +133,8 @@ class Loader:
         def load_page(url: str) -> Document:
             if url == library.root.url:
                 return make_error_document(url, f"{url} is what you have open: this link leads to itself.")
-            if url in library.documents_by_key and not library.document(url).problem:
-                return library.document(url)
+            if url in library.documents_by_key and not library.documents_by_key[url].problem:
+                return library.documents_by_key[url]
             try:
                 document = parse_page(fetch(url), key=url)
             except OriginNotApprovedError as error:
@@ -180,7 +166,7 @@ class Loader:
     ) -> Mapping[str, tuple[str, ...]]:
         """Return the nodes of each origin that the person must approve before the nodes can be loaded."""
         found: dict[str, tuple[str, ...]] = {}
-        urls = {node_id: url for node_id in node_ids if (url := get_link_url(library, node_id))}
+        urls = {node_id: url for node_id in node_ids if (url := library.node(node_id).link_url)}
         allowed = self.allow(approved) if urls else None
         for node_id, url in urls.items():
             if allowed is not None and not allowed.allows(url):
@@ -204,7 +190,7 @@ def add_loader(loader: Loader | None, key: str, other: Loader | None) -> Loader 
 
 def load_files(library: Library, loader: Loader) -> Library:
     """Load all files of a folder that nobody has tried to load yet."""
-    node_ids = library.list_unloaded_files()
+    node_ids = library.unloaded_files
     return library.graft_all(loader.load_batch(library, node_ids, frozenset())) if node_ids else library
 
 
@@ -219,10 +205,10 @@ def load_pages(
     if loader is None:
         return library
     pending = tuple(dict.fromkeys(links))
-    while ready := tuple(link for link in pending if is_loadable(library, link)):
+    while ready := tuple(link for link in pending if link in library and not library.node(link).is_loaded):
         unapproved = loader.list_unapproved_origins(library, ready, approved)
         refusals = {
-            link: make_refusal(get_link_url(library, link), origin)
+            link: make_refusal(library.node(link).link_url, origin)
             for origin, refused in unapproved.items()
             for link in refused
         }

@@ -148,5 +148,5 @@ def _open_outline(fetch: Fetch, url: str, home: FetchedPage) -> Library | None:
     if outline is None:
         return None
     library = Library(source=url, root=parse_source_text(outline, url=outline.source))
-    home_id = next(node_id for node_id in library.walk() if library.get_label(node_id).kind is NodeKind.LINK)
+    home_id = next(node_id for node_id in library.walk() if library.node(node_id).kind is NodeKind.LINK)
     return library if page is None else library.graft_all({home_id: page})

@@ -117,7 +117,8 @@ class _ReplayPage:
             return ""
         self._touched.add(section_id)
         quotes = self._quotes.setdefault(section_id, {})
-        bounds = find_quote(citation.quote, self._library.own_text(section_id)) if citation.quote else None
+        text = self._library.text_at(self._library.node(section_id).own_span)
+        bounds = find_quote(citation.quote, text) if citation.quote else None
         return quotes.setdefault(bounds, name) if bounds is not None else ""
 
     def _render_citation(self, citation: Citation, exchange: Exchange) -> str:
@@ -132,12 +133,12 @@ class _ReplayPage:
         """Render the outline of the touched sections, with the texts of those that answers cite."""
         library = self._library
         touched = [*filter(library.__contains__, self._touched)]
-        shown = {*touched, *chain.from_iterable(map(library.ancestors, touched))}
+        shown = {*touched, *chain.from_iterable(library.node(one).ancestors for one in touched)}
 
         def render_below(section_id: str) -> str:
             items = []
             for child in filter(shown.__contains__, library.children(section_id)):
-                title = escape(sanitise_line(library.title_of(child)))
+                title = escape(sanitise_line(library.node(child).title))
                 if child in self._quotes:
                     title = f"<details><summary>{title}</summary>{self._render_text(child)}</details>"
                 items.append(f'<li id="o-{child}"><div>{title}</div>{render_below(child)}</li>')
@@ -147,7 +148,7 @@ class _ReplayPage:
 
     def _render_text(self, section_id: str) -> str:
         """Render the text of a section with its quotes marked."""
-        text, position, parts = self._library.own_text(section_id), 0, list[str]()
+        text, position, parts = self._library.text_at(self._library.node(section_id).own_span), 0, list[str]()
         for (start, end), name in sorted(self._quotes[section_id].items()):
             first = max(start, position)  # two quotes may share words
             parts += escape(sanitise_text(text[position:first])), f'<mark id="{name}">'

@@ -115,7 +115,7 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> dict[st
             "section_id": finding.section_id,
             "doc": finding.span.doc,
             "path": library.node(finding.section_id).path,
-            "start_line": library.lines_of(finding.span)[0],
+            "start_line": library.get_place(finding.span).first_line,
             "text": text,
             "changes": format_word_diff(claim.quote, text) if finding.standing is ClaimStatus.CHANGED else None,
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
@@ -16,20 +17,30 @@ from roamtui.outline.render import render_outline
 from roamtui.outline.structure import ChildRanges, Reference, resolve_reference, suggest_ids
 from roamtui.search.base import Hit, SearchMode
 
-_NODE_FIELDS = (
-    *("id", "kind", "level", "title", "path", "doc", "url", "parent", "start_line", "end_line", "own_end_line"),
-    *("page", "page_end", "tokens", "own_tokens"),
-)
-"""Fields of a node in the command's JSON, in this order."""
-
 
 def print_outline(library: Library, *, as_json: bool) -> None:
     """Write the outline exactly as a model reads it, or every node of a library as JSON."""
     if as_json:
-        rows = [{name: getattr(node, name) for name in _NODE_FIELDS} for node in map(library.node, library.walk())]
+        rows = [*map(partial(_describe_node, library), library.walk())]
         write_json({"source": library.source, "title": library.title, "sections": rows})
     else:
         write_text(render_outline(library))
+
+
+def _describe_node(library: Library, section_id: str) -> dict[str, object]:
+    node, (own_tokens, tokens) = library.node(section_id), library.count_tokens(section_id)
+    place = library.get_place(node.span)
+    names = ("id", "kind", "level", "title", "path", "doc", "url", "parent")
+    return {
+        **{name: getattr(node, name) for name in names},
+        "start_line": place.first_line,
+        "end_line": place.last_line,
+        "own_end_line": library.get_place(node.own_span).last_line,
+        "page": place.page,
+        "page_end": place.last_page,
+        "tokens": tokens,
+        "own_tokens": own_tokens,
+    }
 
 
 def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
@@ -37,10 +48,11 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
     rows, lines = [], list[str]()
     for rank, hit in enumerate(hits, start=1):
         node = library.node(hit.section_id)
-        place = format_line_range(library, library.span(hit.section_id))
+        place = format_line_range(library, node.span)
         lines += f"{rank}. [{hit.section_id}] {format_path(library, hit.section_id)} ({place})", f"   {hit.snippet}"
         row = {"id": hit.section_id, "doc": node.doc, "path": node.path, "score": hit.score}
-        place_fields = {"start_line": node.start_line, "end_line": node.end_line}
+        first, last, *_ = library.get_place(node.span)
+        place_fields = {"start_line": first, "end_line": last}
         rows.append({**row, **place_fields, "snippet": hit.snippet, "why": hit.why})
     if as_json:
         write_json({"mode": mode, "hits": rows})
@@ -92,7 +104,7 @@ def list_texts(library: Library, reference: Reference) -> list[str]:
     if section_id in library and (problem := library.node(section_id).problem):
         raise SourceError(problem)
     if reference.page is not None:
-        text = library.text_at(library.get_own_content_span(section_id))
+        text = library.text_at(library.node(section_id).own_content_span)
         texts = [text[start:end] for start, end in split_pages(text)[reference.page - 1 : reference.page]]
     elif reference.steps or section_id == library.root_id:
         ranges = ChildRanges.for_section(library, section_id)
@@ -108,9 +120,10 @@ def list_texts(library: Library, reference: Reference) -> list[str]:
 def _iter_texts(library: Library, section_id: str) -> Iterator[str]:
     """Yield the text of a section, or of each loaded file of a folder."""
     if library.node(section_id).kind is not NodeKind.FOLDER:
-        yield library.text_at(library.get_content_span(section_id))
+        yield library.text_at(library.node(section_id).content_span)
         return
     for node_id in library.walk(section_id):
-        if library.get_label(node_id).kind is NodeKind.FILE and library.loaded_document(node_id) is not None:
-            text = library.text_at(library.span(node_id))
+        node = library.node(node_id)
+        if node.kind is NodeKind.FILE and node.file is not None:
+            text = library.text_at(node.span)
             yield text if not text or text.endswith(("\n", "\r")) else f"{text}\n"

@@ -17,8 +17,8 @@ from itertools import takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.document.library import Library
-from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, Span
+from roamtui.document.library import Library, Node
+from roamtui.document.node import LOADED_ON_DEMAND, NodeKind, Span
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import (
     Delivered,
@@ -91,7 +91,7 @@ def render_section(library: Library, requested: str, *, delivered: Delivered, no
         name = shorten(sanitise_line(requested), 80)
         problem = f'"{name}" is no section id, and no path or title that one section alone has.'
         return ExpandedBlock(section_id=None, text=f"{problem} Nearest: {nearest}." if nearest else problem)
-    reference = replace(reference, section_id=library.get_canonical_link(reference.section_id))
+    reference = replace(reference, section_id=library.aliases.get(reference.section_id, reference.section_id))
     node = library.node(reference.section_id)
     if reference.steps or node.kind is NodeKind.FOLDER:
         return _make_range_block(library, reference, delivered, nonce)
@@ -107,9 +107,9 @@ def _make_section_block(
     library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str
 ) -> ExpandedBlock:
     page_note = ""
-    own = library.get_own_content_span(node.id)
-    if reference.page is None and node.tokens <= WHOLE_TOKENS_MAX:
-        wanted = library.get_content_span(node.id)
+    own, tokens = node.own_content_span, library.count_tokens(node.id)[1]
+    if reference.page is None and tokens <= WHOLE_TOKENS_MAX:
+        wanted = node.content_span
     else:
         pages = split_pages(library.text_at(own))
         number, count = 1 if reference.page is None else reference.page, len(pages)
@@ -122,7 +122,7 @@ def _make_section_block(
             page_note = f"(Page {number} of {count} of this section's own text. {rest})"
     new = _compute_undelivered_spans(library, wanted, delivered)
     has_text = bool(new) or bool(library.text_at(wanted).strip())
-    if not has_text and node.kind in LOADED_ON_DEMAND and node.tokens:
+    if not has_text and node.kind in LOADED_ON_DEMAND and tokens:
         return _make_range_block(library, reference, delivered, nonce)
     if new:
         lines = _render_block(library, node, wanted, new, nonce, delivered)
@@ -142,8 +142,8 @@ def render_open_section(
     `delivered` has the text in the blocks above this one. For `nonce`, see `render_section`.
     """
     node = library.node(section_id)
-    own = library.get_own_content_span(section_id)
-    wanted = library.get_content_span(section_id) if spans and spans[-1].end > own.end else own
+    own = node.own_content_span
+    wanted = node.content_span if spans and spans[-1].end > own.end else own
     return "\n".join(_render_block(library, node, wanted, spans, nonce, delivered))
 
 
@@ -170,7 +170,7 @@ def _render_block(
 ) -> list[str]:
     head = f"[{node.id}] {format_path(library, node.id)} ({format_line_range(library, wanted)})"
     lines = [head, *_render_text(library, node.id, wanted, spans, nonce, delivered)]
-    own = library.get_own_content_span(node.id)
+    own = node.own_content_span
     if wanted.end > own.end:
         return lines
     if own.start < wanted.start:
@@ -199,18 +199,18 @@ def _list_below(library: Library, section_id: str, delivered: Delivered) -> list
     closed = [child for child in children if child not in given]
     lines = fill_lines(library, closed, _LIST_TOKENS, parent_id=section_id)
     if given:
-        names = (f"[{child}] {format_node_title(library.get_label(child), length_max=60)}" for child in given)
+        names = (f"[{child}] {format_node_title(library.node(child), length_max=60)}" for child in given)
         lines.append(f"(Given above: {'; '.join(names)})")
     return ["Below it:", *lines] if lines else []
 
 
 def _is_delivered(library: Library, section_id: str, delivered: Delivered) -> bool:
     """Check whether the model has the whole text of a section and its subsections."""
-    span = library.get_content_span(section_id)
-    if not len(span):
+    span = library.node(section_id).content_span
+    if span.start == span.end:
         return False
     below = (node_id for node_id in library.walk(section_id) if node_id != section_id)
-    if library.grafts and any(library.own_span(node_id).doc != span.doc for node_id in below):
+    if library.grafts and any(library.node(node_id).own_span.doc != span.doc for node_id in below):
         return False
     return not subtract_delivered(span, delivered)
 
@@ -223,7 +223,7 @@ def _render_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
         part = Span(doc=gap.doc, start=start, end=end)
         if library.text_at(part).strip():
             is_given = (start, end) not in missing
-            first, last = library.lines_of(part)
+            first, last, *_ = library.get_place(part)
             names = "; ".join(_format_section_names(library, part))
             state = "given above" if is_given else "not given here, open it by its id"
             lines.append(f"(lines {first}-{last}, {names}: {state})")
@@ -232,13 +232,11 @@ def _render_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
 
 def _format_section_names(library: Library, part: Span) -> list[str]:
     """Return ids and titles of the sections in a range of text."""
-    document = library.document(part.doc)
+    document = library.documents_by_key[part.doc]
     starts = document.columns.starts
     first = bisect_right(starts, part.start) - 1
     rows = list(takewhile(lambda row: starts[row] < part.end, range(first, len(document.columns))))
-    names = [
-        f"[{document.ids[row]}] {format_node_title(library.get_label(document.ids[row]))}" for row in rows[:_NAMES_MAX]
-    ]
+    names = [f"[{document.ids[row]}] {format_node_title(library.node(document.ids[row]))}" for row in rows[:_NAMES_MAX]]
     return [*names, f"+{len(rows) - _NAMES_MAX} more"] if len(rows) > _NAMES_MAX else names
 
 
@@ -262,9 +260,11 @@ def _make_range_block(library: Library, reference: Reference, delivered: Deliver
     is_small = (
         bool(steps) and not is_root and ranges.tokens_before[end] - ranges.tokens_before[start] <= WHOLE_TOKENS_MAX
     )
-    if is_small and library.get_label(children[start]).kind is NodeKind.SECTION:
-        in_one_document = not library.grafts or len({library.span(child).doc for child in children[start:end]}) == 1
-        first, last = library.span(children[start]), library.span(children[end - 1])
+    if is_small and library.node(children[start]).kind is NodeKind.SECTION:
+        in_one_document = (
+            not library.grafts or len({library.node(child).span.doc for child in children[start:end]}) == 1
+        )
+        first, last = library.node(children[start]).span, library.node(children[end - 1]).span
         whole = Span(doc=first.doc, start=first.start, end=last.end)
         if in_one_document and (new := _compute_undelivered_spans(library, whole, delivered)):
             text = _render_text(library, parent_id, whole, new, nonce, delivered)
@@ -285,7 +285,7 @@ def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = 
 
 def list_id_marks(library: Library, span: Span, *, skipped_id: str | None = None) -> dict[int, str]:
     """Return the marks to insert into the text of a span, by their offset in it: at the ends of headings and links."""
-    document = library.document(span.doc)
+    document = library.documents_by_key[span.doc]
     starts, kinds = document.columns.starts, document.columns.kinds
     marks: dict[int, str] = {}
     for row in range(bisect_left(starts, span.start, hi=len(kinds)), len(kinds)):

@@ -9,8 +9,8 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from roamtui.document.library import Library
-from roamtui.document.node import Node, NodeKind, NodeLabel, Span
+from roamtui.document.library import Library, Node
+from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import sanitise_line, shorten, strip_anchor
 from roamtui.document.text import format_tokens, measure_front_matter, normalise_line_ends
 from roamtui.markdown.inline import strip_tags
@@ -45,7 +45,7 @@ def escape(text: str) -> str:
     return _ID_MARK.sub(r"(\1)", line)
 
 
-def format_node_title(node: Node | NodeLabel, *, length_max: int = TITLE_LENGTH_MAX) -> str:
+def format_node_title(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
     """Format the title of a node. If it has none, return words that replace it."""
     title = node.title
     if not title and node.kind is NodeKind.PREAMBLE:
@@ -53,10 +53,10 @@ def format_node_title(node: Node | NodeLabel, *, length_max: int = TITLE_LENGTH_
     return _format_title(title, length_max)
 
 
-def format_node_and_heading(library: Library, node: Node | NodeLabel, *, length_max: int = TITLE_LENGTH_MAX) -> str:
+def format_node_and_heading(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
     """Format the title of a node. For a file, add the title of its text, unless the name of the file says it."""
     name = format_node_title(node, length_max=length_max)
-    file = library.loaded_document(node.id) if library.grafts and node.kind is NodeKind.FILE else None
+    file = node.file if node.kind is NodeKind.FILE else None
     if file is None or file.sole_row is None:
         return name
     title = shorten(strip_anchor(escape(file.columns.titles[file.sole_row])), length_max)
@@ -71,8 +71,7 @@ def _format_title(title: str, length_max: int) -> str:
 
 def format_line_range(library: Library, span: Span) -> str:
     """Format the line numbers of a span. If the document has pages, the page numbers come first."""
-    first, last = library.lines_of(span)
-    page, last_page = map(library.document(span.doc).page_at, (span.start, max(span.start, span.end - 1)))
+    first, last, page, last_page = library.get_place(span)
     pages = "" if page is None else f"p. {page}, " if page == last_page else f"p. {page}-{last_page}, "
     return f"{pages}lines {first}-{last}"
 
@@ -81,45 +80,47 @@ def format_path(library: Library, section_id: str) -> str:
     """Join the titles from the top down to a node with ``>``, except for a title that repeats the one before."""
     names: list[str] = []
     words_before = ""
-    for node_id in (*library.ancestors(section_id), section_id):
-        heading = library.get_label(node_id)
-        name = format_node_title(heading, length_max=80)
-        words = _NON_WORD.sub("", name.rpartition(".")[0] if heading.kind is NodeKind.FILE else name).casefold()
+    for node_id in (*library.node(section_id).ancestors, section_id):
+        node = library.node(node_id)
+        name = format_node_title(node, length_max=80)
+        words = _NON_WORD.sub("", name.rpartition(".")[0] if node.kind is NodeKind.FILE else name).casefold()
         if not words or words != words_before:
             names.append(name)
         words_before = words
     return " > ".join(names)
 
 
-def format_size(library: Library, node: Node) -> str:
+def format_size(library: Library, section_id: str) -> str:
     """Format the tokens that a model gets when it opens a node, and those of its subtree if there are more.
 
     Examples are ``120``, ``300 of 12k``, and ``list of 12k`` if the node gives only titles.
     """
-    tokens = format_tokens(node.tokens)
+    node = library.node(section_id)
+    own_tokens, all_tokens = library.count_tokens(section_id)
+    tokens = format_tokens(all_tokens)
     if not node.is_loaded:
         if node.kind is NodeKind.LINK:
             return "page, not fetched" if node.problem else "page"
         return "could not be read" if node.problem else "not loaded"
-    file = library.loaded_document(node.id)
-    own_tokens = node.own_tokens if file is None else file.tokens_before[file.head_rows]
-    if own_tokens >= node.tokens:
+    if node.file is not None:
+        own_tokens = node.file.tokens_before[node.file.head_rows]
+    if own_tokens >= all_tokens:
         return tokens
-    if not has_own_text(library, node.id):
-        return f"list of {tokens}" if node.tokens > WHOLE_TOKENS_MAX else tokens
+    if not has_own_text(library, section_id):
+        return f"list of {tokens}" if all_tokens > WHOLE_TOKENS_MAX else tokens
     return f"{format_tokens(own_tokens)} of {tokens}"
 
 
 def has_own_text(library: Library, section_id: str) -> bool:
     """Check whether the own text of a node contains more than white space, its heading and front matter."""
-    kind = library.get_label(section_id).kind
-    if kind is NodeKind.FOLDER:
+    node = library.node(section_id)
+    if node.kind is NodeKind.FOLDER:
         return False
-    text = library.own_text(section_id)
-    if kind is NodeKind.PREAMBLE:
+    text = library.text_at(node.own_span)
+    if node.kind is NodeKind.PREAMBLE:
         normalised = normalise_line_ends(text)
         return bool(normalised[measure_front_matter(normalised) :].strip())
-    return bool((strip_heading(text) if kind is NodeKind.SECTION else text).strip())
+    return bool((strip_heading(text) if node.kind is NodeKind.SECTION else text).strip())
 
 
 def strip_heading(own_text: str) -> str:
@@ -155,14 +156,13 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
 
     Marks of lists, quotes, bold text and code are left out, and so are lines of markup, such as rules and fences.
     """
-    file = library.loaded_document(section_id)
-    if file is not None and file.sole_row is not None:
-        section_id = file.ids[file.sole_row]
-    kind = library.get_label(section_id).kind
-    span = library.own_span(section_id)
+    node = library.node(section_id)
+    if node.file is not None and node.file.sole_row is not None:
+        node = library.node(node.file.ids[node.file.sole_row])
+    span = node.own_span
     text = library.clean_text(replace(span, end=min(span.end, span.start + _OPENING_SCANNED_LENGTH)))
-    body = strip_heading(text) if kind is NodeKind.SECTION else normalise_line_ends(text)
-    in_front_matter = kind is NodeKind.PREAMBLE and body.startswith("---")
+    body = strip_heading(text) if node.kind is NodeKind.SECTION else normalise_line_ends(text)
+    in_front_matter = node.kind is NodeKind.PREAMBLE and body.startswith("---")
     for line in islice(_COMMENT.sub("", body).split("\n"), 80):
         if not line.strip():
             yield ""

@@ -13,8 +13,8 @@ from itertools import count, takewhile
 
 from msgspec import Struct, field
 
-from roamtui.document.library import Library
-from roamtui.document.node import Node, NodeKind
+from roamtui.document.library import Library, Node
+from roamtui.document.node import NodeKind
 from roamtui.document.plain import shorten
 from roamtui.document.text import estimate_tokens
 from roamtui.outline.labels import (
@@ -110,17 +110,17 @@ def render_outline(library: Library, *, budget_tokens: int | None = None) -> str
         library: The library to outline, including nodes that are not loaded yet.
         budget_tokens: Maximum number of estimated tokens, or None for the default, which fits any context window.
     """
-    if not len(library):
+    if not library.root.columns.kinds:
         return "(The document is empty.)\n"
-    title_id = library.title_id()
+    title_id = library.title_id
     roots = list_roots(library)
     outside_title: tuple[str, ...] = ()
     if title_id is None:
         name = shorten(escape(library.title), TITLE_LENGTH_MAX)
     else:
         node = library.node(title_id)
-        name = f"[{title_id}] {format_node_title(node)} ({format_size(library, node)})"
-        outside_title = tuple(takewhile(lambda root: library.parent(root) is None, roots))  # they come first
+        name = f"[{title_id}] {format_node_title(node)} ({format_size(library, title_id)})"
+        outside_title = tuple(takewhile(lambda root: library.node(root).parent is None, roots))  # they come first
     head = [f"Outline of {name}", _LEGEND]
     budget = compute_outline_budget(library, None) if budget_tokens is None else budget_tokens
     lines = fill_lines(
@@ -175,6 +175,8 @@ def fill_lines(
 class _Line(Struct, eq=False):
     entry: OutlineEntry
     node: Node
+    tokens: int
+    """Tokens of its subtree."""
     depth: int
     text: str
     below: list[_Line] = field(default_factory=list)
@@ -206,11 +208,11 @@ class _Outline(Struct):
     def _make_line(self, entry: OutlineEntry, depth: int, name_length_max: int = _NAME_LENGTHS[0]) -> _Line:
         node = self.library.node(entry.section_id)
         name = shorten(entry.name, name_length_max)
-        text = f"{'  ' * depth}- [{entry.section_id}] {name} ({format_size(self.library, node)})"
+        text = f"{'  ' * depth}- [{entry.section_id}] {name} ({format_size(self.library, node.id)})"
         if not entry.below and node.is_loaded and node.kind is NodeKind.SECTION and _is_generic(node.title):
             opening = extract_opening_words(self.library, node.id)
             text = f"{text}: {opening}" if opening else text
-        return _Line(entry, node, depth, text)
+        return _Line(entry, node, self.library.count_tokens(node.id)[1], depth, text)
 
     def add_lines_below(self, roots: Sequence[_Line]) -> None:
         """Add lines below these as long as they fit: first below folders, then below large nodes near the top."""
@@ -243,8 +245,8 @@ class _Outline(Struct):
 
     def _rank_line(self, line: _Line) -> tuple[bool, bool, float] | None:
         """Return a sort key, which is lowest for the most useful line to expand, or None if expanding is useless."""
-        unread = sum(not self.library.is_loaded(node_id) for node_id in line.entry.below[:_RANGE_CHILDREN])
-        tokens = line.node.tokens + unread * _ASSUMED_PAGE_TOKENS  # the size of an unread page is unknown
+        unread = sum(not self.library.node(node_id).is_loaded for node_id in line.entry.below[:_RANGE_CHILDREN])
+        tokens = line.tokens + unread * _ASSUMED_PAGE_TOKENS  # the size of an unread page is unknown
         if not line.entry.below or tokens < _EXPANDED_TOKENS_MIN:
             return None
         worth = tokens / (line.depth + 1)
@@ -276,11 +278,11 @@ class _Outline(Struct):
             pending += reversed(line.below)
             if not line.below and not line.rest:
                 leaves.append(line)
-        leaves.sort(key=lambda line: -line.node.tokens)
-        unseen_tokens = sum(line.node.tokens for line in leaves)
+        leaves.sort(key=lambda line: -line.tokens)
+        unseen_tokens = sum(line.tokens for line in leaves)
         for line in leaves:
-            share = self.tokens_left * line.node.tokens // max(1, unseen_tokens)
-            unseen_tokens -= line.node.tokens
+            share = self.tokens_left * line.tokens // max(1, unseen_tokens)
+            unseen_tokens -= line.tokens
             fair_length = max(_PREVIEW_LENGTH, _CHARACTERS_PER_TOKEN * share)
             length_max = min(fair_length, _PREVIEW_LENGTH_MAX, _CHARACTERS_PER_TOKEN * self.tokens_left)
             preview = self._make_preview(line, length_max)
@@ -332,7 +334,7 @@ def _is_generic(title: str) -> bool:
 def _preview_titles_below(library: Library, node: Node, *, length_max: int) -> str:
     """List on one line the titles below a node, vague ones last, and how many are left out."""
     children = list_outline_children(library, node.id)
-    headings = map(library.get_label, children[:_PREVIEW_TITLES_MAX])
+    headings = map(library.node, children[:_PREVIEW_TITLES_MAX])
     titled = [label for label in headings if label.title and (label.has_children or has_own_text(library, label.id))]
     titled.sort(key=lambda label: label.kind not in (NodeKind.FILE, NodeKind.FOLDER) and _is_generic(label.title))
     titles = dict.fromkeys(format_node_title(label, length_max=_TITLE_LENGTH_MAX) for label in titled)

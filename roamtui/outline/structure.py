@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, islice
+from itertools import accumulate
 
 from msgspec import Struct
 
@@ -57,15 +57,15 @@ def make_entry(library: Library, node_id: str) -> OutlineEntry | None:
     names: list[str] = []
     below: tuple[str, ...] = ()
     while True:
-        names.append(format_node_and_heading(library, library.get_label(node_id), length_max=_TITLE_LENGTH_MAX))
+        names.append(format_node_and_heading(library.node(node_id), length_max=_TITLE_LENGTH_MAX))
         canonical = get_canonical_id(library, node_id)
-        file = library.loaded_document(node_id) if canonical != node_id else None
+        file = library.node(node_id).file if canonical != node_id else None
         node_id, below = canonical, list_outline_children(library, canonical)
         if file is not None and file.sole_row:
             opening = normalise_line_ends(file.text[: file.columns.starts[file.sole_row]])
             if opening[measure_front_matter(opening) :].strip():
                 below = (*file.ids[: file.sole_row], *below)
-        if len(below) > 1 or not library.is_loaded(node_id) or has_own_text(library, node_id):
+        if len(below) > 1 or not library.node(node_id).is_loaded or has_own_text(library, node_id):
             break
         if not below:
             return None
@@ -75,15 +75,15 @@ def make_entry(library: Library, node_id: str) -> OutlineEntry | None:
 
 def get_canonical_id(library: Library, node_id: str) -> str:
     """Return the id that opens a node. For a file with a single title, it is the id of the section with that title."""
-    if not library.grafts or library.get_label(node_id).kind is not NodeKind.FILE:
+    node = library.node(node_id)
+    if node.kind is not NodeKind.FILE or node.file is None or node.file.sole_row is None:
         return node_id
-    file = library.loaded_document(node_id)
-    return node_id if file is None or file.sole_row is None else file.ids[file.sole_row]
+    return node.file.ids[node.file.sole_row]
 
 
 def list_roots(library: Library) -> tuple[str, ...]:
     """List the ids at the top of the outline, without preambles that are only white space."""
-    title_id = library.title_id()
+    title_id = library.title_id
     roots = library.children(library.root_id)
     hidden = library.root.hidden_ids
     if title_id is None:
@@ -94,12 +94,12 @@ def list_roots(library: Library) -> tuple[str, ...]:
 
 def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
     """List the children of a node in an outline. For a file with a single title, list the children of that title."""
-    file = library.loaded_document(section_id)
+    file = None if section_id == library.root_id else library.node(section_id).file
     if file is None:
         return library.children(section_id)
     if file.sole_row is not None:
-        return tuple(file.ids[row] for row in file.columns.children(file.sole_row))
-    return tuple(file.ids[row] for row in file.columns.children(-1) if row >= file.head_rows)
+        return file.list_children(file.sole_row)
+    return file.list_children(-1)[file.head_rows :]  # without a preamble
 
 
 class Reference(Struct, frozen=True, kw_only=True):
@@ -154,7 +154,7 @@ def resolve_name(library: Library, text: str) -> str | None:
             if not is_named:
                 continue
             # The nodes above must have the other names in this order. The iterator skips other nodes between them.
-            titles = iter([_fold(library.title_of(node_id)) for node_id in library.ancestors(section_id)])
+            titles = iter([_fold(library.node(node_id).title) for node_id in library.node(section_id).ancestors])
             if all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in above):
                 matching_ids.add(get_canonical_id(library, section_id))
     return matching_ids.pop() if len(matching_ids) == 1 else None
@@ -167,9 +167,12 @@ def _fold(title: str) -> str:
 def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
     """Return up to 3 ids whose digits or titles are most similar to `requested`."""
     wanted = sanitise_line(requested)[:200].strip("[]\"'` ")
-    ids = list(islice(library.walk(), _CANDIDATES_MAX))
-    by_id = _rank_similar(wanted.lower(), {section_id: section_id for section_id in ids})
-    by_title = _rank_similar(wanted, {section_id: library.title_of(section_id) for section_id in ids})
+    titles: dict[str, str] = {}
+    for document, first, end in library.iter_runs():
+        last = min(end, first + _CANDIDATES_MAX - len(titles))
+        titles |= zip(document.ids[first:last], document.columns.titles[first:last], strict=True)
+    by_id = _rank_similar(wanted.lower(), {section_id: section_id for section_id in titles})
+    by_title = _rank_similar(wanted, titles)
     suggested_ids = [section_id for section_id, score in by_id if score >= _ID_SCORE_MIN]
     suggested_ids += [section_id for section_id, score in by_title if score >= _TITLE_SCORE_MIN]
     suggested_ids += [section_id for section_id, _ in by_id]
@@ -180,8 +183,8 @@ def find_unread_pages(library: Library, query: str) -> tuple[str, ...]:
     """Return up to 3 links whose pages were not read, with titles that are most similar to `query`."""
     if not any(NodeKind.LINK in document.columns.kinds for document in library.documents):
         return ()
-    links = [node_id for node_id in library.walk() if library.get_label(node_id).kind is NodeKind.LINK]
-    titles = {node_id: library.title_of(node_id) for node_id in links if not library.is_loaded(node_id)}
+    links = [node_id for node_id in library.walk() if library.node(node_id).kind is NodeKind.LINK]
+    titles = {node_id: library.node(node_id).title for node_id in links if not library.node(node_id).is_loaded}
     return tuple(node_id for node_id, _ in _rank_similar(query, titles))
 
 
@@ -206,11 +209,11 @@ class ChildRanges(Struct, frozen=True):
         """Make the ranges of the outline children of a section."""
         children = list_outline_children(library, section_id)
         if library.grafts or not children:
-            return cls(library, children, [0, *accumulate(library.node(child).tokens for child in children)])
-        document, first_row = library.locate(children[0])
-        before, rows = document.tokens_before, document.rows_by_id
-        end = document.columns.ends[rows[children[-1]]]
-        tokens_before = [before[row] - before[first_row] for row in (*map(rows.__getitem__, children), end)]
+            return cls(library, children, [0, *accumulate(library.count_tokens(child)[1] for child in children)])
+        first = library.node(children[0])
+        before, rows = first.document.tokens_before, first.document.rows_by_id
+        end = first.document.columns.ends[rows[children[-1]]]
+        tokens_before = [before[row] - before[first.row] for row in (*map(rows.__getitem__, children), end)]
         return cls(library, children, tokens_before)
 
     def split(self, start: int, end: int) -> list[tuple[int, int]]:
@@ -256,7 +259,7 @@ class ChildRanges(Struct, frozen=True):
         bounds = self.get_bounds(steps)
         lines = []
         for number, (start, end) in enumerate(self.split(*bounds) if bounds is not None else (), start=1):
-            ends = [self.library.get_label(self.children[index]) for index in dict.fromkeys((start, end - 1))]
+            ends = [self.library.node(self.children[index]) for index in dict.fromkeys((start, end - 1))]
             names = [format_node_title(node, length_max=title_length_max) for node in ends] if title_length_max else []
             count = f"{end - start} section{'s' if end - start > 1 else ''}"
             size = f"({count}, {format_tokens(self.tokens_before[end] - self.tokens_before[start])})"

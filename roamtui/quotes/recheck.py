@@ -126,7 +126,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
     library, section_id, quote = state.library, citation.section_id, citation.quote
     span, warning = resolve_citation(citation, library), ""
     if span is None and quote and section_id in library:
-        section = library.get_content_span(section_id)
+        section = library.node(section_id).content_span
         if (span := find_in_span(quote, library, section)) is not None:
             warning = "" if citation.is_verified else "The section has these words, but the model had not read them"
         elif (span := _find_nearest(quote, library, section, _CITED_SIMILARITY_MIN)) is not None:
@@ -142,7 +142,7 @@ def resolve_citation(citation: Citation | None, library: Library) -> Span | None
     """Return the span of a citation in the document as it is now, or None if it is gone."""
     if citation is None or citation.span is None or citation.span.doc not in library.documents_by_key:
         return None
-    span, quote, text = citation.span, citation.quote, library.document(citation.span.doc).text
+    span, quote, text = citation.span, citation.quote, library.documents_by_key[citation.span.doc].text
     is_there = quote is None or find_quote(quote, text[span.start : span.end]) is not None
     return span if is_there and span.end <= len(text) else None
 
@@ -274,7 +274,7 @@ def recheck(claim: Claim, library: Library) -> Finding:
         return Finding(claim=claim, standing=ClaimStatus.UNREACHABLE, message=problem)
     spans = [Span(doc=document.key, start=0, end=len(document.text)) for document in library.documents if document.text]
     if expected is not None:
-        own = library.get_content_span(expected)
+        own = library.node(expected).content_span
         spans = [own, *sorted(spans, key=lambda span: span.doc != own.doc)]
     is_placed = bool(claim.section_id or claim.anchor)
     found: Span | None = None
@@ -363,10 +363,8 @@ def locate_notes(notes: Iterable[Note], library: Library | None) -> tuple[Locate
 def _locate_note(note: Note, library: Library) -> LocatedNote:
     """Locate the quote of a note, or the opening words of its section."""
     section_id, quote = note.citation.section_id, note.citation.quote
-    is_unread = any(link in library and not library.is_loaded(link) for link in note.links)
-    if section_id not in library and (
-        is_unread or library.list_unloaded_files()
-    ):  # it may be in text that is not loaded
+    is_unread = any(link in library and not library.node(link).is_loaded for link in note.links)
+    if section_id not in library and (is_unread or library.unloaded_files):  # it may be in text that is not loaded
         return LocatedNote(note=note, status=ClaimStatus.UNREACHABLE)
     words = quote or note.opening
     if not words:

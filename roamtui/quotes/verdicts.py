@@ -173,11 +173,11 @@ class QuoteChecker:
         library = self._library
         if section_id not in library:
             return None
-        own = library.span(section_id)
-        for span in dict.fromkeys((library.get_content_span(section_id), own)):
+        own = library.node(section_id).span
+        for span in dict.fromkeys((library.node(section_id).content_span, own)):
             read = [*self._read.get(span.doc, ())]
-            if span == own and find_quote(quote, library.title_of(section_id)):
-                end = library.document(own.doc).text.find("\n", own.start, own.end)
+            if span == own and find_quote(quote, library.node(section_id).title):
+                end = library.documents_by_key[own.doc].text.find("\n", own.start, own.end)
                 read.append((own.start, own.end if end < 0 else end))  # a model that has the id has read the title
             pieces = [(max(start, span.start), min(end, span.end)) for start, end in merge_bounds(read)]
             if (found := self._find_in(quote, span.doc, pieces)) is not None:
@@ -189,11 +189,12 @@ class QuoteChecker:
 
         The model reads a version of the text with ids after headings and without page footers, and may quote from that.
         """
-        document = self._library.document(doc)
+        text = self._library.documents_by_key[doc].text
         for start, end in pieces:
-            found = find_quote(strip_ids(quote), document.clean_text(start, end)) if start < end else None
+            piece = self._library.clean_text(Span(doc=doc, start=start, end=end))
+            found = find_quote(strip_ids(quote), piece) if start < end else None
             # A piece, which has the same offsets, may end inside a number.
-            if found is not None and not divides_number(document.text, start + found[0], start + found[1]):
+            if found is not None and not divides_number(text, start + found[0], start + found[1]):
                 return Span(doc=doc, start=start + found[0], end=start + found[1])
         return None
 
@@ -205,7 +206,7 @@ def make_citation(
     if section_id not in library:
         return Citation(section_id=section_id, quote=quote, state=quote_state)
     node = library.node(section_id)
-    first, last = library.lines_of(span) if span is not None else (node.start_line, node.end_line)
+    first, last, page, _ = library.get_place(span or node.span)
     return Citation(
         section_id=section_id,
         quote=quote,
@@ -214,7 +215,7 @@ def make_citation(
         path=node.path,
         start_line=first,
         end_line=last,
-        page=node.page if span is None else library.document(span.doc).page_at(span.start),
+        page=page,
         span=span,
     )
 
@@ -238,7 +239,7 @@ def describe_source(citation: Citation, library: Library) -> Source:
     title, file = format_section(section_id, library), citation.doc
     if "://" in file:
         file = file.rpartition("/")[2] or file
-    if not file and section_id in library and (source := library.source_of(section_id)) is not None:
+    if not file and library.sources and section_id in library and (source := library.source_of(section_id)) is not None:
         file = source.title
     file = sanitise_line(file)
     place = citation.place if citation.page is None else f"p. {citation.page}"

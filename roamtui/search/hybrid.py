@@ -138,7 +138,7 @@ class HybridSearcher:
             lists.append(("text", 1.0, [hit.section_id for hit in ranking.hits]))
         if vectors is None:
             return lists
-        topic = ranking.library.title_of(ranking.topics[0]) if ranking.topics else ""
+        topic = ranking.library.node(ranking.topics[0]).title if ranking.topics else ""
         text = f"{topic}: {query}" if topic else query
         try:
             vector_ids = vectors.rank(text[:_QUERY_LENGTH_MAX], limit=CANDIDATES, within=within)
@@ -180,7 +180,7 @@ class HybridSearcher:
         texts = []
         for hit in hits[:_RERANKED_COUNT]:
             path = " > ".join(library.node(hit.section_id).path)
-            texts.append(f"{path}\n{library.own_text(hit.section_id)[:_RERANKED_LENGTH]}".strip())
+            texts.append(f"{path}\n{library.text_at(library.node(hit.section_id).own_span)[:_RERANKED_LENGTH]}".strip())
         try:
             chosen = self._services.reranker.rerank(query, texts) if len(texts) > 1 else ()
         except RoamtuiError as error:
@@ -231,7 +231,7 @@ def collect_neighbours(
 
 def _iter_relations(library: Library, section_id: str) -> Iterator[tuple[str, str]]:
     """Yield the neighbours of a section that have text, each with its relation."""
-    parent = library.parent(section_id)
+    parent = library.node(section_id).parent
     siblings = library.children(library.root_id if parent is None else parent)
     position = siblings.index(section_id)
     relations = (
@@ -241,5 +241,5 @@ def _iter_relations(library: Library, section_id: str) -> Iterator[tuple[str, st
     )
     for neighbour_ids, relation in relations:
         for neighbour_id in neighbour_ids:
-            if library.get_label(neighbour_id).kind not in _TEXTLESS_KINDS:
+            if library.node(neighbour_id).kind not in _TEXTLESS_KINDS:
                 yield neighbour_id, relation

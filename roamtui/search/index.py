@@ -85,7 +85,7 @@ class SectionIndex:
     def path_stems(self, number: int) -> frozenset[str]:
         """Return the stems of the content words in a node's title, the titles above it, and the path of its file."""
         document, row = self.layout.locate(number)
-        context = _join_context(self.layout, document, row)
+        context = _join_context(document, row, _list_titles_above(self.library, document))
         return stem_title(self.title(number)) | stem_title(context)
 
     @cached_property
@@ -122,32 +122,28 @@ def stem_title(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in split_words(text) if word not in STOP_WORDS)
 
 
-def _list_titles(layout: NodeNumbering, place: tuple[Document, int] | None) -> tuple[str, ...]:
-    """Return the titles of a row and of all rows above it, nearest first."""
-    titles: list[str] = []
-    while place is not None:
-        document, row = place
-        while row >= 0:
-            titles.append(document.columns.titles[row][:_ABOVE_LENGTH_MAX])
-            row = document.columns.parents[row]
-        place = layout.host(document)
-    return tuple(titles)
+def _list_titles_above(library: Library, document: Document) -> tuple[str, ...]:
+    """Return the titles of all nodes above a document, nearest first."""
+    host_id = library.hosts.get(id(document))
+    ids = () if host_id is None else (host_id, *reversed(library.node(host_id).ancestors))
+    return tuple(library.node(node_id).title[:_ABOVE_LENGTH_MAX] for node_id in ids)
 
 
-def _join_context(layout: NodeNumbering, document: Document, row: int) -> str:
+def _join_context(document: Document, row: int, above: Sequence[str]) -> str:
     """Return the titles above a row and the path of its file without suffix, each once, as one string."""
-    key = document.key
+    key, columns, titles = document.key, document.columns, list[str]()
     stem_end = key.rfind(".") if key.rfind(".") > key.rfind("/") else len(key)
-    titles = _list_titles(layout, (document, document.columns.parents[row]))
-    return " ".join(dict.fromkeys((*titles, key[:stem_end])))
+    while (row := columns.parents[row]) >= 0:
+        titles.append(columns.titles[row][:_ABOVE_LENGTH_MAX])
+    return " ".join(dict.fromkeys((*titles, *above, key[:stem_end])))
 
 
 class IndexedDocument(Struct, frozen=True):
     """A document with everything that its rows in an index depend on."""
 
     document: Document
-    layout: NodeNumbering
-    """Has the titles above the document."""
+    above: tuple[str, ...]
+    """Titles of all nodes above it, nearest first."""
     loaded: frozenset[int]
     """Rows of a folder or a list of links whose files are loaded. These are found by their own sections."""
     summaries: Mapping[str, str]
@@ -159,7 +155,7 @@ class IndexedDocument(Struct, frozen=True):
     def make(cls, document: Document, layout: NodeNumbering, library: Library) -> IndexedDocument:
         """Describe a document of a library."""
         columns, summaries = document.columns, library.summaries
-        above = _list_titles(layout, layout.host(document))
+        above = _list_titles_above(library, document)
         rows = range(len(columns)) if columns.has_files else ()
         loaded = frozenset(row for row in rows if len(layout.subtree(layout.number_of(document, row))) > 1)
         digest = blake2b(digest_size=16)
@@ -168,7 +164,7 @@ class IndexedDocument(Struct, frozen=True):
         digest.update(array("Q", columns.starts).tobytes())
         for row in range(len(columns)) if summaries else ():
             digest.update(f"\x1f{document.get_summary(row, summaries)}".encode("utf-8", "surrogatepass"))
-        return cls(document, layout, loaded, summaries, digest.hexdigest())
+        return cls(document, above, loaded, summaries, digest.hexdigest())
 
     def __len__(self) -> int:
         """Return the number of rows that are indexed."""
@@ -182,7 +178,7 @@ class IndexedDocument(Struct, frozen=True):
                 body = document.text[starts[row] : starts[row + 1]]
                 if summary := document.get_summary(row, self.summaries):
                     body = f"{body}\n{summary}"
-                columns = (document.columns.titles[row], _join_context(self.layout, document, row), body)
+                columns = (document.columns.titles[row], _join_context(document, row, self.above), body)
                 title, path, body = (space_unspaced_scripts(normalise_unicode(text)) for text in columns)
                 yield row, (title, path, body)
 

@@ -177,7 +177,7 @@ class KeywordSearcher:
 def add_snippets(ranking: Ranking, hits: Iterable[Hit]) -> tuple[Hit, ...]:
     """Return hits with their snippets."""
     library = ranking.library
-    texts = ((hit, library.clean_text(library.own_span(hit.section_id))) for hit in hits)
+    texts = ((hit, library.clean_text(library.node(hit.section_id).own_span)) for hit in hits)
     return tuple(replace(hit, snippet=make_snippet(text, ranking.matcher)) for hit, text in texts)
 
 

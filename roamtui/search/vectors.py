@@ -49,10 +49,11 @@ def make_chunks(library: Library, size: int) -> Iterator[tuple[str, str]]:
     of one section's own text, besides its titles.
     """
     for section_id in library.walk():
-        document, row = library.locate(section_id)
+        node = library.node(section_id)
+        document, row = node.document, node.row
         columns, key = document.columns, document.key
         text = document.text[columns.starts[row] : columns.starts[row + 1]]
-        if not text.strip() and library.get_label(section_id).has_children:
+        if not text.strip() and node.has_children:
             continue
         path = {key[: key.rfind(".")] if "." in key.rpartition("/")[2] else key: None}
         if columns.kinds[row] is not NodeKind.TEXT:

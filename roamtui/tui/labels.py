@@ -18,12 +18,12 @@ STEP = " › "
 
 def format_node(library: Library, section_id: str) -> str:
     """Return a node's title on one line, or a placeholder."""
-    return format_node_title(library.get_label(section_id))
+    return format_node_title(library.node(section_id))
 
 
 def format_breadcrumb(library: Library, section_ids: Iterable[str]) -> str:
     """Return a path of nodes without the document's own title, which the header shows."""
-    title_id = library.title_id()
+    title_id = library.title_id
     return STEP.join(format_node(library, node_id) for node_id in section_ids if node_id != title_id)
 
 
@@ -31,14 +31,16 @@ def format_full_path(library: Library, section_id: str) -> str:
     """Return the path of a node, or a placeholder if the library no longer has it."""
     if section_id not in library:
         return f"unknown section {sanitise_line(section_id)}"
-    return format_breadcrumb(library, (*library.ancestors(section_id), section_id)) or format_node(library, section_id)
+    return format_breadcrumb(library, (*library.node(section_id).ancestors, section_id)) or format_node(
+        library, section_id
+    )
 
 
 def format_ancestors(library: Library, section_id: str | None) -> str:
     """Return the path of a node's ancestors, which is empty for None and for a node at the top."""
     if section_id is None or section_id not in library:
         return ""
-    return format_breadcrumb(library, library.ancestors(section_id))
+    return format_breadcrumb(library, library.node(section_id).ancestors)
 
 
 def format_library_size(library: Library) -> str:

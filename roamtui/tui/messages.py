@@ -99,7 +99,7 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
         case "fold":
             command = FoldNodes(section_ids=(section_id,), is_folded=section_id in state.unfolded)
         case "unfold_all":
-            nodes = map(state.library.get_label, state.library.walk(section_id))
+            nodes = map(state.library.node, state.library.walk(section_id))
             parent_ids = (section_id, *(node.id for node in nodes if node.has_children))
             command = make_unfold_command(state, *dict.fromkeys(parent_ids))
         case "undo":

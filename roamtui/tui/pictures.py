@@ -99,7 +99,7 @@ def resolve_image_mode(mode: ImageMode, environ: Mapping[str, str], *, has_true_
 
 def get_source_and_doc(library: Library, section_id: str) -> tuple[str, str]:
     """Return the name of the source that contains a section, and the key of the section's document in that source."""
-    source, doc = library.source_of(section_id), library.get_content_span(section_id).doc
+    source, doc = library.source_of(section_id), library.node(section_id).content_span.doc
     if source is None:
         return library.source, doc
     return source.name, doc.removeprefix(source.key).removeprefix("/")

@@ -188,4 +188,4 @@ def make_desk(approver: Approver | None = None, *, text: str = DOCUMENT, **optio
     if approver is not None:
         agent.conversation.approver = approver
     library = agent.conversation.state.library
-    return Desk(agent=agent, model=model_of(agent), ids={library.title_of(i): i for i in library.walk()})
+    return Desk(agent=agent, model=model_of(agent), ids={library.node(i).title: i for i in library.walk()})

@@ -66,11 +66,11 @@ class Talk:
         library = self.agent.conversation.state.library
         opened: list[str] = []
         self.searches = 0
-        section_id = next((i for i in library.walk() if library.title_of(i) == within), None)
+        section_id = next((i for i in library.walk() if library.node(i).title == within), None)
         for event in await collect_events(self.agent, question, AskOptions(within=section_id)):
             if isinstance(event, SectionsExpanded):
                 newest = self.agent.conversation.state.library
-                opened += [newest.title_of(section_id) for section_id in event.opened_ids]
+                opened += [newest.node(section_id).title for section_id in event.opened_ids]
             self.searches += isinstance(event, SectionsSearched)
             if isinstance(event, QuestionAnswered):
                 self.answer = event

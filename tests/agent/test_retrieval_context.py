@@ -100,7 +100,7 @@ async def test_few_hits_come_besides_a_section_that_clearly_answers() -> None:
     state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
     found = await retrieve_context(searcher, state, "Do herons wait for fish?", None, room_tokens=None)
     assert found.auto_opened == (id_of(library, "Herons"),)
-    assert [library.title_of(section_id) for section_id in found.section_ids] == ["Bird 0", "Bird 1"]
+    assert [library.node(section_id).title for section_id in found.section_ids] == ["Bird 0", "Bird 1"]
     assert len(found.hits) > 3
     unclear = await retrieve_context(searcher, state, "Do herons fear owls or foxes?", None, room_tokens=None)
     assert len(unclear.section_ids) > 3

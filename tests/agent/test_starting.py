@@ -26,7 +26,7 @@ TEXT = (
     f"## Cranes\n\nCranes dance, and clatter not. {'They dance and dance again. ' * 400}\n\n"
 )
 LIBRARY = make_library(TEXT)
-IDS = {LIBRARY.title_of(section_id): section_id for section_id in LIBRARY.walk()}
+IDS = {LIBRARY.node(section_id).title: section_id for section_id in LIBRARY.walk()}
 ANSWER = ScriptedReply(text=f'They "wait for fish" [{IDS["Herons"]}].')
 NOTHING = ScriptedReply(text="Not found: no.")
 CLEAR = "What do herons wait for?"
@@ -90,7 +90,7 @@ async def test_a_small_document_is_sent_whole_and_open() -> None:
     assert HITS_LEAD not in text
     assert f"## Wrens [{IDS['Wrens']}]" in text
     library = desk.agent.conversation.state.library
-    assert {library.title_of(section_id) for section_id in desk.agent.conversation.state.open_ids} == {"Birds"}
+    assert {library.node(section_id).title for section_id in desk.agent.conversation.state.open_ids} == {"Birds"}
     assert any(isinstance(event, SectionsExpanded) for event in desk.events)
     await desk.ask("And then?", ANSWER)
     assert _last_question(desk) == "And then?"

@@ -139,7 +139,7 @@ async def test_documents_are_listed_page_by_page_with_opening_words(tmp_path: Pa
     async def call(**arguments: object) -> str:
         return (await make_tools(library, has_search=True)["list_documents"].run(arguments, context)).text
 
-    by_title = {library.title_of(node_id): get_canonical_id(library, node_id) for node_id in library.root.ids}
+    by_title = {library.node(node_id).title: get_canonical_id(library, node_id) for node_id in library.root.ids}
     herons, owls, fish = (by_title[name] for name in ("herons.md", "owls.md", "fish.md"))
     text = await call()
     assert text.split("\n")[0] == "Documents 1 to 3 of 3:"

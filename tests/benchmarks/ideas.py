@@ -169,15 +169,15 @@ def measure_hits() -> Iterator[str]:
     chance, found = random.Random(5), []  # noqa: S311 - not a secret
     for path in (_DATA / "sets" / "ray-docs" / "docs", _DATA / "sets" / "vespa-docs" / "docs", _DATA / "books"):
         library, searcher = _open(path)
-        known = [one for one in library.walk() if 2 <= len(library.title_of(one).split()) <= 6]
-        for section_id in chance.sample([one for one in known if library.title_of(one).isascii()], _TITLES):
-            title = library.title_of(section_id)
+        known = [one for one in library.walk() if 2 <= len(library.node(one).title.split()) <= 6]
+        for section_id in chance.sample([one for one in known if library.node(one).title.isascii()], _TITLES):
+            title = library.node(section_id).title
             word = max(title.split(), key=len)
             if len(word) >= _TITLE_WORD_LENGTH_MIN:
                 at = chance.randrange(1, len(word) - 2)
                 slip = f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}"
                 hits = searcher.search(title.replace(word, slip, 1), limit=_HITS_MAX)
-                found.append(any(library.title_of(hit.section_id) == title for hit in hits))
+                found.append(any(library.node(hit.section_id).title == title for hit in hits))
     yield f"mistyped titles: Hit@5 {_format_share(found)}"
     lines = (PROJECT_DIR / "tests" / "cases" / "questions_de.jsonl").read_text("utf-8").splitlines()
     german = [json.loads(line) for line in lines]

@@ -43,10 +43,10 @@ def find_claims(library: Library) -> list[tuple[str, int]]:
     found: dict[str, tuple[str, int]] = {}
     for sentence in _SENTENCE.finditer(text):
         section_id = library.section_at("", sentence.start())
-        if section_id is None or library.get_label(section_id).kind is not NodeKind.SECTION or section_id in found:
+        if section_id is None or library.node(section_id).kind is not NodeKind.SECTION or section_id in found:
             continue
         is_sole = paths[library.node(section_id).path] == 1 and text.count(sentence.group()) == 1
-        if is_sole and library.own_text(section_id).startswith("#"):
+        if is_sole and library.text_at(library.node(section_id).own_span).startswith("#"):
             found[section_id] = sentence.group(), sentence.start()
     return [*found.values()]
 
@@ -55,7 +55,7 @@ def mutate(library: Library, kind: str, quote: str, start: int, chance: random.R
     """Return the text of a document, changed where a quote stands."""
     text = library.root.text
     section_id = library.section_at("", start) or ""
-    span = library.own_span(section_id)
+    span = library.node(section_id).own_span
     first = text.rfind("\n\n", 0, start) + 2
     end = text.find("\n\n", start)
     end = len(text) if end < 0 else end + 2
@@ -70,8 +70,8 @@ def mutate(library: Library, kind: str, quote: str, start: int, chance: random.R
     rest = text[:first] + text[end:]
     if kind == "delete":
         return rest
-    others = [one for one in library.walk() if one != section_id and library.get_label(one).kind is NodeKind.SECTION]
-    target = library.own_span(chance.choice(others)).end
+    others = [one for one in library.walk() if one != section_id and library.node(one).kind is NodeKind.SECTION]
+    target = library.node(chance.choice(others)).own_span.end
     if target > first:
         target -= end - first
     return f"{rest[:target].rstrip()}\n\n{text[first:end].strip()}\n\n{rest[target:]}"

@@ -119,7 +119,7 @@ class StockTreeApp(App[None]):
         assert event.node.data is not None
         for child in self._library.children(event.node.data):
             can_unfold = bool(self._library.children(child))
-            event.node.add(self._library.title_of(child), child, expand=can_unfold, allow_expand=can_unfold)
+            event.node.add(self._library.node(child).title, child, expand=can_unfold, allow_expand=can_unfold)
             if can_unfold:
                 event.node.children[-1].expand()
 
@@ -135,7 +135,7 @@ class BareListApp(App[None]):
 
     def __init__(self, library: Library) -> None:
         super().__init__()
-        self._titles = [library.title_of(section_id) for section_id in library.walk()]
+        self._titles = [library.node(section_id).title for section_id in library.walk()]
 
     @override
     def compose(self) -> ComposeResult:

@@ -76,7 +76,7 @@ def find(library: Library | ConversationState, title: str) -> str:
     """Return the id of the first section with this title."""
     if isinstance(library, ConversationState):
         library = library.library
-    return next(section_id for section_id in library.walk() if library.title_of(section_id) == title)
+    return next(section_id for section_id in library.walk() if library.node(section_id).title == title)
 
 
 def make_state(
@@ -127,7 +127,7 @@ def pin(state: ConversationState, *titles: str) -> ConversationState:
 
 
 def _ids(state: ConversationState, titles: Iterable[str]) -> tuple[str, ...]:
-    known = {state.library.title_of(section_id): section_id for section_id in state.library.walk()}
+    known = {state.library.node(section_id).title: section_id for section_id in state.library.walk()}
     return tuple(known.get(title, title) for title in titles)
 
 

@@ -47,7 +47,7 @@ class CountingLoader(Loader):
 
     @override
     def load_batch(self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]) -> dict[str, Document]:
-        self.loaded += [library.title_of(node_id) for node_id in node_ids]
+        self.loaded += [library.node(node_id).title for node_id in node_ids]
         self.threads.add(threading.get_ident())
         return super().load_batch(library, node_ids, approved)
 
@@ -77,7 +77,7 @@ def start(folder: Path) -> tuple[Conversation, CountingLoader]:
 
 def find(conversation: Conversation, title: str) -> str:
     library = conversation.state.library
-    return next(node_id for node_id in library.walk() if library.title_of(node_id) == title)
+    return next(node_id for node_id in library.walk() if library.node(node_id).title == title)
 
 
 async def dispatch(conversation: Conversation, command: Command) -> list[ConversationEvent]:
@@ -252,7 +252,7 @@ async def test_text_of_a_document_cannot_make_the_program_fetch() -> None:
 
 async def ask(conversation: Conversation) -> None:
     await conversation.apply(begin_question(conversation.state, QuestionAsked(question="Why?"), PROMPT_CONTEXT))
-    titles = {conversation.state.library.title_of(node_id) for node_id in conversation.state.library.walk()}
+    titles = {conversation.state.library.node(node_id).title for node_id in conversation.state.library.walk()}
     await expand(conversation, "a.md", *({"More of a"} & titles))
     await conversation.apply(
         finish_question(conversation.state, QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED))

@@ -81,7 +81,7 @@ def test_open_sections_are_found_by_id_in_a_changed_document() -> None:
     assert "alpha-3 " not in read_all(asked)
     assert read_all(asked).count("child-one-0 ") == 1
     for section in asked.open_sections:
-        assert section.deliveries == (changed.span(section.section_id),)
+        assert section.deliveries == (changed.node(section.section_id).span,)
 
 
 def test_a_section_that_moved_is_found_by_its_own_text() -> None:
@@ -93,7 +93,7 @@ def test_a_section_that_moved_is_found_by_its_own_text() -> None:
     assert resumed.open_ids == (find(moved, "Child one"),)
     section = resumed.open_sections[0]
     assert (section.is_pinned, section.last_cited) == (True, 1)
-    assert section.tokens == moved.node(section.section_id).tokens
+    assert section.tokens == moved.count_tokens(section.section_id)[1]
 
 
 def test_a_missing_section_is_closed_and_reported() -> None:
@@ -123,5 +123,5 @@ def test_rewinding_past_a_reload_delivers_the_current_text() -> None:
     assert back.open_ids == (find(changed, "Alpha"), find(changed, "Gamma"))
     asked = begin(back)
     for section in asked.open_sections:
-        assert section.deliveries == (changed.span(section.section_id),)
+        assert section.deliveries == (changed.node(section.section_id).span,)
     assert read_all(asked).count("ALPHA-3 ") == read_all(asked).count("gamma-39") == 1

@@ -34,8 +34,8 @@ def test_the_agents_expansion_opens_delivers_and_unfolds() -> None:
     assert after.open_ids == (child,)
     section = after.open_sections[0]
     assert (section.opened_by, section.last_used) == (Origin.AGENT, 1)
-    assert section.deliveries == (after.library.span(child),)
-    assert section.tokens == after.library.node(child).tokens
+    assert section.deliveries == (after.library.node(child).span,)
+    assert section.tokens == after.library.count_tokens(child)[1]
     (expanded,) = events
     assert after.unfolded == {manual, parent}
     assert isinstance(expanded, SectionsExpanded)

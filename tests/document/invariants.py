@@ -6,8 +6,8 @@ import re
 from hashlib import blake2b
 
 from roamtui.document.document import Document
-from roamtui.document.library import Library
-from roamtui.document.node import Node, NodeKind
+from roamtui.document.library import Library, Node
+from roamtui.document.node import NodeKind
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
@@ -20,24 +20,26 @@ def list_nodes(document: Document) -> list[Node]:
 
 def read_sections(document: Document) -> list[tuple[int, str, int]]:
     """Return level, title and 1-based line of each heading of a parsed document."""
-    return [(n.level, n.title, n.start_line) for n in list_nodes(document) if n.kind is NodeKind.SECTION]
+    get_place = Library(source="test", root=document).get_place
+    return [(n.level, n.title, get_place(n.span)[0]) for n in list_nodes(document) if n.kind is NodeKind.SECTION]
 
 
 def assert_is_lossless(document: Document) -> None:
     """Own texts join to the source, subtrees are the joined own texts of their nodes, lines fit the texts."""
     library = Library(source="test", root=document)
     nodes = list_nodes(document)
-    own_texts = [library.own_text(node.id) for node in nodes]
+    own_texts = [library.text_at(node.own_span) for node in nodes]
     assert "".join(own_texts) == document.text
     line, ends = 1, []
     for node, own_text in zip(nodes, own_texts, strict=True):
-        assert node.start_line == line
+        assert library.get_place(node.span).first_line == line
         line += len(_LINE.findall(own_text))
-        ends.append(max(node.start_line, line - 1))
+        ends.append(max(library.get_place(node.span).first_line, line - 1))
     for index, node in enumerate(nodes):
         end = document.columns.ends[index]
-        assert library.text_at(library.span(node.id)) == "".join(own_texts[index:end])
-        assert (node.own_end_line, node.end_line) == (ends[index], ends[end - 1])
+        assert library.text_at(node.span) == "".join(own_texts[index:end])
+        own_place, place = map(library.get_place, (node.own_span, node.span))
+        assert (own_place.last_line, place.last_line) == (ends[index], ends[end - 1])
 
 
 def assert_is_nested(document: Document) -> None:
@@ -71,6 +73,6 @@ def assert_ids_follow_the_contract(document: Document) -> None:
 
 def assert_tokens_add_up(document: Document) -> None:
     """The tokens of a subtree are the sum of those of its nodes."""
-    nodes = list_nodes(document)
-    for index, node in enumerate(nodes):
-        assert node.tokens == sum(other.own_tokens for other in nodes[index : document.columns.ends[index]])
+    counts = [*map(Library(source="test", root=document).count_tokens, document.ids)]
+    for index, (_, tokens) in enumerate(counts):
+        assert tokens == sum(own_tokens for own_tokens, _ in counts[index : document.columns.ends[index]])

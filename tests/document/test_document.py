@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from roamtui.document import document as module
 from roamtui.document.document import NodeRow, build_columns, make_ids
-from roamtui.document.node import NodeKind
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind, Span
 from roamtui.document.parse import parse_document
 
 _PATHS = st.lists(st.lists(st.sampled_from(["a", "b", "", "\x1f", "ä"]), min_size=1, max_size=3), max_size=30)
@@ -57,7 +58,7 @@ _PAGE = "Some words of a page that say nothing of note at all. " * 40
 
 
 def _blank(text: str) -> str:
-    read = parse_document(text).clean_text(0, len(text))
+    read = Library(source="", root=parse_document(text)).clean_text(Span(doc="", start=0, end=len(text)))
     assert len(read) == len(text)
     return " ".join(read.split())
 

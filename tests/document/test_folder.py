@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, is_loadable, load_files, open_sources
+from roamtui.document.loader import Loader, load_files, open_sources
 
 GUIDE = "# Guide\n\nHow to begin.\n\n## First steps\n\nTake one.\n\n## First steps\n\nTake two.\n"
 
@@ -30,7 +30,7 @@ def open_folder(folder: Path) -> tuple[Library, Loader]:
 
 
 def find(library: Library, title: str) -> str:
-    return next(node_id for node_id in library.walk() if library.title_of(node_id) == title)
+    return next(node_id for node_id in library.walk() if library.node(node_id).title == title)
 
 
 def test_a_folder_is_listed_without_reading_a_file(folder: Path) -> None:
@@ -54,11 +54,16 @@ def test_a_file_that_is_loaded_has_its_sections_below_it(folder: Path) -> None:
     file_id = find(library, "README.md")
     library = library.graft_all(loader.load_batch(library, (file_id,), frozenset()))
     assert library.node(file_id).is_loaded
-    assert [library.title_of(node_id) for node_id in library.walk(file_id)] == [
+    assert [library.node(node_id).title for node_id in library.walk(file_id)] == [
         *("README.md", "Guide", "First steps", "First steps"),
     ]
     guide = library.node(find(library, "Guide"))
-    assert (guide.doc, guide.path, guide.parent, guide.start_line) == ("README.md", ("Guide",), file_id, 1)
+    assert (guide.doc, guide.path, guide.parent, library.get_place(guide.span)[0]) == (
+        "README.md",
+        ("Guide",),
+        file_id,
+        1,
+    )
 
 
 def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> None:
@@ -70,10 +75,9 @@ def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> No
     assert whole.node(one).problem.startswith("There is no file ")
     assert "does not look like text" in whole.node(three).problem
     assert len(whole.notes) == 2
-    assert not whole.is_loaded(one)
-    assert is_loadable(whole, one)
+    assert not whole.node(one).is_loaded
     assert list(whole.walk(one)) == [one]
     (folder / "b/kept").rename(folder / "b/one.md")
     again = whole.graft_all(loader.load_batch(whole, (one,), frozenset()))
-    assert again.is_loaded(one)
+    assert again.node(one).is_loaded
     assert again.node(one).problem == ""

@@ -42,29 +42,29 @@ def _load(library: Library, *pages: str) -> Library:
 
 
 def _titles(library: Library) -> list[str]:
-    return [library.title_of(node_id) for node_id in library.walk()]
+    return [library.node(node_id).title for node_id in library.walk()]
 
 
 def test_a_loaded_page_is_below_its_link() -> None:
     library = _load(_list_links(), "b.md", "a.md")
     assert _titles(library) == ["Site", "A", "Alpha", "Part", "B", "", "Beta", "C"]
     assert len(library) == 8
-    part = next(node_id for node_id in library.walk() if library.title_of(node_id) == "Part")
-    assert [library.title_of(node_id) for node_id in library.ancestors(part)] == ["Site", "A", "Alpha"]
+    part = next(node_id for node_id in library.walk() if library.node(node_id).title == "Part")
+    assert [library.node(node_id).title for node_id in library.node(part).ancestors] == ["Site", "A", "Alpha"]
     assert library.node(part).path == ("Alpha", "Part")
     assert library.node(part).doc == "a.md"
-    assert library.own_text(part) == "## Part\n\nPart of alpha.\n"
+    assert library.text_at(library.node(part).own_span) == "## Part\n\nPart of alpha.\n"
 
 
 def test_children_and_parents_agree() -> None:
     library = _load(_list_links(), "c.md", "a.md", "b.md")
     pending, seen = [*library.children(library.root_id)], []
-    assert all(library.parent(top) is None for top in pending)
+    assert all(library.node(top).parent is None for top in pending)
     while pending:
         node_id = pending.pop(0)
         seen.append(node_id)
         children = library.children(node_id)
-        assert all(library.parent(child) == library.node(child).parent == node_id for child in children)
+        assert all(library.node(child).parent == library.node(child).parent == node_id for child in children)
         pending[:0] = children
     assert seen == list(library.walk())
 
@@ -85,7 +85,7 @@ def test_of_colliding_files_the_later_by_key_is_salted(order: tuple[str, ...], m
     pages = {page: text.replace("Before.\n\n", "") for page, text in _PAGES.items()}
     monkeypatch.setattr("tests.document.test_library._PAGES", pages)
     library = _load(_list_links(), *order)
-    found = {library.title_of(node_id): node_id for node_id in library.walk()}
+    found = {library.node(node_id).title: node_id for node_id in library.walk()}
     assert (found["Alpha"], found["Beta"], found["Gamma"]) == ("0badc0de", "00000001", "00000002")
     assert len(set(library.walk())) == len(library)
 
@@ -93,7 +93,7 @@ def test_of_colliding_files_the_later_by_key_is_salted(order: tuple[str, ...], m
 def test_an_unknown_id_raises_an_error_with_a_sentence() -> None:
     library = _list_links()
     assert "ffffffff" not in library
-    for ask in (library.node, library.own_text, library.parent, library.children, library.title_of):
+    for ask in (library.node, library.count_tokens, library.children):
         with pytest.raises(UnknownSectionError, match='No section "ffffffff"'):
             ask("ffffffff")
 
@@ -110,8 +110,8 @@ def test_an_unknown_id_raises_an_error_with_a_sentence() -> None:
 )
 def test_a_single_h1_that_holds_everything_is_the_title(text: str, title: str | None) -> None:
     library = Library(source="x", root=parse_document(text))
-    title_id = library.title_id()
-    assert (library.title_of(title_id) if title_id else None) == title
+    title_id = library.title_id
+    assert (library.node(title_id).title if title_id else None) == title
 
 
 def test_each_character_belongs_to_the_section_whose_own_text_holds_it() -> None:
@@ -120,6 +120,6 @@ def test_each_character_belongs_to_the_section_whose_own_text_holds_it() -> None
         for offset in range(len(document.text)):
             section_id = library.section_at(document.key, offset)
             assert section_id is not None
-            span = library.own_span(section_id)
+            span = library.node(section_id).own_span
             assert span.doc == document.key
             assert span.start <= offset < span.end

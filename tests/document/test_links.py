@@ -29,7 +29,7 @@ def _first(library: Library) -> str:
 
 def _title(library: Library, link: object) -> str:
     assert isinstance(link, SectionLink), link
-    return library.title_of(link.section_id)
+    return library.node(link.section_id).title
 
 
 def test_links_from_a_file_opened_alone_lead_to_the_files_beside_it(notes: Path) -> None:
@@ -60,8 +60,8 @@ def test_in_a_folder_wikilinks_lead_to_files_by_their_names(notes: Path) -> None
     ):
         link = follow(href, library, rules)
         assert isinstance(link, SectionLink)
-        assert library.title_of(link.section_id) in (title, title.removesuffix(".md"))
-    odd = follow("#odd", library, next(i for i in library.walk() if library.title_of(i) == "Rye bread"))
+        assert library.node(link.section_id).title in (title, title.removesuffix(".md"))
+    odd = follow("#odd", library, next(i for i in library.walk() if library.node(i).title == "Rye bread"))
     assert isinstance(odd, SectionLink)
     assert odd.span is not None
 
@@ -149,7 +149,7 @@ def test_a_footnote_leads_to_its_text_and_back(href: str, title: str, before: st
     library = build_library(RawText(text=NOTES, source="n.md", name="n"))
     end = resolve_link(href, library, next(library.walk()))
     assert isinstance(end, SectionLink)
-    assert library.title_of(end.section_id) == title
+    assert library.node(end.section_id).title == title
     assert end.span is not None
     assert NOTES[: end.span.start].endswith(before)
     assert NOTES[end.span.end :].startswith(after)

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from roamtui.document.document import Document
-from roamtui.document.library import Library
-from roamtui.document.node import Node, NodeKind
+from roamtui.document.library import Library, Node
+from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.sources.read import RawText
 from tests.document.invariants import assert_is_lossless, assert_is_nested, list_nodes, read_sections
@@ -39,11 +39,11 @@ def test_a_link_is_below_its_section_with_its_item_as_text() -> None:
         ("One", "https://site.example/docs/one.md", 3, ("A", "Docs", "One")),
         ("Two", "https://site.example/two", 3, ("A", "Docs", "Two")),
     ]
-    assert library.own_text(one.id) == "- [One](one.md): first\n"
-    assert library.own_text(two.id) == "- [Two](/two): second\n  and more\n"
-    assert (two.start_line, two.end_line) == (10, 11)
+    assert library.text_at(library.node(one.id).own_span) == "- [One](one.md): first\n"
+    assert library.text_at(library.node(two.id).own_span) == "- [Two](/two): second\n  and more\n"
+    assert library.get_place(two.span) == (10, 11, None, None)
     assert not one.is_loaded
-    assert library.own_text(one.parent or "") == "## Docs\n\nWords.\n\n"
+    assert library.text_at(library.node(one.parent or "").own_span) == "## Docs\n\nWords.\n\n"
 
 
 @pytest.mark.parametrize(

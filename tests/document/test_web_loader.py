@@ -35,7 +35,7 @@ def make_library(site: FakeSite, *paths: str) -> Library:
 
 
 def find_all(library: Library, *titles: str) -> tuple[str, ...]:
-    ids = {library.title_of(node_id): node_id for node_id in reversed([*library.walk()])}
+    ids = {library.node(node_id).title: node_id for node_id in reversed([*library.walk()])}
     return tuple(ids[title] for title in titles)
 
 
@@ -65,8 +65,8 @@ def test_a_page_is_grafted_below_its_link_with_its_url_as_key() -> None:
             ("A", site.url("/a.md"), site.url("/a.md")),
             ("More", site.url("/a.md"), site.url("/a.md")),
         ]
-        assert library.own_text(link) == "- [/a.md](/a.md): note\n"
-        assert library.text_at(library.get_content_span(link)) == MARKDOWN.format("A")
+        assert library.text_at(library.node(link).own_span) == "- [/a.md](/a.md): note\n"
+        assert library.text_at(library.node(link).content_span) == MARKDOWN.format("A")
 
 
 def test_markdown_is_preferred_if_the_site_offers_it() -> None:
@@ -103,10 +103,10 @@ def test_an_unreadable_page_says_why_and_can_be_loaded_again(page: SitePage, wor
             failed = library.graft_all(loader.load_batch(library, (link,), frozenset()))
             assert words in failed.node(link).problem
             assert failed.node(link).problem.endswith(".")
-            assert not failed.is_loaded(link)
+            assert not failed.node(link).is_loaded
             site.pages["/p"] = SitePage(body=MARKDOWN.format("P"), media_type="text/markdown")
             again = failed.graft_all(loader.load_batch(failed, (link,), frozenset()))
-            assert again.is_loaded(link)
+            assert again.node(link).is_loaded
             assert again.node(link).problem == ""
 
 
@@ -119,9 +119,9 @@ def test_several_links_to_one_page_share_it() -> None:
         with open_loader(site) as loader:
             library = library.graft_all(loader.load_batch(library, (two,), frozenset()))
             library = library.graft_all(loader.load_batch(library, (one, other), frozenset()))
-        assert library.is_loaded(one)
-        assert library.get_canonical_link(one) == two
-        assert library.get_content_span(one) == library.get_content_span(two)
+        assert library.node(one).is_loaded
+        assert library.aliases.get(one, one) == two
+        assert library.node(one).content_span == library.node(two).content_span
         assert (library.children(one), len(library.children(two))) == ((), 1)
         assert [path for path in site.counts.paths if path == "/p.md"] == ["/p.md"]
         assert "leads to itself" in library.node(other).problem
@@ -201,7 +201,7 @@ def make_sitemap(site: FakeSite, *paths: str, tag: str = "url") -> str:
 
 
 def list_titles(library: Library) -> list[str]:
-    return [library.title_of(node_id) for node_id in library.walk()]
+    return [library.node(node_id).title for node_id in library.walk()]
 
 
 def test_a_site_without_a_list_is_outlined_by_its_sitemap() -> None:

@@ -37,8 +37,8 @@ The *lamp* is lit at `nine`. <iframe src="http://127.0.0.1:9/"></iframe>
 def _make_page(text: str, quote: str | None = None) -> tuple[str, list[str]]:
     """Render a question that opens the first sections and quotes the last one."""
     library = build_library(RawText(text=text, source="x.md", name="x"))
-    ids = [one for one in library.walk() if library.own_text(one).strip()][:8]
-    quote = quote or library.own_text(ids[-1])[:60]
+    ids = [one for one in library.walk() if library.text_at(library.node(one).own_span).strip()][:8]
+    quote = quote or library.text_at(library.node(ids[-1]).own_span)[:60]
     answer = f'It says "{quote}" [{ids[-1]}]. <script>alert(1)</script> [x](javascript:alert(1))'
     opening = ScriptedReply(calls=(("expand_sections", {"section_ids": ids}),))
     session = Conversation(library)

@@ -59,7 +59,7 @@ class Chat:
         self.agent = Agent(self.conversation, self.model, KeywordSearcher(self.library))
 
     def id_of(self, title: str) -> str:
-        return next(i for i in self.library.walk() if self.library.title_of(i).startswith(title))
+        return next(i for i in self.library.walk() if self.library.node(i).title.startswith(title))
 
     def run(self, stdin: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> int:
         monkeypatch.setattr("sys.stdin", stdin)

@@ -141,7 +141,7 @@ async def _call_mcp(library: Library) -> str:
     replies = [await client.call("outline", {})]
     for section_id in library.children(library.root_id):
         replies.append(await client.call("expand_sections", {"section_ids": [section_id]}))
-        if count := len(split_pages(library.own_text(section_id))) - 1:
+        if count := len(split_pages(library.text_at(library.node(section_id).own_span))) - 1:
             pages = [f"{section_id}:{page}" for page in range(1, count + 2)]
             replies.append(await client.call("expand_sections", {"section_ids": pages}))
     return "\n".join(replies)

@@ -47,7 +47,7 @@ Open daily.
 def chapters() -> Library:
     """Make a manual whose chapter on lending is too long to be given whole."""
     library = make_library(_CHAPTERS)
-    assert library.node(find_id(library, "Lending")).tokens > WHOLE_TOKENS_MAX
+    assert library.count_tokens(find_id(library, "Lending"))[1] > WHOLE_TOKENS_MAX
     return library
 
 
@@ -65,21 +65,22 @@ def test_the_block_of_a_small_manual_to_the_letter(manual: Library) -> None:
         f"### Fees [{fees}]\n\nLate returns cost 2 euros a day.\n\n### Lost books [{lost}]\n"
         f"{NONCE}>>>"
     )
-    assert block.spans == (manual.span(find_id(manual, "Lending")),)
+    assert block.spans == (manual.node(find_id(manual, "Lending")).span,)
     assert block.tokens == estimate_tokens(manual.text_at(block.spans[0]))
     assert not block.is_listing
 
 
 def test_a_long_chapter_gives_its_own_text_and_lists_what_is_below(chapters: Library) -> None:
-    block = open_section(chapters, find_id(chapters, "Lending"))
-    assert [chapters.text_at(span) for span in block.spans] == [chapters.own_text(find_id(chapters, "Lending"))]
+    lending = find_id(chapters, "Lending")
+    block = open_section(chapters, lending)
+    assert block.spans == (chapters.node(lending).own_span,)
     head, _, rest = block.text.partition(f"{NONCE}>>>\n")
     assert head.startswith(f"[{block.section_id}] Manual > Lending (lines 5-")
     replacement = find_id(chapters, "Replacement")
     assert rest == (
         "Below it:\n"
         f"- [{find_id(chapters, 'Fees')}] Fees (12)\n"
-        f"- [{replacement}] Lost books > Replacement ({_short(chapters.node(replacement).tokens)})\n"
+        f"- [{replacement}] Lost books > Replacement ({_short(chapters.count_tokens(replacement)[1])})\n"
         f"- [{find_id(chapters, 'FAQ')}] FAQ (10): Renewals are free of charge."
     )
 
@@ -109,7 +110,7 @@ def test_a_path_opens_a_file_and_an_ambiguous_title_opens_nothing(tmp_path: Path
     first = find_id(library, "About en/first")
     for name in ("en/first.md", "first.md", "en/first", "en > first.md"):
         assert open_section(library, name).section_id == first
-    uses = [one for one in library.walk() if library.title_of(one) == "Use"]
+    uses = [one for one in library.walk() if library.node(one).title == "Use"]
     assert open_section(library, "first.md > Use").section_id in uses
     assert open_section(library, "Use").section_id is None
 
@@ -167,14 +168,14 @@ def test_text_is_given_exactly_whatever_its_line_ends(newline: str) -> None:
 def test_an_id_stands_after_each_heading_but_that_of_the_section() -> None:
     library = make_library("# A\n\nText.\n\n## B\t \r\n\nText.\n\nC\n---\n\nSee [it](#b).\n")
     a, b, c = (find_id(library, title) for title in "ABC")
-    text = annotate_with_ids(library, library.get_content_span(a), section_id=a)
+    text = annotate_with_ids(library, library.node(a).content_span, section_id=a)
     assert text == f"# A\n\nText.\n\n## B [{b}]\t \r\n\nText.\n\nC [{c}]\n---\n\nSee [it](#b)."
 
 
 def test_long_urls_are_shortened() -> None:
     address = "https://example.org/" + "x" * 200
     library = make_library(f"See [it]({address}).\n")
-    assert annotate_with_ids(library, library.own_span(next(library.walk()))) == f"See [it]({address[:60]}…)."
+    assert annotate_with_ids(library, library.node(next(library.walk())).own_span) == f"See [it]({address[:60]}…)."
 
 
 _LINES = st.sampled_from(["# One", "## Two ##", "Text.", "", "===", "- item", "> # Quoted", "```", "[a](b)"])
@@ -183,5 +184,5 @@ _LINES = st.sampled_from(["# One", "## Two ##", "Text.", "", "===", "- item", ">
 @given(st.lists(_LINES, max_size=12), st.sampled_from(["\n", "\r\n"]))
 def test_a_quote_loses_the_ids_that_were_copied(lines: list[str], line_end: str) -> None:
     library = make_library(line_end.join(["# Top", *lines]))
-    span = library.get_content_span(next(library.walk()))
+    span = library.node(next(library.walk())).content_span
     assert strip_ids(annotate_with_ids(library, span)) == library.clean_text(span).rstrip()

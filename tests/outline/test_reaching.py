@@ -72,7 +72,7 @@ def _reach(library: Library, budget: int | None, calls_max: int = 99) -> dict[st
 
 def _find_unreached(library: Library, budget: int | None, calls_max: int = 99) -> list[str]:
     given = _reach(library, budget, calls_max)
-    spans = ((section_id, library.get_own_content_span(section_id)) for section_id in library.walk())
+    spans = ((section_id, library.node(section_id).own_content_span) for section_id in library.walk())
     return [
         section_id
         for section_id, span in spans
@@ -126,7 +126,7 @@ def test_two_calls_lead_to_any_of_ten_thousand_sections(text: str, calls_max: in
 def test_two_calls_lead_to_any_section_of_a_book(name: str) -> None:
     library = read_book(name)
     calls_max = 3 if "bgb" in name or "openapi" in name else 2  # most of these stands four to seven levels down
-    unreached = [one for one in _find_unreached(library, None, calls_max) if library.node(one).own_tokens <= 4_000]
+    unreached = [one for one in _find_unreached(library, None, calls_max) if library.count_tokens(one)[0] <= 4_000]
     assert unreached == []
 
 
@@ -139,4 +139,4 @@ def test_each_text_of_a_folder_has_one_id() -> None:
         if resolve_reference(library, reference)
     ]
     assert ids == [one for one in ids if get_canonical_id(library, one) == one]
-    assert len({library.get_own_content_span(one) for one in ids}) == len(ids) == 9
+    assert len({library.node(one).own_content_span for one in ids}) == len(ids) == 9

@@ -40,8 +40,10 @@ def _list_ids(library: Library) -> dict[str, list[tuple[str, str]]]:
     listed = library.root.columns.has_files
     for node_id in library.walk():
         source = library.source_of(node_id)
-        if not listed or library.locate(node_id)[0] is not library.root:
-            ids.setdefault("" if source is None else source.key, []).append((node_id, library.own_text(node_id)))
+        if not listed or library.node(node_id).document is not library.root:
+            ids.setdefault("" if source is None else source.key, []).append(
+                (node_id, library.text_at(library.node(node_id).own_span))
+            )
     return ids
 
 

@@ -46,7 +46,7 @@ def test_no_character_is_delivered_twice_and_every_span_is_in_its_block(text: st
         assert (block.tokens > 0) is bool(spans)
         assert block.section_id is None or block.section_id in library
         if spans:
-            subtree = library.span(requested.partition(":")[0])
+            subtree = library.node(requested.partition(":")[0]).span
             assert all(subtree.start <= start < end <= subtree.end for start, end in spans)
         delivered.setdefault("", []).extend(spans)
 
@@ -82,9 +82,9 @@ def test_a_second_rendering_repeats_delivered_text_and_names_the_rest(text: str,
         again = render_open_section(library, block.section_id, block.spans, delivered={}, nonce=NONCE)
         texts = [annotate_with_ids(library, span, section_id=block.section_id) for span in block.spans]
         assert texts == _read_fences(again)
-        own = library.own_span(block.section_id)
+        own = library.node(block.section_id).own_span
         if any(span.end > own.end for span in block.spans):
-            subtree = library.span(block.section_id)
+            subtree = library.node(block.section_id).span
             delivered_text = merge_bounds((span.start, span.end) for span in block.spans)
             left_out = [i for i in library.walk(block.section_id) if not _is_inside(library, i, delivered_text)]
             lines = [line for line in again.splitlines() if line.endswith("not given here, open it by its id)")]
@@ -95,5 +95,5 @@ def test_a_second_rendering_repeats_delivered_text_and_names_the_rest(text: str,
 
 
 def _is_inside(library: Library, section_id: str, bounds: list[tuple[int, int]]) -> bool:
-    span = library.own_span(section_id)
+    span = library.node(section_id).own_span
     return any(start <= span.start and span.end <= end for start, end in bounds)

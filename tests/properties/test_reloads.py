@@ -67,7 +67,10 @@ def _ask(played: Recorder, data: st.DataObject) -> None:
     """Play a question with some excerpts that opens some sections."""
     library = played.state.library
     sections = st.sampled_from([*library.walk()])
-    spans = st.lists(sections.map(library.get_own_content_span).filter(lambda span: span.start < span.end), max_size=3)
+    spans = st.lists(
+        sections.map(lambda one: library.node(one).own_content_span).filter(lambda span: span.start < span.end),
+        max_size=3,
+    )
     asked = QuestionAsked(question="Why?", excerpts=tuple(data.draw(spans)))
     played.apply(begin_question(played.state, asked, PROMPT_CONTEXT))
     wanted = tuple(data.draw(st.lists(sections, max_size=2, unique=True)))

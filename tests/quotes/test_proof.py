@@ -31,7 +31,7 @@ from tests.conversation.conversations import begin, expand_by_agent, make_state
 
 STATE = expand_by_agent(begin(make_state(MANUAL)), "Fees", "Hours")[0]
 FEES, HOURS = (
-    next(section_id for section_id in STATE.library.walk() if STATE.library.title_of(section_id) == title)
+    next(section_id for section_id in STATE.library.walk() if STATE.library.node(section_id).title == title)
     for title in ("Fees", "Hours")
 )
 

@@ -135,7 +135,7 @@ def test_a_noted_section_is_located(old: str, new: str, standing: ClaimStatus, t
     library = make(TEXT.replace(old, new))
     [placed] = locate_notes([keep("Sheds")], library)
     assert placed.status is standing
-    assert (None if placed.new_citation is None else library.title_of(placed.new_citation.section_id)) == title
+    assert (None if placed.new_citation is None else library.node(placed.new_citation.section_id).title) == title
     assert bool(placed.change_note) is (standing is not ClaimStatus.SAME)
 
 

@@ -79,7 +79,7 @@ def state() -> ConversationState:
 def _fill(answer: str, state: ConversationState) -> str:
     """Replace ``{Title}`` by the id of that section."""
     for section_id in state.library.walk():
-        answer = answer.replace(f"{{{state.library.title_of(section_id)}}}", section_id)
+        answer = answer.replace(f"{{{state.library.node(section_id).title}}}", section_id)
     return answer
 
 
@@ -91,7 +91,7 @@ def _list_found(answer: str, state: ConversationState) -> list[tuple[str, str | 
     """List title, quote and state of each citation."""
     return [
         (
-            state.library.title_of(citation.section_id) if citation.section_id in state.library else "?",
+            state.library.node(citation.section_id).title if citation.section_id in state.library else "?",
             citation.quote,
             citation.state,
         )

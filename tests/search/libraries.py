@@ -28,9 +28,9 @@ def make_folder(texts: Mapping[str, str]) -> Library:
 def find_titles(library: Library, query: str, *, limit: int = 10, within: str | None = None) -> list[str]:
     """Return the titles that a new keyword search finds, best first."""
     hits = KeywordSearcher(library).search(query, limit=limit, within=within)
-    return [library.title_of(hit.section_id) for hit in hits]
+    return [library.node(hit.section_id).title for hit in hits]
 
 
 def id_of(library: Library, title: str) -> str:
     """Return the id of the first node with a title."""
-    return next(section_id for section_id in library.walk() if library.title_of(section_id) == title)
+    return next(section_id for section_id in library.walk() if library.node(section_id).title == title)

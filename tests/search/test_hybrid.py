@@ -61,12 +61,12 @@ def _make(options: dict[str, Any], library: Library = HANDBOOK, **services: Any)
 
 
 def _find(searcher: Searcher, query: str, **limits: Any) -> list[str]:  # noqa: ANN401
-    return [HANDBOOK.title_of(hit.section_id) for hit in searcher.search(query, **limits)]
+    return [HANDBOOK.node(hit.section_id).title for hit in searcher.search(query, **limits)]
 
 
 def test_a_neighbour_names_its_origin() -> None:
     searcher = _make({"mode": SearchMode.KEYWORD, "neighbour_count": 2})
-    hits = {HANDBOOK.title_of(hit.section_id): hit.why for hit in searcher.search("2 % a month after ten days")}
+    hits = {HANDBOOK.node(hit.section_id).title: hit.why for hit in searcher.search("2 % a month after ten days")}
     late = id_of(HANDBOOK, "Late fees")
     assert hits["Late fees"] == "text rank 1"
     assert hits["Paying"] == f"parent of {late}"
@@ -79,7 +79,7 @@ def test_the_model_reranks_the_first_hits(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(hybrid, "_RERANKED_COUNT", 2)
     searcher = _make({"rerank": "on"}, reranker=reranker)
     hits = searcher.search("late fees")
-    assert [HANDBOOK.title_of(hit.section_id) for hit in hits] == [plain[1], plain[0], *plain[2:]]
+    assert [HANDBOOK.node(hit.section_id).title for hit in hits] == [plain[1], plain[0], *plain[2:]]
     assert hits[0].why.endswith("model rank 1")
     assert "model rank" not in hits[1].why
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
@@ -139,7 +139,7 @@ def test_refreshing_does_not_wait_for_the_embedder() -> None:
         assert not preparing.done()
         may_go_on.set()
         preparing.result(20)
-    assert grown.title_of(searcher.search("kangaroos hop")[0].section_id) == "Kangaroos"
+    assert grown.node(searcher.search("kangaroos hop")[0].section_id).title == "Kangaroos"
 
 
 _IDS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8).map(tuple)
@@ -162,5 +162,5 @@ def test_a_statement_that_a_query_names_stays_first(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(hybrid, "_VECTOR_WEIGHT", 9.0)
     searcher = _make({}, library)
     hits = searcher.search("Which speed do herons have by the balance sheet?")
-    assert library.title_of(hits[0].section_id) == "Balance sheet"
+    assert library.node(hits[0].section_id).title == "Balance sheet"
     assert [hit.is_named for hit in hits] == [True, *[False] * (len(hits) - 1)]

@@ -92,7 +92,7 @@ def folder(tmp_path: Path) -> _IndexFolder:
 
 def _finds(searcher: KeywordSearcher, query: str) -> list[str]:
     library = searcher.prepare().library
-    return [library.title_of(hit.section_id) for hit in searcher.search(query)]
+    return [library.node(hit.section_id).title for hit in searcher.search(query)]
 
 
 def test_only_the_owner_can_read_the_file(folder: _IndexFolder) -> None:

@@ -134,5 +134,5 @@ def test_a_search_of_a_large_library_without_its_common_words_still_finds_sectio
     text = "".join(f"# Section {number}\n\nLine of section.\n\n" for number in range(9_000))
     searcher = KeywordSearcher(make_library(text))
     library = searcher.prepare().library
-    assert library.title_of(searcher.search("Which line has section 7777?")[0].section_id) == "Section 7777"
+    assert library.node(searcher.search("Which line has section 7777?")[0].section_id).title == "Section 7777"
     assert len(searcher.search("section line")) == 10

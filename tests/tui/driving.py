@@ -110,7 +110,7 @@ def make_app(replies: Iterable[Reply] = (), **given: object) -> RoamApp:
 def find_id(app: RoamApp, title: str) -> str:
     """Return the id of the section with this title."""
     library = app.main_screen.conversation.state.library
-    return next(section_id for section_id in library.walk() if library.title_of(section_id) == title)
+    return next(section_id for section_id in library.walk() if library.node(section_id).title == title)
 
 
 def app_of(pilot: Pilot[None]) -> RoamApp:

@@ -225,7 +225,7 @@ async def test_a_question_is_asked_about_one_section_alone() -> None:
 async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() -> None:
     library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
     stone, steam = (
-        next(i for i in library.walk() if library.title_of(i) == title) for title in ("Stone oven", "Steam")
+        next(i for i in library.walk() if library.node(i).title == title) for title in ("Stone oven", "Steam")
     )
     hits = [Hit(section_id=one, score=score, snippet="", why="") for one, score in ((stone, 9.0), (steam, 8.0))]
     search = ScriptedReply(text="", calls=(("search_sections", {"query": "ovens"}),))

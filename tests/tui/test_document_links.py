@@ -62,7 +62,7 @@ def _is_at(app: RoamApp, source: Path, title: str) -> Callable[[], bool]:
             library.source == str(source.resolve())
             and section_id in library
             and section_id is not None
-            and library.title_of(section_id) == title
+            and library.node(section_id).title == title
         )
 
     return check

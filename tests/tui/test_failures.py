@@ -73,8 +73,8 @@ async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot
     async with app.run_test(size=(160, 40)) as pilot:
         screen = app.main_screen
         library = screen.conversation.state.library
-        starter = next(i for i in library.walk() if library.title_of(i) == "Starter")
-        steam = next(i for i in library.walk() if library.title_of(i) == "Steam")
+        starter = next(i for i in library.walk() if library.node(i).title == "Starter")
+        steam = next(i for i in library.walk() if library.node(i).title == "Steam")
         await go_to(pilot, starter)
         await press_until(pilot, lambda: screen.reader_pane.section_id == steam, "escape", "enter", "3", "o", "1")
         assert screen.conversation.state.reading_id == steam

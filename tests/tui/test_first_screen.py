@@ -76,7 +76,7 @@ def make_app(store: ConversationStore, text: str = TEXT) -> RoamApp:
 
 async def ask_about_deck_oven(store: ConversationStore) -> None:
     library: Library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
-    deck = next(one for one in library.walk() if library.title_of(one) == "Deck oven")
+    deck = next(one for one in library.walk() if library.node(one).title == "Deck oven")
     model = ScriptedModel([expand(deck), ScriptedReply(text=f'"{QUOTE}" [{deck}].')])
     session = Conversation(library, store=store)
     await Agent(session, model).ask(QUESTION)

@@ -88,7 +88,7 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         await press_until(pilot, "9 sections", "f5")
         state = app.main_screen.conversation.state
         assert state.open_ids == (deck,)
-        assert "a hundred loaves" in state.library.text_at(state.library.span(deck))
+        assert "a hundred loaves" in state.library.text_at(state.library.node(deck).span)
         assert "changed on disk" not in screen_text(app)
         assert "◆ Deck oven" in screen_text(app)
         (hit,) = await app.main_screen.app_context.agent.search("rye flour", 1)
@@ -160,5 +160,5 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
         await wait_until(pilot, "new.md")
         state = session.state
         assert state.open_ids == (deck,)
-        assert "a hundred loaves" in state.library.text_at(state.library.span(deck))
+        assert "a hundred loaves" in state.library.text_at(state.library.node(deck).span)
         assert any(document is shop for document in state.library.documents)

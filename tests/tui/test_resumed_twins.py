@@ -41,7 +41,7 @@ def _make_library(text: str = TEXT) -> Library:
     return build_library(RawText(text=text, source="bakery.md", name="bakery"))
 
 
-_IDS = {_make_library().title_of(section_id): section_id for section_id in _make_library().walk()}
+_IDS = {_make_library().node(section_id).title: section_id for section_id in _make_library().walk()}
 
 
 _QUOTES = {

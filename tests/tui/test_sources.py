@@ -47,7 +47,7 @@ def make_app(source: Path | str, *replies: Reply) -> RoamApp:
 
 def shown(app: RoamApp) -> list[str]:
     lines = app.main_screen.tree_pane.outline.lines
-    return [app.main_screen.conversation.state.library.title_of(node_id) for node_id in lines]
+    return [app.main_screen.conversation.state.library.node(node_id).title for node_id in lines.ids]
 
 
 async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
@@ -106,7 +106,7 @@ async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite
         await pilot.press("j", "enter")
         reader = app.main_screen.reader_pane.reader
         await wait_until(pilot, lambda: reader.get_selected_or_section_text().startswith("# Fees"))
-        assert app.main_screen.conversation.state.library.is_loaded(find_id(app, "Fees"))
+        assert app.main_screen.conversation.state.library.node(find_id(app, "Fees")).is_loaded
         assert "/renting.md" not in site.counts.paths
 
 
@@ -178,7 +178,7 @@ async def test_a_source_is_added_and_asked(contracts: Path) -> None:
         await press_until(pilot, lambda: list_keys(app) == ["", "acts"], *"acts", "slash", "enter")
         await wait_until(pilot, "▸ acts")
         library = app.main_screen.conversation.state.library
-        shown = [library.title_of(one) for one in app.main_screen.tree_pane.outline.lines]
+        shown = [library.node(one).title for one in app.main_screen.tree_pane.outline.lines.ids]
         assert shown == ["contract.md", "Contract", "Notice", "acts"], "what was unfolded stays so"
         assert find_id(app, "Notice") == notice
 

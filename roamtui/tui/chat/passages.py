@@ -141,8 +141,8 @@ def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:
     if span is None:  # the document has changed
         return read_markdown(quote).blocks
     doc, start = span.doc, span.start
-    text, section_id = library.document(doc).text, library.section_at(doc, start)
-    first = start if section_id is None else library.get_own_content_span(section_id).start
+    text, section_id = library.documents_by_key[doc].text, library.section_at(doc, start)
+    first = start if section_id is None else library.node(section_id).own_content_span.start
     above = text[first:start].rstrip(" \t")
     line_start = first + len(above)
     is_inside_line = above != "" and above[-1] not in "\r\n"

@@ -79,12 +79,12 @@ class WelcomeView(ContentView):
 def describe_contents(library: Library) -> tuple[str, str]:
     """Say what a document consists of, such as ``8 chapters, 24 pages``, and list the first titles at its top."""
     root, columns = library.root, library.root.columns
-    rows = list(columns.children(-1 if root.title_row is None else root.title_row))
+    rows = [root.rows_by_id[one] for one in root.list_children(-1 if root.title_row is None else root.title_row)]
     counted = Counter(columns.kinds[row] for row in rows)
     parts = [format_count(counted[kind], noun) for kind, noun in _NOUNS.items() if counted[kind]]
     if root.page_starts:
         parts.append(format_count(len(root.page_starts), "page"))
-    elif not library.list_unloaded_files():
+    elif not library.unloaded_files:
         tokens = sum(estimate_row_tokens(document, 0, len(document.columns)) for document in library.documents)
         parts.append(f"~{format_tokens(tokens)} tokens")
     titled = [row for row in rows if columns.kinds[row] not in (NodeKind.PREAMBLE, NodeKind.TEXT)]

@@ -142,7 +142,7 @@ class DocumentReader(Reader):
         if section_id is None:
             return
         shown_id = self.section_id
-        if shown_id is None or shown_id not in library or library.get_content_span(shown_id).doc != match.doc:
+        if shown_id is None or shown_id not in library or library.node(shown_id).content_span.doc != match.doc:
             self.open(section_id)
         else:
             self.post_message(self.Opened(section_id, is_read=True))
@@ -166,7 +166,7 @@ class DocumentReader(Reader):
         start = document.page_starts[int(answer) - 1]
         page_id = library.section_at(document.key, start)  # the section that contains the start of the page
         if page_id is not None:
-            self.open(page_id, offset=start - library.get_content_span(page_id).start)
+            self.open(page_id, offset=start - library.node(page_id).content_span.start)
 
     def action_back(self) -> None:
         """Go back to the position before the last jump, or to the document whose link led to this one."""
@@ -182,14 +182,14 @@ class DocumentReader(Reader):
         """Show the node whose text follows (1) or precedes (-1) the current one. Folders are skipped."""
         if self.section_id is None:
             return
-        library, numbering = self.state.library, self.state.library.numbering
-        start, number = library.get_content_span(self.section_id), numbering.find(self.section_id)
-        while number is not None and 0 <= (number := number + direction) < len(numbering):
-            node_id = numbering.id_of(number)
-            span = library.get_content_span(node_id)
+        library = self.state.library
+        start, ids = library.node(self.section_id).content_span, [*library.walk()]
+        index = ids.index(self.section_id)
+        for node in map(library.node, ids[index + 1 :] if direction > 0 else reversed(ids[:index])):
+            span = node.content_span
             is_same = (span.doc, span.start) == (start.doc, start.start)
-            if not is_same and library.node(node_id).kind is not NodeKind.FOLDER:
-                self.open(node_id)
+            if not is_same and node.kind is not NodeKind.FOLDER:
+                self.open(node.id)
                 return
         self.post_message(StatusMessage(f"{'Last' if direction > 0 else 'First'} section"))
 
@@ -275,7 +275,7 @@ class DocumentReader(Reader):
         if not editor:
             return "No editor configured. Set $EDITOR."
         try:
-            line = self.state.library.node(section_id).start_line
+            line = self.state.library.get_place(self.state.library.node(section_id).span).first_line
             command = build_editor_command(editor, file.absolute(), line)
             with self.app.suspend():
                 subprocess.run(command, check=False)  # noqa: S603 - the person's own editor

@@ -62,14 +62,14 @@ def make_document_view(library: Library, section_id: str) -> DocumentView:
     Raises:
         UnknownSectionError: No loaded node has this id.
     """
-    document, row = library.locate(section_id)
-    generated = library.node(section_id).problem
-    if document.columns.kinds[row] is NodeKind.FOLDER:
+    node = library.node(section_id)
+    generated = node.problem
+    if node.kind is NodeKind.FOLDER:
         generated = "\n".join(format_node(library, child) for child in library.children(section_id))
     if generated:
         return DocumentView(document=parse_document(f"{generated}\n"), is_generated=True)
-    span = library.get_content_span(section_id)
-    return DocumentView(document=library.document(span.doc), start=span.start)
+    document = library.documents_by_key[node.content_span.doc]
+    return DocumentView(document=document, start=node.content_span.start)
 
 
 CHUNK_LENGTH = 3_000

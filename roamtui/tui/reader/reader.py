@@ -155,7 +155,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if library is not None and quote and self.lines.chunks:
             y = self.lines.get_y(quote[0].start)
             section_id = library.section_at(quote[0].doc, quote[0].start)
-            start = library.get_content_span(section_id).start if section_id is not None else 0
+            start = library.node(section_id).content_span.start if section_id is not None else 0
             self._jump_to(max(y - _JUMP_MARGIN, self.lines.get_y(start)))
 
     def _show_match(self) -> None:
@@ -255,8 +255,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._library is None or current_id is None or self._document_view.is_generated:
             return current_id
         section_id = self._library.section_at(document.key, offset)
-        start = self._library.get_content_span(section_id or current_id).start
-        current = self._library.get_content_span(current_id)
+        start = self._library.node(section_id or current_id).content_span.start
+        current = self._library.node(current_id).content_span
         return current_id if (current.doc, current.start) == (document.key, start) else section_id
 
     @property
@@ -264,7 +264,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """The current reading position, or None if the reader is empty."""
         if self._library is None or self.section_id is None:
             return None
-        start = 0 if self._document_view.is_generated else self._library.get_content_span(self.section_id).start
+        start = 0 if self._document_view.is_generated else self._library.node(self.section_id).content_span.start
         return ReadingPosition(self.section_id, self._offset_in_view - start)
 
     @property
@@ -310,7 +310,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             return f"{text}\n\n({source})\n" if page is None else f"{text}\n\n({source}, p. {page})\n"
         if self._document_view.is_generated:
             return document.text
-        span = self._library.get_content_span(self.section_id)
+        span = self._library.node(self.section_id).content_span
         text, page = self._library.text_at(span), document.page_at(span.start)
         return text if page is None else f"{text.rstrip()}\n\n({title}, p. {page})\n"
 

@@ -157,7 +157,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
 
 def _locate_sentence(result: FindResult, library: Library) -> tuple[Span, ...]:
-    quote = find_in_span(result.sentence, library, library.own_span(result.section_id))
+    quote = find_in_span(result.sentence, library, library.node(result.section_id).own_span)
     return (quote,) if quote else ()
 
 

@@ -104,7 +104,7 @@ def _find_titles(library: Library, query: str, first_matches: Mapping[str, int])
         return
     start, longest = " ".join(words), max(words, key=len)
     ranks: dict[str, tuple[bool, int]] = {}
-    for document, first, end in library.numbering.iter_runs(range(len(library.numbering))):
+    for document, first, end in library.iter_runs():
         titles = document.columns.titles[first:end]
         # Searched as one text, because testing 100,000 titles one by one would delay each key.
         folded = "".join(f"\n{title}" for title in titles).casefold()
@@ -132,7 +132,7 @@ async def find_text(library: Library, query: str) -> tuple[Span, ...]:
     words, found = query.split(), list[Span]()
     pattern = re.compile(r"\s".join(map(re.escape, words)), re.IGNORECASE)
     # A run is a part of a document. Each document has one run that starts at row 0.
-    runs = library.numbering.iter_runs(range(len(library.numbering) if words else 0))
+    runs = library.iter_runs() if words else ()
     for document in [document for document, row, _ in runs if row == 0]:
         start = 0
         while start < len(document.text) and len(found) < _MATCHES_MAX:
@@ -165,8 +165,8 @@ def match_ranges(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
 
 def _make_excerpt(library: Library, section_id: str, match: int) -> str:
     """Return the text around a match on one line."""
-    span = library.own_span(section_id)
-    text = library.document(span.doc).text
+    span = library.node(section_id).own_span
+    text = library.documents_by_key[span.doc].text
     before = text[max(span.start, match - _EXCERPT_BEFORE) : match]
     line_start = max(before.rfind("\n"), before.rfind("\r")) + 1
     if not line_start and match - _EXCERPT_BEFORE > span.start:

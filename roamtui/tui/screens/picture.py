@@ -203,7 +203,7 @@ def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request:
     """Show a picture or page. Ask first if it must be fetched. Return a sentence if it cannot be shown."""
     library, href = request.library, request.href
     source, doc = get_source_and_doc(library, request.section_id)
-    document = library.document(library.get_content_span(request.section_id).doc)
+    document = library.documents_by_key[library.node(request.section_id).content_span.doc]
     mode = choose_image_mode(options.image_mode, app)
     mode = mode if mode is not ImageMode.OFF else ImageMode.CELLS
 

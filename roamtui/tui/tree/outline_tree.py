@@ -86,13 +86,12 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def draw_line(self, line: int, width: int) -> Content:
         """Draw a line of exactly `width` cells: guides, triangle, title, signs, page or size."""
-        document, row = self.lines.numbering.locate(self.lines.numbers[line])
-        section_id, fold = document.ids[row], self.lines.fold_at(line)
+        section_id, fold = self.lines.ids[line], self.lines.fold_at(line)
         section = self._state.get_open(section_id)
         guides, opened = self.lines.draw_guides(line, width), "◆ " if section is not None else ""
         signs = self._signs.get(section_id, "") + ("⌕" if section_id in self._found else "")
         signs = signs and f" {signs}"
-        title = strip_anchor(sanitise_line(document.columns.titles[row][:_TITLE_LENGTH_MAX]))
+        title = strip_anchor(sanitise_line(self.lines.library.node(section_id).title[:_TITLE_LENGTH_MAX]))
         style = "bold $text-accent" if section is not None else "" if title else "italic $muted"
         title = title or format_node(self.lines.library, section_id)
         triangle = Content.styled(f"{fold} ", "$text-warning" if fold is FoldState.FAILED else "$muted")
@@ -118,7 +117,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if top is not None and top != round(self.scroll_target_y):
             self._scroll_to_line(top)
         pending_id = self._pending_id
-        if pending_id is not None and self.lines.get_line(self.lines.numbering.find(pending_id)) is not None:
+        if pending_id is not None and pending_id in self.lines.lines_by_id:
             self._pending_id = None
             self.move_to(pending_id)
 
@@ -172,7 +171,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """Move the cursor to a section, after unfolding its ancestors if it is hidden."""
         self.move_to(section_id)
         library = self.lines.library
-        ancestors = library.ancestors(section_id) if section_id in library else ()
+        ancestors = library.node(section_id).ancestors if section_id in library else ()
         if not self.lines.unfolded.issuperset(ancestors):
             self._pending_id = section_id
             self.post_message(CommandRequested(lambda state: make_unfold_command(state, *ancestors)))
@@ -194,7 +193,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.CursorMoved(self.cursor_id))
 
     def _id_at(self, line: int) -> str | None:
-        return self.lines.id_at(line) if 0 <= line < len(self.lines) else None
+        return self.lines.ids[line] if 0 <= line < len(self.lines.ids) else None
 
     def on_resize(self) -> None:
         self._rebuild_lines()
@@ -229,7 +228,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         elif can_fold or (direction > 0 and fold is not FoldState.LEAF):
             self.action_fold()
         elif direction < 0:
-            line = self.lines.get_line(self.lines.parent(self.lines.numbers[self.cursor_line]))
+            line = self.lines.find_parent(self.cursor_line)
             self._move_to_line(self.cursor_line if line is None else line)
 
     def action_fold(self) -> None:

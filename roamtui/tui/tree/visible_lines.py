@@ -1,15 +1,13 @@
 """`VisibleLines`: the nodes of a library that the tree shows, one per line. Independent of the screen.
 
-Nodes are the ordered numbers of a `NodeNumbering`, so a hundred thousand lines are one sorted array: finding the line
-of a node takes logarithmic time. An opening text of only white space is left out.
+An opening text of only white space is left out.
 """
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from roamtui.conversation.events import SectionsExpanded
@@ -44,90 +42,78 @@ class VisibleLines:
     def __init__(self, library: Library, unfolded: frozenset[str]) -> None:
         self.library = library
         self.unfolded = unfolded
-        self.numbering = library.numbering
-        self._find_end: Callable[[int], int] = library.root.columns.ends.__getitem__
-        """Returns the number after a node's last descendant. In one document, numbers are rows, so it is a look-up."""
-        if library.grafts:
-            self._find_end = lambda number: self.numbering.subtree(number).stop
-        row = library.root.title_row
-        title_number = None if row is None else self.numbering.number_of(library.root, row)
-        hidden_ids = (hidden_id for document in library.documents for hidden_id in document.hidden_ids)
-        self._hidden_numbers = set(map(self.numbering.find, hidden_ids))
-        self._unfolded_numbers = {title_number, *map(self.numbering.find, unfolded)}
-        self.numbers = array("Q")
-        """The number of the node on each line."""
-        number, end = 0, len(self.numbering)
-        while number < end:
-            if number not in self._hidden_numbers:
-                self.numbers.append(number)
-            number = number + 1 if number in self._unfolded_numbers else self._find_end(number)
+        self._unfolded = unfolded | {library.title_id}
+        self._hidden_ids = frozenset[str]().union(*(document.hidden_ids for document in library.documents))
+        self.ids: list[str] = []
+        """The id of the node on each line."""
+        self._parents = array("l")
+        """The line of each line's parent, or -1 at the top."""
+        self._last_children: dict[int, int] = {}
+        """The line of the last node below a line, or below -1."""
+        pending = [(-1, iter(self._list_children(library.root_id)))]
+        while pending:
+            parent, children = pending[-1]
+            for child in children:
+                line = self._last_children[parent] = len(self.ids)
+                self.ids.append(child)
+                self._parents.append(parent)
+                if child in self._unfolded:
+                    pending.append((line, iter(self._list_children(child))))
+                    break
+            else:
+                pending.pop()
+        self.lines_by_id = dict(zip(self.ids, range(len(self.ids)), strict=True))
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self.ids)
 
-    def __iter__(self) -> Iterator[str]:
-        return map(self.numbering.id_of, self.numbers)
-
-    def id_at(self, line: int) -> str:
-        """Return the id of the node on a line."""
-        return self.numbering.id_of(self.numbers[line])
-
-    def get_line(self, number: int | None) -> int | None:
-        """Return the line of a node, or None if the node is hidden."""
-        if number is None:
-            return None
-        line = bisect_left(self.numbers, number)
-        return line if line < len(self.numbers) and self.numbers[line] == number else None
+    def _list_children(self, section_id: str) -> Sequence[str]:
+        children, hidden_ids = self.library.children(section_id), self._hidden_ids
+        return [child for child in children if child not in hidden_ids] if hidden_ids else children
 
     def find_nearest_line(self, section_id: str) -> int | None:
         """Return the line of a node or of its nearest visible ancestor, or None."""
-        number = self.numbering.find(section_id)
-        while number is not None and self.get_line(number) is None:
-            number = self.parent(number)
-        return self.get_line(number)
+        line = self.lines_by_id.get(section_id)
+        if line is None and section_id in self.library:
+            ancestors = reversed(self.library.node(section_id).ancestors)
+            line = next((self.lines_by_id[one] for one in ancestors if one in self.lines_by_id), None)
+        return line
 
-    def parent(self, number: int) -> int | None:
-        """Return the parent of a node, or None at the top."""
-        parent = self.numbering.parent(number)
-        return None if parent < 0 else parent
+    def find_parent(self, line: int) -> int | None:
+        """Return the line of a line's parent, or None at the top."""
+        return None if self._parents[line] < 0 else self._parents[line]
 
     def draw_guides(self, line: int, width: int) -> str:
         """Draw the guides of a line, which show where siblings follow. Of a deep line, the first ones are cut."""
-        guides, number = "", self.numbers[line]
-        while (parent := self.parent(number)) is not None:
-            follows = self._next_shown(self._find_end(number)) < self._find_end(parent)
+        guides = ""
+        while (parent := self._parents[line]) >= 0:
             continued, ended = (_TRUNK, _GAP) if guides else (_BRANCH, _LAST_BRANCH)
-            guides = (continued if follows else ended) + guides
-            number = parent
+            guides = (ended if line == self._last_children[parent] else continued) + guides
+            line = parent
         excess = len(guides) - 2 * max(1, width // 5)
         return _CUT_GUIDES + guides[excess + len(_CUT_GUIDES) :] if excess > 0 else guides
 
     def fold_at(self, line: int) -> FoldState:
         """Return the fold state of the node on a line."""
-        number = self.numbers[line]
-        section_id = self.numbering.id_of(number)
-        if not self.library.is_loaded(section_id):
-            return FoldState.FAILED if self.library.node(section_id).problem else FoldState.UNLOADED
-        if self._next_shown(number + 1) >= self._find_end(number):
+        node = self.library.node(self.ids[line])
+        if not node.is_loaded:
+            return FoldState.FAILED if node.problem else FoldState.UNLOADED
+        if not node.has_children or self._hidden_ids.issuperset(self.library.children(node.id)):
             return FoldState.LEAF
-        return FoldState.UNFOLDED if number in self._unfolded_numbers else FoldState.FOLDED
+        return FoldState.UNFOLDED if node.id in self._unfolded else FoldState.FOLDED
 
     def format_place(self, line: int) -> str:
         """Format the page of a section, or the size of a folded node that is large. May be empty."""
-        document, row = self.numbering.locate(self.numbers[line])
+        node = self.library.node(self.ids[line])
+        document, row = node.document, node.row
         if document.page_starts:
             return f" p. {document.page_at(document.columns.starts[row])}"
-        if self.fold_at(line) is not FoldState.FOLDED or document.columns.kinds[row] is NodeKind.FOLDER:
+        if self.fold_at(line) is not FoldState.FOLDED or node.kind is NodeKind.FOLDER:
             return ""
-        graft = self.library.grafts.get(document.ids[row])
+        graft = self.library.grafts.get(node.id)
         below = estimate_row_tokens(graft, 0, len(graft.columns)) if graft is not None else 0
         tokens = below + estimate_row_tokens(document, row, document.columns.ends[row])
         return f" {format_tokens(tokens)} tok" if tokens > _SIZE_TOKENS_MIN else ""
-
-    def _next_shown(self, number: int) -> int:
-        while number in self._hidden_numbers:
-            number += 1
-        return number
 
 
 def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, str]:
@@ -141,7 +127,7 @@ def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, st
         "⚑": {section.section_id for section in state.open_sections if section.is_pinned},
         "❝": cited | {section.section_id for section in state.open_sections if section.last_cited},
         "◦": opened - {*state.open_ids},
-        "¶": set() if reading_line is None else {lines.id_at(reading_line)},
+        "¶": set() if reading_line is None else {lines.ids[reading_line]},
     }
     signs: defaultdict[str, str] = defaultdict(str)
     for sign, section_ids in groups.items():

@@ -25,7 +25,7 @@ ALL_MODES = [SearchMode.KEYWORD, SearchMode.VECTOR, SearchMode.HYBRID]
 
 
 def _find(searcher: Searcher, library: Library, query: str, within: str | None = None) -> list[str]:
-    return [library.title_of(hit.section_id) for hit in searcher.search(query, within=within)]
+    return [library.node(hit.section_id).title for hit in searcher.search(query, within=within)]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_within_holds(backend: Backend, mode: SearchMode) -> None:
 def test_vectors_find_what_words_miss_and_are_computed_once(backend: Backend, mode: SearchMode) -> None:
     embedder = HashedEmbedder()
     hits = backend.open(LIBRARY, mode, embedder).search("rosewater")
-    assert LIBRARY.title_of(hits[0].section_id) == "Watering"
+    assert LIBRARY.node(hits[0].section_id).title == "Watering"
     assert hits[0].snippet == "The gardeners water the roses."
     count = len(embedder.asked)
     changed = make_folder({**FILES, "garden.md": "# Watering\n\nGardeners rest.\n"})

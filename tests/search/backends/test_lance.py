@@ -29,7 +29,7 @@ def lance(tmp_path: Path) -> Backend:
 
 
 def _find(backend: Backend, query: str, mode: SearchMode = SearchMode.VECTOR, within: str | None = None) -> list[str]:
-    return [LIBRARY.title_of(hit.section_id) for hit in backend.open(LIBRARY, mode).search(query, within=within)]
+    return [LIBRARY.node(hit.section_id).title for hit in backend.open(LIBRARY, mode).search(query, within=within)]
 
 
 def test_a_vector_that_was_written_twice_is_loaded_once(lance: Backend) -> None:

@@ -214,7 +214,7 @@ def test_a_formula_of_libreoffice_is_code() -> None:
 
 def test_a_citation_names_the_slide() -> None:
     library = build_library(read_file(Path(FILES / "talk.pptx")))
-    assert [library.node(section_id).page for section_id in library.walk()] == [1, 2, 3, 4]
+    assert [library.get_place(library.node(section_id).span).page for section_id in library.walk()] == [1, 2, 3, 4]
 
 
 def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:

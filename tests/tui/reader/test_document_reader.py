@@ -30,12 +30,12 @@ BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went.\n\n" * 1
 def read(app: RoamApp) -> str:
     """Return the title of the section that is read."""
     section_id = app.main_screen.reader_pane.section_id
-    return app.main_screen.conversation.state.library.title_of(section_id) if section_id else ""
+    return app.main_screen.conversation.state.library.node(section_id).title if section_id else ""
 
 
 def cursor(app: RoamApp) -> str:
     section_id = app.main_screen.tree_pane.outline.cursor_id
-    return app.main_screen.conversation.state.library.title_of(section_id) if section_id else ""
+    return app.main_screen.conversation.state.library.node(section_id).title if section_id else ""
 
 
 async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outline_and_conversation_follow(

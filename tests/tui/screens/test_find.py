@@ -61,13 +61,13 @@ def list_found(screen: FindDialog) -> list[tuple[str, list[str]]]:
     library = screen.found.library
     assert library is not None
     groups = groupby(screen.found.results, key=lambda result: result.group)
-    return [(group, [library.title_of(result.section_id) for result in results]) for group, results in groups]
+    return [(group, [library.node(result.section_id).title for result in results]) for group, results in groups]
 
 
 def read(pilot: Pilot[None]) -> str:
     app = app_of(pilot)
     section_id = app.main_screen.reader_pane.section_id
-    return app.main_screen.conversation.state.library.title_of(section_id) if section_id else ""
+    return app.main_screen.conversation.state.library.node(section_id).title if section_id else ""
 
 
 def list_marks(reader: Reader, overlay: HighlightKind) -> list[str]:
@@ -154,7 +154,9 @@ async def test_matches_go_through_all_documents_in_reading_order() -> None:
 async def test_exactly_the_sections_whose_own_text_contains_the_word_are_found(lines: list[str]) -> None:
     library = make_library("\n".join(lines) + "\n")
     matches = await find_text(library, "rye")
-    expected = [section_id for section_id in library.walk() if "rye" in library.own_text(section_id)]
+    expected = [
+        section_id for section_id in library.walk() if "rye" in library.text_at(library.node(section_id).own_span)
+    ]
     assert [*dict.fromkeys(library.section_at("", match.start) for match in matches)] == expected
     assert len(matches) == library.root.text.count("rye")
 

@@ -113,7 +113,7 @@ async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(fill
         await wait_until(pilot, lambda: screen.has_started and screen.reader_pane.reader.section_id is not None)
         section_id = screen.reader_pane.reader.section_id
         assert section_id is not None
-        assert screen.conversation.state.library.title_of(section_id) == "Notice"
+        assert screen.conversation.state.library.node(section_id).title == "Notice"
         assert screen.conversation.state.library.title == "Lease of Bert"
         assert screen.conversation.state.transcript.exchanges[0].question == PERIOD
         await pilot.press("ctrl+t")

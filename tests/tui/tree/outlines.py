@@ -68,12 +68,12 @@ def walk_visible(library: Library, unfolded: frozenset[str]) -> Iterator[str]:
 
     def is_shown(section_id: str) -> bool:
         is_preamble = library.node(section_id).kind is NodeKind.PREAMBLE
-        return not is_preamble or bool(library.own_text(section_id).strip())
+        return not is_preamble or bool(library.text_at(library.node(section_id).own_span).strip())
 
     def walk_below(section_id: str) -> Iterator[str]:
         for child in filter(is_shown, library.children(section_id)):
             yield child
-            if child in unfolded or child == library.title_id():
+            if child in unfolded or child == library.title_id:
                 yield from walk_below(child)
 
     yield from walk_below(library.root_id)

@@ -80,7 +80,7 @@ def _commands(app: TreeApp, state: ConversationState) -> list[Command | str]:
 
 def _cursor_title(tree: OutlineTree, library: Library = _LIBRARY) -> str:
     assert tree.cursor_id is not None
-    return library.title_of(tree.cursor_id)
+    return library.node(tree.cursor_id).title
 
 
 async def test_the_cursor_walks_lines_parents_and_children() -> None:
