@@ -143,7 +143,6 @@ def _make_title(words: str) -> str:
     return shorten(sanitise_line(words).strip(_AROUND_TITLE).strip("\"'"), _TITLE_LENGTH_MAX)
 
 
-_LEVEL_MAX = 6
 _PAGES_MIN = 3
 """Minimum number of boundaries. Fewer may be examples or ordinary text."""
 _CODE = re.compile(
@@ -233,8 +232,8 @@ def split_into_pages(document: Document, normalised: str, boundaries: Sequence[P
     for page, headings in pages:
         url = resolve_href(document.url or "", page.url) or page.url
         rows.append(replace(page, level=level, url=url))
-        deeper = max(0, level + 1 - min((heading.level for heading in headings), default=_LEVEL_MAX + 1))
-        rows.extend(replace(heading, level=min(_LEVEL_MAX, heading.level + deeper), url=url) for heading in headings)
+        deeper = max(0, level + 1 - min((heading.level for heading in headings), default=level))
+        rows.extend(replace(heading, level=heading.level + deeper, url=url) for heading in headings)
     if len(normalised) != len(document.text):
         starts = restore_offsets(document.text, normalised, array("Q", (row.start for row in rows)))
         rows = [replace(row, start=start) for row, start in zip(rows, starts, strict=True)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import stat
 import zipfile
 from contextlib import suppress
 from functools import lru_cache
@@ -17,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 
 from roamtui.sources.convert.drawing import PIXELS_MAX, PictureFile
-from roamtui.sources.convert.zip_package import ENCRYPTED_FLAG, ZIP_ERRORS, is_bounded
+from roamtui.sources.convert.zip_package import ZIP_ERRORS, is_bounded
 from roamtui.sources.listing import split_sources
 
 PICTURE_BYTES_MAX = 20_000_000
@@ -100,12 +99,12 @@ def locate_document(source: str, doc: str) -> DocumentFile | None:
 
 
 def _find_member(package: Path, name: str) -> tuple[zipfile.ZipFile, zipfile.ZipInfo] | None:
-    """Find a file in an EPUB or DOCX file, unless it is too large, encrypted or a symbolic link."""
+    """Find a file in an EPUB or DOCX file, unless it is too large."""
     archive = _open_archive(package, package.stat().st_mtime_ns)
     info = archive.NameToInfo.get(name)
-    if info is None or info.flag_bits & ENCRYPTED_FLAG or stat.S_ISLNK(info.external_attr >> 16):
+    if info is None or not is_bounded(info) or info.file_size > PICTURE_BYTES_MAX:
         return None
-    return (archive, info) if is_bounded(info) and info.file_size <= PICTURE_BYTES_MAX else None
+    return archive, info
 
 
 @lru_cache(_ARCHIVES_MAX)

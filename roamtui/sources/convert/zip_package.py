@@ -16,8 +16,6 @@ BYTES_MAX: Final = 200_000_000
 _PART_BYTES_MAX: Final = 20_000_000
 """The same for one part. The tree of a larger one does not fit into the memory of the subprocess."""
 
-ENCRYPTED_FLAG = 1
-"""Bit of `flag_bits` that marks a file in an archive as encrypted."""
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 """Exceptions that `zipfile` raises for an archive that is damaged, encrypted or compressed in an unknown way."""
 
