@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
@@ -11,12 +12,15 @@ from textual.css import stylesheet
 from textual.css.parse import parse
 from textual.css.tokenize import tokenize_values
 from textual.pilot import Pilot
+from textual.strip import Strip
+from textual.widgets import Input
 
 from roamtui.tui.reader import document_reader
 from tests.tui.driving import wait_until, wait_until_started
 from tests.tui.picturing import Compare, Scene
 
-_ROUND_SECONDS = 0.02
+_ROUNDS_AT_REST = 5
+"""A message leads to others, so that a screen is at rest only if it stays the same for some rounds of messages."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -48,19 +52,23 @@ def styles_read_once() -> Iterator[None]:
 def snap_compare(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> Compare:
     """Wait for the app before and after `run_before`, then compare its picture with the one that was kept."""
     monkeypatch.setattr(document_reader, "_READING_SECONDS", 3600.0)  # else the outline marks what a slow test shows
+    monkeypatch.setattr(Input, "_toggle_cursor", lambda _field: None)  # else a slow test shows a cursor that blinks
 
     def compare(app: App[Any], *, terminal_size: tuple[int, int] = (80, 24), run_before: Scene | None = None) -> bool:
         async def show(pilot: Pilot[Any]) -> None:
             await wait_until_started(pilot)
             if run_before is not None:
                 await run_before(pilot)
-            lines: list[Any] = []
+            rounds: deque[list[Strip]] = deque(maxlen=_ROUNDS_AT_REST)
 
             def is_at_rest() -> bool:
-                before, lines[:] = [*lines], pilot.app.screen._compositor.render_strips()
-                return before == lines
+                screen = pilot.app.screen
+                rounds.append(screen._compositor.render_strips())
+                working = [worker.node for worker in pilot.app.workers if not worker.is_finished]
+                if any(screen in node.ancestors_with_self for node in working):  # others wait for what a dialog returns
+                    return False
+                return len(rounds) == _ROUNDS_AT_REST and all(lines == rounds[0] for lines in rounds)
 
-            await pilot.pause(_ROUND_SECONDS)
             await wait_until(pilot, is_at_rest)
 
         return snap_compare(app, terminal_size=terminal_size, run_before=show)

@@ -204,7 +204,6 @@ async def show_found(pilot: Pilot[None]) -> None:
     screen = app.screen
     assert isinstance(screen, FindDialog)
     field = screen.query_one(Input)
-    field.cursor_blink = False
     field.value = "how many loaves fit"
     await wait_until(pilot, lambda: screen.found.query == field.value and screen.found.is_complete)
     await press_until(pilot, lambda: app_of(pilot).main_screen.reader_pane.section_id is not None, "down", "enter")

@@ -464,6 +464,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._set_hints(())
             self._update_view(is_upward=new_value < old_value)
 
+    def watch_show_vertical_scrollbar(self, is_shown: bool) -> None:  # noqa: FBT001 - as Textual calls it
+        """Place the thumb, which Textual moves only while the scrollbar is shown."""
+        if is_shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
     def _update_view(self, *, is_upward: bool) -> None:
         """Lay out the lines in view, which corrects their estimated number. Then post the position, and load pictures.
 
