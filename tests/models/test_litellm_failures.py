@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
-import time
 
 import pytest
 from msgspec.structs import replace
@@ -126,16 +126,15 @@ async def test_a_reply_that_ends_before_it_began_is_asked_for_again(
     assert join_text(await collect(model)) == "Whole."
 
 
-@pytest.mark.parametrize(("pieces", "first_seconds", "gap_seconds"), [(0, 0.3, 30), (2, 30, 0.3)])
+@pytest.mark.parametrize(("pieces", "first_seconds", "gap_seconds"), [(0, 0.3, 600), (2, 600, 0.3)])
 async def test_a_provider_that_falls_silent_is_given_up(
     worker: WorkerProcess, openai_server: FakeOpenAIServer, pieces: int, first_seconds: float, gap_seconds: float
 ) -> None:
     openai_server.reset(FakeReply(text="Half a reply", ending=Ending.HANG, pieces_max=pieces))
     options = replace(OPTIONS, first_token_seconds=first_seconds, gap_seconds=gap_seconds)
-    start = time.monotonic()
-    error = await fail(LitellmModel("openai/x", api_base=openai_server.url, options=options, worker=worker))
+    async with asyncio.timeout(60):
+        error = await fail(LitellmModel("openai/x", api_base=openai_server.url, options=options, worker=worker))
     assert "timed out" in str(error)
-    assert time.monotonic() - start < 30
 
 
 @pytest.mark.parametrize(
