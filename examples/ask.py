@@ -12,7 +12,8 @@ async def ask(source: str, question: str, model: str = "offline") -> None:
 
     def show_opened(event: roamtui.ConversationEvent) -> None:
         if isinstance(event, roamtui.SectionsExpanded):
-            print("opened:", *map(library.title_of, event.opened_ids), sep="\n  ")
+            titles = (library.node(section_id).title for section_id in event.opened_ids)
+            print("opened:", *titles, sep="\n  ")
 
     conversation = roamtui.Conversation(library)
     conversation.subscribe(show_opened)
