@@ -17,8 +17,7 @@ from rich.console import Console
 from typing_extensions import override
 
 from roamtui.agent.generated_texts import suggest_questions
-from roamtui.agent.limits import AgentOptions
-from roamtui.agent.loop import Agent
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import build_library
 from roamtui.export.html import render_html

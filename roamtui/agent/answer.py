@@ -1,4 +1,4 @@
-"""Turn the model's last text into an outcome with verified citations, or into a reminder to answer properly."""
+"""Judge the model's last text: a reminder to answer properly, or an outcome with its proof."""
 
 from __future__ import annotations
 
@@ -6,15 +6,25 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 
-from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched, StopReason
+from msgspec.structs import replace
+
+from roamtui.conversation.events import (
+    Citation,
+    QuestionAnswered,
+    QuoteState,
+    SearchHit,
+    SectionsExpanded,
+    SectionsSearched,
+    StopReason,
+)
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.document.plain import strip_blank_lines
+from roamtui.document.plain import format_count, strip_blank_lines
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import OFFLINE
 from roamtui.outline.labels import format_path
 from roamtui.quotes.read import is_not_found
-from roamtui.quotes.verdicts import QuoteChecker
+from roamtui.quotes.verdicts import AnswerProof, QuoteChecker, format_verification, make_proof
 from roamtui.search.base import Hit, Searcher
 
 _NEAREST_MAX = 3
@@ -27,20 +37,21 @@ _TOO_EXPENSIVE = "The next step could exceed the spending limit. Raise max_cost_
 
 
 def build_outcome(
-    state: ConversationState, final_text: str, stopped: StopReason, searcher: Searcher | None, *, reason: str
+    state: ConversationState, text: str, stopped: StopReason, searcher: Searcher | None, *, reason: str
 ) -> QuestionAnswered:
     """Build the outcome of the current question.
 
     Args:
         state: The conversation with the question.
-        final_text: The model's last text.
+        text: The model's last text. If the question was stopped, it is the answer so far.
         stopped: Why the loop ended.
         searcher: Finds the nearest sections if the answer is "not found".
         reason: Why the last reply ended.
     """
-    answer = strip_blank_lines(final_text)
-    if stopped is StopReason.COST:
-        return build_partial(state, answer, stopped, _TOO_EXPENSIVE)
+    if stopped not in (StopReason.ANSWERED, StopReason.STEP_LIMIT):
+        error = _TOO_EXPENSIVE if stopped is StopReason.COST else ""
+        return QuestionAnswered(answer=text, stopped=stopped, citations=QuoteChecker(state).cite(text), error=error)
+    answer = strip_blank_lines(text)
     if not answer:
         stopped = stopped if stopped is StopReason.STEP_LIMIT else StopReason.ERROR
         return QuestionAnswered(answer="", stopped=stopped, error=_NO_ANSWER)
@@ -53,18 +64,14 @@ def build_outcome(
     return QuestionAnswered(answer=answer, stopped=stopped, citations=citations)
 
 
-def build_partial(state: ConversationState, text: str, stopped: StopReason, error: str = "") -> QuestionAnswered:
-    """Build the outcome of a question that was stopped, with the verdicts of the answer so far."""
-    return QuestionAnswered(answer=text, stopped=stopped, citations=QuoteChecker(state).cite(text), error=error)
-
-
 def _format_nearest(state: ConversationState, searcher: Searcher | None) -> str:
     """Format the nearest sections that were not opened for the question."""
-    library, exchange = state.library, state.transcript.exchanges[-1]
-    opened = {section.section_id for section in state.open_sections if section.last_used == exchange.number}
+    library, exchange = state.library, state.exchanges[-1]
+    opened = {section.section_id for section in state.open_sections.values() if section.last_used == exchange.number}
     hits: Sequence[Hit] = ()
     if searcher is not None:
         with suppress(RoamtuiError):  # nearest sections only help, so the answer must not fail with them
+            searcher.refresh(library)
             hits = searcher.search(exchange.question, limit=_NEAREST_MAX + len(opened))
     nearest = [hit.section_id for hit in hits if hit.section_id not in opened][:_NEAREST_MAX]
     places = "; ".join(f"{format_path(library, section_id)} [{section_id}]" for section_id in nearest)
@@ -76,7 +83,7 @@ def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit,
 
     An answer without a model has none: it opens what it shows.
     """
-    if exchange.model == OFFLINE:
+    if replies_with_passages(exchange):
         return ()
     searches = [event.hits for event in exchange.events if isinstance(event, SectionsSearched) and event.hits]
     likely_by_id = {
@@ -113,3 +120,32 @@ def choose_reminder(state: ConversationState, reply: str, reason: str) -> str:
     has_read = state.collect_delivered() or state.collect_excerpts()
     is_acceptable = not has_read or is_not_found(reply.strip()) or QuoteChecker(state).cite(reply)
     return "" if reply.strip() and is_acceptable else _CITE_REMINDER
+
+
+def replies_with_passages(exchange: Exchange) -> bool:
+    """Check whether passages are shown in place of an answer, because no model has written it.
+
+    Every front end must decide by this function how to show an answer.
+    """
+    return exchange.model == OFFLINE
+
+
+def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
+    """List the passages of an answer in order: its quotes. Empty if it does not consist of passages."""
+    quoted = [citation for citation in exchange.citations if citation.quote is not None and citation.is_verified]
+    return tuple(quoted) if replies_with_passages(exchange) else ()
+
+
+def format_proof(exchange: Exchange) -> str:
+    """Format where the quotes of an answer are, or how many passages it has. Nothing has judged a passage."""
+    if not replies_with_passages(exchange):
+        return format_verification(exchange.citations)
+    return format_count(len(exchange.citations), "passage") if exchange.citations else ""
+
+
+def match_proof(exchange: Exchange) -> AnswerProof:
+    """Match the citations of an answer to its quotes and marks, without verdicts if it consists of passages."""
+    if not replies_with_passages(exchange):
+        return make_proof(exchange.answer, exchange.citations)
+    unjudged = [replace(citation, state=QuoteState.NO_QUOTE) for citation in exchange.citations]
+    return make_proof(exchange.answer, unjudged)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import aclosing
 from functools import partial
 from typing import assert_never
@@ -12,15 +11,8 @@ from typing import assert_never
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.agent.answer import build_outcome, build_partial, choose_reminder
-from roamtui.agent.limits import (
-    AgentOptions,
-    compute_room,
-    estimate_request_tokens,
-    estimate_request_usd,
-    share_window,
-)
-from roamtui.agent.offline import FoundPassage, find_passages, list_openable, list_unread_pages, write_answer
+from roamtui.agent.answer import build_outcome, choose_reminder
+from roamtui.agent.offline import read_offline
 from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
 from roamtui.agent.retrieval_context import (
     HitList,
@@ -28,14 +20,21 @@ from roamtui.agent.retrieval_context import (
     make_search_event,
     retrieve_context,
 )
-from roamtui.agent.tools import expand, make_tools, search
-from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_tool_arguments
+from roamtui.agent.tools import (
+    Tool,
+    ToolContext,
+    ToolResponse,
+    collapse,
+    documents,
+    expand,
+    parse_tool_arguments,
+    search,
+)
 from roamtui.conversation.conversation import ApprovalRequest, Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     DraftRecorded,
     Origin,
-    QuestionAnswered,
     QuestionAsked,
     ReminderSent,
     RetryScheduled,
@@ -48,12 +47,14 @@ from roamtui.conversation.events import (
     ToolFinished,
     ToolUse,
     Usage,
-    make_draft_events,
 )
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question, shrink_transcript
 from roamtui.conversation.state import AskOptions, Exchange
 from roamtui.conversation.update import ExpandSections
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
 from roamtui.document.parallel import run_in_thread
+from roamtui.document.plain import shorten
 from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
@@ -66,19 +67,46 @@ from roamtui.models.base import (
     ThinkingDelta,
     ToolCallReceived,
     UsageReported,
-    warm_up_model,
+    estimate_request_tokens,
 )
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.search.base import Hit, Progress, Searcher
 
+_WINDOW_TOKENS_DEFAULT = 64_000
+"""Assumed context window of a model whose window is unknown."""
+_HITS_SHARE = 0.15
+"""Share of the window for the search results that come with a question."""
+_ANSWER_TOKENS = 4_000
+"""Reserved for the answer."""
 _CALLS_MAX = 8
 """Maximum number of tool calls to run in one reply."""
 _STEP_SHARE = 0.5
 """Share of the remaining window that one step may add."""
+_DRAFT_LENGTH = 300
+"""Maximum number of characters of a draft in its event. The step of the draft holds the whole text."""
 _DRAFT_CHARACTERS = 500
 """Number of new characters after which an answer is saved again: the most that is lost if the program is killed."""
 _INDEXED_AHEAD_MIN = 5_000
 """Minimum number of sections for indexing ahead. Indexing fewer takes no noticeable time."""
+
+
+class AgentOptions(Struct, frozen=True, kw_only=True):
+    """Limits of one question."""
+
+    steps_max: int = 12
+    """Maximum number of requests to the model."""
+    cost_usd_max: float | None = None
+    """Spending limit of a conversation, above which the person is asked; None for no limit."""
+    sends_hits: bool = False
+    """Whether search results are sent with a question."""
+    instructions: str = ""
+    """How the person wants to be answered. A change takes effect only when the transcript is rebuilt."""
+    needs_certainty: bool = False
+    """Whether a doubtful passage is no answer without a model, as in a cell of a table."""
+    question_note: str = ""
+    """Text to send before each question. It is not part of the question, so its words are not searched for."""
+    committed_usd: dict[str, float] | None = None
+    """Spent or about to be spent, by the id of the conversation, if several agents share the spending limit."""
 
 
 class StepReply(Struct):
@@ -91,6 +119,8 @@ class StepReply(Struct):
     reason: str = ""
     """Why the reply ended, from `ReplyFinished`."""
     usage: Usage = field(default_factory=Usage)
+    room_tokens: int = _WINDOW_TOKENS_DEFAULT
+    """Tokens that the request and its answer leave of the context window."""
 
     def make_step(self, missing_result: str = CALL_NOT_RUN) -> Step:
         """Return the reply as a step. `missing_result` becomes the result of each call that has not run."""
@@ -104,16 +134,21 @@ class QuestionRun(Struct):
     reply: StepReply = field(default_factory=StepReply)
     """The reply that is not recorded as a step yet."""
     usage: Usage = field(default_factory=Usage)
-    stopped: StopReason = StopReason.ANSWERED
+    stopped: StopReason = StopReason.CANCELLED
+    """Why it ended. The person has cancelled it unless the loop says something else."""
+    error: str = ""
     steps: int = 0
     draft: str | None = None
     """The reply after which the model was reminded to answer properly, which happens at most once. It becomes the
     answer if the model writes nothing more."""
 
-    @property
-    def final_text(self) -> str:
-        """The last text of the model that could be an answer."""
-        return self.reply.text if self.reply.text.strip() else self.draft or ""
+
+def make_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
+    """List the tools for a library, by name. Only a library with several files needs a list of documents."""
+    tools = [expand.TOOL, collapse.TOOL]
+    tools += [search.TOOL] if has_search else []
+    tools += [documents.TOOL] if library.root.columns.kinds.count(NodeKind.FILE) > 1 else []
+    return {tool.spec.name: tool for tool in tools}
 
 
 class Agent:
@@ -161,7 +196,7 @@ class Agent:
             if options.open_first:
                 await conversation.execute(ExpandSections(section_ids=options.open_first, origin=Origin.PERSON))
             await self._answer(question, options.within)
-            exchange = conversation.state.transcript.exchanges[-1]
+            exchange = conversation.state.exchanges[-1]
             self._has_answered = exchange.stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND)
             return exchange
 
@@ -189,38 +224,41 @@ class Agent:
         library = await conversation.load_all()
         if within is not None and within not in library:
             raise UnknownSectionError(within)
-        if self.searcher is not None:
-            self.searcher.refresh(library)
         self._tools = make_tools(library, has_search=self.searcher is not None)
-        await warm_up_model(self.model)
+        await self.model.start()
         conversation.set_context_window(self.model.window_tokens)
-        number = conversation.state.question_number + 1
-        run = QuestionRun()
-        outcome: QuestionAnswered | None = None
+        number, run = len(conversation.state.exchanges) + 1, QuestionRun()
         try:
             await self._begin(question, within)
-            await (self._read_offline if self.model.name == OFFLINE else self._run_steps)(run)
-            reason = run.reply.reason
-            outcome = build_outcome(conversation.state, run.final_text, run.stopped, self.searcher, reason=reason)
+            if self.model.name == OFFLINE:
+                needs_certainty, run.usage = self.options.needs_certainty, Usage(cost_usd=0.0)
+                answer = read_offline(conversation, self.searcher, needs_certainty=needs_certainty)
+                run.reply.text, run.steps = await answer
+                run.stopped = StopReason.ANSWERED
+            else:
+                run.stopped = await self._run_steps(run)
         except ModelError as error:
-            outcome = build_partial(conversation.state, run.final_text, StopReason.ERROR, str(error))
+            run.stopped, run.error = StopReason.ERROR, str(error)
         finally:
-            if conversation.state.is_asking and conversation.state.question_number == number:
-                if outcome is None:
-                    outcome = build_partial(conversation.state, run.final_text, StopReason.CANCELLED)
-                    if run.reply.calls:
-                        conversation.fold((StepRecorded(step=run.reply.make_step()),))
-                outcome = replace(outcome, usage=run.usage, steps=run.steps)
+            if conversation.state.is_asking and len(conversation.state.exchanges) == number:
+                reply = run.reply
+                if reply.calls and run.stopped is StopReason.CANCELLED:
+                    conversation.fold((StepRecorded(step=reply.make_step()),))
+                text = reply.text if reply.text.strip() else run.draft or ""
+                outcome = build_outcome(conversation.state, text, run.stopped, self.searcher, reason=reply.reason)
+                outcome = replace(outcome, usage=run.usage, steps=run.steps, error=run.error or outcome.error)
                 await conversation.apply(finish_question(conversation.state, outcome))
 
     async def _begin(self, question: str, within: str | None) -> None:
         """Start the question together with the sections and hits that search finds for it."""
         state, retrieved = self.conversation.state, HitList()
-        library, (room, *_) = state.library, share_window(self.model.window_tokens)
+        library, window = state.library, self.model.window_tokens
+        room = None if window is None else int(window * _HITS_SHARE)
         if self.options.sends_hits and self.model.name != OFFLINE:
             if whole := list_whole_document(library, room):
-                retrieved = HitList(auto_opened=tuple(one for one in whole if state.get_open(one) is None))
+                retrieved = HitList(auto_opened=tuple(one for one in whole if one not in state.open_sections))
             elif self.searcher is not None:
+                self.searcher.refresh(library)
                 retrieved = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
         context = replace(
             self._build_prompt_context(retrieved.auto_opened, has_hits=bool(retrieved.hits)),
@@ -235,63 +273,72 @@ class Agent:
     def _build_prompt_context(self, opened: tuple[str, ...] = (), *, has_hits: bool = False) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
         state, window, outline = self.conversation.state, self.model.window_tokens, WHOLE_NOTE
-        room, preface_tokens, history_tokens = share_window(window)
+        room = None if window is None else int(window * _HITS_SHARE)
         whole = list_whole_document(state.library, room) if self.options.sends_hits else ()
-        if not whole or not {*whole} <= {*state.open_ids, *opened}:
+        if not whole or not {*whole} <= {*state.open_sections, *opened}:
             budget = compute_outline_budget(state.library, window, has_hits=has_hits)
             outline = render_outline(state.library, budget_tokens=budget)
         return PromptContext(
             system=SYSTEM,
             outline=outline,
             model=self.model.name,
-            delivery_tokens_max=preface_tokens,
-            history_tokens_max=history_tokens,
+            window_tokens=window,
             auto_opened=opened,
             instructions=self.options.instructions,
         )
 
-    async def _run_steps(self, run: QuestionRun) -> None:
+    async def _run_steps(self, run: QuestionRun) -> StopReason:
         """Ask the model and run its calls, step by step, until it answers or a limit is reached."""
         conversation, steps_max = self.conversation, self.options.steps_max
         for number in range(1, steps_max + 1):
             run.steps = number
             is_last = number == steps_max
             if not await self._ask_model(run, allow_calls=not is_last):
-                run.stopped = StopReason.COST
-                return
+                return StopReason.COST
             reply = run.reply
             if reply.calls and is_last:
-                run.stopped = StopReason.STEP_LIMIT
                 step = replace(reply.make_step(LIMIT_REACHED), text="")  # the text is the answer
                 reply.calls.clear()
-            elif reply.calls:
-                await self._run_calls(reply, is_before_last_step=number + 1 == steps_max)
-                run.reply, step = StepReply(), reply.make_step()
-            else:
-                may_remind = not is_last and run.draft is None
-                reminder = choose_reminder(conversation.state, reply.text, reply.reason) if may_remind else ""
-                if not reminder:
-                    return
-                conversation.fold(make_draft_events(reply.text))
+                await conversation.apply((StepRecorded(step=step),))
+                return StopReason.STEP_LIMIT
+            may_remind = not reply.calls and not is_last and run.draft is None
+            reminder = choose_reminder(conversation.state, reply.text, reply.reason) if may_remind else ""
+            if not reply.calls and not reminder:
+                break
+            if draft := reply.text.strip():
+                conversation.fold((AnswerStreamed(text=shorten(draft, _DRAFT_LENGTH)),))
+            if reminder:
                 conversation.apply_unsaved(ReminderSent(text=reminder))
-                run.reply, run.draft, step = StepReply(), reply.text, replace(reply.make_step(), reminder=reminder)
-            await conversation.apply((StepRecorded(step=step),))
+                run.draft = reply.text
+            else:
+                await self._run_calls(reply, is_before_last_step=number + 1 == steps_max)
+            run.reply = StepReply()
+            await conversation.apply((StepRecorded(step=replace(reply.make_step(), reminder=reminder)),))
+        return StopReason.ANSWERED
 
     async def _ask_model(self, run: QuestionRun, *, allow_calls: bool) -> bool:
         """Send one request, unless it may exceed the spending limit. Return whether it was sent.
 
         Shrink the transcript first if the request does not fit, and once more if the model rejects it as too long.
         """
-        conversation = self.conversation
-        request = self._make_request(allow_calls=allow_calls)
-        if self.model.window_tokens is not None and compute_room(request, self.model.window_tokens) < 0:
-            await conversation.apply(shrink_transcript(conversation.state, self._build_prompt_context()))
-        for may_retry in (True, False):
-            request = self._make_request(allow_calls=allow_calls)
-            if not await self._confirm_spending(run, request):
+        conversation, window = self.conversation, self.model.window_tokens or _WINDOW_TOKENS_DEFAULT
+        may_shrink, may_retry = self.model.window_tokens is not None, True
+        while True:
+            request = ModelRequest(
+                messages=tuple(conversation.state.iter_messages()),
+                tools=tuple(tool.spec for tool in self._tools.values()),
+                allow_calls=allow_calls,
+            )
+            tokens = estimate_request_tokens(request)
+            room = window - tokens - min(_ANSWER_TOKENS, window // 4)
+            if may_shrink and room < 0:
+                may_shrink = False
+                await conversation.apply(shrink_transcript(conversation.state, self._build_prompt_context()))
+                continue
+            if self.options.cost_usd_max is not None and not await self._confirm_spending(run, tokens):
                 return False
-            run.reply = StepReply()
-            conversation.publish(StepStarted(number=run.steps, input_tokens=estimate_request_tokens(request)))
+            run.reply = StepReply(room_tokens=room)
+            conversation.publish(StepStarted(number=run.steps, input_tokens=tokens))
             try:
                 await self._stream_reply(request, run)
             except ModelError as error:
@@ -300,25 +347,23 @@ class Agent:
                 if not events:
                     raise
                 await conversation.apply(events)
+                may_shrink = may_retry = False
             else:
-                break
-        return True
+                return True
 
-    def _make_request(self, *, allow_calls: bool = True) -> ModelRequest:
-        return ModelRequest(
-            messages=tuple(self.conversation.state.transcript.iter_messages()),
-            tools=tuple(tool.spec for tool in self._tools.values()),
-            allow_calls=allow_calls,
-        )
+    async def _confirm_spending(self, run: QuestionRun, tokens: int) -> bool:
+        """Check whether a request stays below the spending limit, or else whether the person approves it.
 
-    async def _confirm_spending(self, run: QuestionRun, request: ModelRequest) -> bool:
-        """Check whether a request stays below the spending limit, or else whether the person approves it."""
-        limit, state = self.options.cost_usd_max, self.conversation.state
-        if limit is None or self._consented_id == state.id:
+        Without known prices, a request costs nothing.
+        """
+        limit, state, model = self.options.cost_usd_max or 0.0, self.conversation.state, self.model
+        if self._consented_id == state.id:
             return True
-        spent = sum(usage.cost_usd or 0.0 for usage in (run.usage, *(one.usage for one in state.transcript.exchanges)))
+        spent = sum(usage.cost_usd or 0.0 for usage in (run.usage, *(one.usage for one in state.exchanges)))
         committed = self.options.committed_usd if self.options.committed_usd is not None else {}
-        committed[state.id] = spent + estimate_request_usd(self.model, request)
+        input_usd, output_usd = model.prices or (0.0, 0.0)
+        reply_tokens = min(_ANSWER_TOKENS, (model.window_tokens or _WINDOW_TOKENS_DEFAULT) // 4)
+        committed[state.id] = spent + input_usd * tokens + output_usd * reply_tokens
         if sum(committed.values()) <= limit:
             return True
         committed[state.id] = spent
@@ -340,7 +385,7 @@ class Agent:
                 match event:
                     case TextDelta(text):
                         reply.text += text
-                        start = len(conversation.state.transcript.exchanges[-1].answer)
+                        start = len(conversation.state.exchanges[-1].answer)
                         if len(reply.text) - start >= _DRAFT_CHARACTERS:
                             await conversation.apply((DraftRecorded(start=start, text=reply.text[start:]),))
                         conversation.publish(AnswerStreamed(text=text))
@@ -366,8 +411,7 @@ class Agent:
     async def _run_calls(self, reply: StepReply, *, is_before_last_step: bool = False) -> None:
         """Run the calls of a reply, searches last. If `is_before_last_step`, tell the model that they were its last."""
         reply.calls.sort(key=lambda call: call.name == search.NAME)  # so that the hits do not repeat opened sections
-        self.conversation.fold(make_draft_events(reply.text))
-        room = max(0, int(_STEP_SHARE * compute_room(self._make_request(), self.model.window_tokens)))
+        room = max(0, int(_STEP_SHARE * reply.room_tokens))
         for index, call in enumerate(reply.calls):
             if index >= _CALLS_MAX:
                 reply.uses.append(ToolUse(call=call, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step"))
@@ -387,39 +431,8 @@ class Agent:
             except RoamtuiError as error:
                 result = ToolResponse(text=f"{name} failed: {error}")
             room = max(0, room - estimate_tokens(result.text))
-            reply.uses.append(
-                ToolUse(call=call, result=result.text, excerpts=result.excerpts, deliveries=result.deliveries)
-            )
+            reply.uses.append(ToolUse(call=call, result=result.text, excerpts=result.excerpts))
             ids, results = result.section_ids, result.results
             self.conversation.publish(ToolFinished(tool=name, section_ids=ids, query=result.query, results=results))
         if is_before_last_step:
             reply.uses[-1] = replace(reply.uses[-1], result=f"{reply.uses[-1].result}\n{LAST_STEP_NOTE}")
-
-    async def _read_offline(self, run: QuestionRun) -> None:
-        """Answer without a model: open the sections of the best passages, by the calls of a model, and quote these."""
-        conversation, run.usage = self.conversation, Usage(cost_usd=0.0)
-        question = conversation.state.transcript.exchanges[-1].question
-        passages: Sequence[FoundPassage] = ()
-        for may_load in (True, False):
-            state = conversation.state
-            if self.searcher is not None:
-                self.searcher.refresh(state.library)
-            needs_certainty = self.options.needs_certainty
-            hits, passages = await asyncio.to_thread(
-                find_passages, state, self.searcher, needs_certainty=needs_certainty
-            )
-            if hits:
-                conversation.apply_unsaved(make_search_event(state.library, question, hits))
-            pages = list_unread_pages(state.library, question, hits, passages) if may_load else ()
-            if opened := pages or list_openable(state.library, passages):
-                run.steps += 1
-                arguments = json.dumps({"section_ids": opened})
-                call = ToolCall(id=f"offline_{run.steps}", name=expand.NAME, arguments=arguments)
-                reply = run.reply = StepReply(calls=[call])
-                await self._run_calls(reply)
-                run.reply = StepReply()
-                await conversation.apply((StepRecorded(step=reply.make_step()),))
-            if not pages:
-                break
-        run.reply = StepReply(text=write_answer(question, passages, conversation.state.library))
-        conversation.publish(AnswerStreamed(text=run.reply.text))

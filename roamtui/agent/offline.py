@@ -6,6 +6,8 @@ passage holds enough of the question, the answer is "Not found".
 
 from __future__ import annotations
 
+import asyncio
+import json
 import math
 import re
 from collections import Counter
@@ -17,18 +19,19 @@ from operator import attrgetter
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.retrieval_context import list_history_texts
-from roamtui.conversation.events import Citation, QuoteState
-from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.agent.retrieval_context import list_history_texts, make_search_event
+from roamtui.agent.tools import ToolContext, expand
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import AnswerStreamed, Step, StepRecorded, ToolCall, ToolFinished, ToolUse
+from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.document.plain import format_count, sanitise_line
+from roamtui.document.plain import sanitise_line
 from roamtui.document.text import estimate_tokens, split_pages
 from roamtui.errors import RoamtuiError
-from roamtui.models.base import OFFLINE
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_path
 from roamtui.outline.structure import find_unread_pages
-from roamtui.quotes.verdicts import AnswerProof, format_verification, make_proof, strip_links
+from roamtui.quotes.verdicts import strip_links
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.lexicon import Language, get_implied_words
 from roamtui.search.passages import (
@@ -41,6 +44,8 @@ from roamtui.search.passages import (
 )
 from roamtui.search.terms import TermMatcher, extract_code_names, extract_query_terms, fold_term, is_unspaced
 
+_ROOM_TOKENS = 30_000
+"""Maximum number of tokens of sections to open, which no model reads."""
 _HITS_MAX = 8
 _PAGES_MAX = 3
 _SECTIONS_MAX = 5
@@ -97,28 +102,64 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     """Words of the question in the passage and in the path of its section."""
 
 
-def find_passages(
-    state: ConversationState, searcher: Searcher | None, *, needs_certainty: bool = False
-) -> tuple[tuple[Hit, ...], tuple[FoundPassage, ...]]:
-    """Search for the passages that answer the current question, and return the hits of the search, too.
+async def read_offline(
+    conversation: Conversation, searcher: Searcher | None, *, needs_certainty: bool
+) -> tuple[str, int]:
+    """Answer the current question without a model.
+
+    Open the sections of the best passages, by the calls of a model, and quote these.
 
     Args:
-        state: The conversation with the question.
+        conversation: The conversation with the question.
         searcher: Proposes sections. Without one, and if it fails, nothing is found.
         needs_certainty: Whether a doubtful passage is no answer, as in a cell of a table.
+
+    Returns:
+        The answer, and the number of steps.
     """
-    exchange, library = state.transcript.exchanges[-1], state.library
+    question, steps = conversation.state.exchanges[-1].question, 0
+    passages: Sequence[FoundPassage] = ()
+    for may_load in (True, False):
+        state = conversation.state
+        if searcher is not None:
+            searcher.refresh(state.library)
+        hits, passages = await asyncio.to_thread(_find_passages, state, searcher, needs_certainty=needs_certainty)
+        if hits:
+            conversation.apply_unsaved(make_search_event(state.library, question, hits))
+        pages = _list_unread_pages(state.library, question, hits, passages) if may_load else ()
+        if opened := pages or _list_openable(state.library, passages):
+            steps += 1
+            arguments = {"section_ids": [*opened]}
+            context = ToolContext(conversation=conversation, searcher=searcher, room_tokens=_ROOM_TOKENS)
+            response = await expand.TOOL.run(arguments, context)
+            ids, results = response.section_ids, response.results
+            conversation.publish(ToolFinished(tool=expand.NAME, section_ids=ids, results=results))
+            call = ToolCall(id=f"offline_{steps}", name=expand.NAME, arguments=json.dumps(arguments))
+            step = Step(text="", uses=(ToolUse(call=call, result=response.text),))
+            await conversation.apply((StepRecorded(step=step),))
+        if not pages:
+            break
+    answer = _write_answer(question, passages, conversation.state.library)
+    conversation.publish(AnswerStreamed(text=answer))
+    return answer, steps
+
+
+def _find_passages(
+    state: ConversationState, searcher: Searcher | None, *, needs_certainty: bool = False
+) -> tuple[tuple[Hit, ...], tuple[FoundPassage, ...]]:
+    """Search for the passages that answer the current question, and return the hits of the search, too."""
+    exchange, library = state.exchanges[-1], state.library
     if searcher is None or not extract_query_terms(exchange.question):
         return (), ()
     hits: tuple[Hit, ...] = ()
-    earlier = list_history_texts(state.transcript.exchanges[:-1])
+    earlier = list_history_texts(state.exchanges[:-1])
     with suppress(RoamtuiError):  # an embedder may fail
         hits = searcher.search(exchange.question, limit=_HITS_MAX, within=exchange.within, earlier=earlier)
     ids = [hit.section_id for hit in hits]
     return hits, _choose_passages(library, exchange.question, ids, needs_certainty=needs_certainty)
 
 
-def list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:
+def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:
     """List what to open so that the passages can be quoted: their sections, or pages of long ones."""
     wanted: list[str] = []
     for passage in passages:
@@ -130,7 +171,7 @@ def list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[s
     return tuple(wanted)
 
 
-def list_unread_pages(
+def _list_unread_pages(
     library: Library, question: str, hits: Sequence[Hit], passages: Sequence[FoundPassage]
 ) -> tuple[str, ...]:
     """List the pages to load before another search: those that were found by their titles, or else similar ones."""
@@ -141,7 +182,7 @@ def list_unread_pages(
     return find_unread_pages(library, question)
 
 
-def write_answer(question: str, passages: Sequence[FoundPassage], library: Library) -> str:
+def _write_answer(question: str, passages: Sequence[FoundPassage], library: Library) -> str:
     """Write the passages with their titles and ids, or say that nothing was found."""
     if not passages:
         looked = ", ".join(f"“{term}”" for term in extract_query_terms(question)[:6]) or "nothing: it has no words"
@@ -317,32 +358,3 @@ def _rank_passages(library: Library, section_id: str, text: str, rank: int, weig
         span = own.get_part(start, end)
         ranked.append(FoundPassage(section_id=section_id, span=span, score=score, terms=words | words_of_path))
     return sorted(ranked, key=attrgetter("score"), reverse=True)[:_SECTION_PASSAGES_MAX]
-
-
-def replies_with_passages(exchange: Exchange) -> bool:
-    """Check whether passages are shown in place of an answer, because no model has written it.
-
-    Every front end must decide by this function how to show an answer.
-    """
-    return exchange.model == OFFLINE
-
-
-def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
-    """List the passages of an answer in order: its quotes. Empty if it does not consist of passages."""
-    quoted = [citation for citation in exchange.citations if citation.quote is not None and citation.is_verified]
-    return tuple(quoted) if replies_with_passages(exchange) else ()
-
-
-def format_proof(exchange: Exchange) -> str:
-    """Format where the quotes of an answer are, or how many passages it has. Nothing has judged a passage."""
-    if not replies_with_passages(exchange):
-        return format_verification(exchange.citations)
-    return format_count(len(exchange.citations), "passage") if exchange.citations else ""
-
-
-def match_proof(exchange: Exchange) -> AnswerProof:
-    """Match the citations of an answer to its quotes and marks, without verdicts if it consists of passages."""
-    if not replies_with_passages(exchange):
-        return make_proof(exchange.answer, exchange.citations)
-    unjudged = [replace(citation, state=QuoteState.NO_QUOTE) for citation in exchange.citations]
-    return make_proof(exchange.answer, unjudged)

@@ -113,7 +113,7 @@ async def retrieve_context(
         within: Id of the section that the question is about, or None for the whole document.
         room_tokens: Maximum tokens of all results, or None for no limit.
     """
-    earlier = list_history_texts(state.transcript.exchanges)
+    earlier = list_history_texts(state.exchanges)
     try:
         hits = await asyncio.to_thread(searcher.search, question, limit=_START_HITS_MAX, within=within, earlier=earlier)
     except RoamtuiError:
@@ -211,7 +211,7 @@ def format_hits(
     known = state.collect_delivered()
     add_delivered(known, shown)
     if state.is_asking:
-        add_delivered(known, state.transcript.exchanges[-1].iter_excerpts())
+        add_delivered(known, state.exchanges[-1].iter_excerpts())
     for section_id in opened:
         node, is_whole = library.node(section_id), library.count_tokens(section_id)[1] <= WHOLE_TOKENS_MAX
         span = node.content_span if is_whole else node.own_content_span

@@ -15,8 +15,8 @@ from roamtui.conversation.events import (
     InternalEvent,
     LoadingStarted,
     Origin,
+    SectionsExpanded,
     WarningRaised,
-    strip_texts,
 )
 from roamtui.conversation.library_sync import (
     graft_documents,
@@ -33,7 +33,7 @@ from roamtui.conversation.state import (
     ConversationState,
     Exchange,
     OpenSectionOptions,
-    apply_all,
+    apply,
     fold_events,
     start_conversation,
 )
@@ -166,12 +166,16 @@ class Conversation:
 
     def fold(self, events: tuple[ConversationEvent, ...]) -> None:
         """Fold events into the state without publishing them. They are saved together with the next ones."""
-        stripped = [*map(strip_texts, events)]
-        self.state = apply_all(self.state, stripped)
-        self._log.events += stripped
+        for event in events:
+            folded = event
+            if isinstance(event, SectionsExpanded) and event.origin is Origin.AGENT:
+                # The steps of the exchange hold the texts already.
+                folded = replace(event, results=tuple(replace(result, text="") for result in event.results))
+            self.state = apply(self.state, folded)
+            self._log.events.append(folded)
         if self.state.library is not self._identified:
             identified = identify_document(self.state)
-            self.state, self._identified = apply_all(self.state, identified), self.state.library
+            self.state, self._identified = apply(self.state, *identified), self.state.library
             self._log.events += identified
 
     async def _save_and_publish(self, events: tuple[ConversationEvent, ...]) -> None:
@@ -185,7 +189,7 @@ class Conversation:
 
     @property
     def _is_worth_saving(self) -> bool:
-        return bool(self.state.transcript.exchanges or self.state.open_sections)
+        return bool(self.state.exchanges or self.state.open_sections)
 
     def flush(self) -> None:
         """Write what is not on disk yet. Callable from any thread; `save_failure` says if it failed."""
@@ -249,7 +253,7 @@ class Conversation:
 
     async def _approve(self, origin: Origin, web_origin: str, urls: tuple[str, ...]) -> bool:
         """Ask the person about a web origin, but not again for the agent during a question in which it was refused."""
-        refusal = (self.state.question_number, web_origin)
+        refusal = (len(self.state.exchanges), web_origin)
         if origin is Origin.AGENT and refusal in self._refused:
             return False
         question = f"Allow this conversation to fetch pages from {web_origin.partition('://')[2]}?"
@@ -269,7 +273,7 @@ class Conversation:
     def has_exchange(self, exchange: Exchange) -> bool:
         """Check whether the conversation still has an exchange, which a rewind or a switch may have removed."""
         # Does not compare the events, because the exchange may have more of them by now.
-        found = self.state.transcript.exchanges[exchange.number - 1 : exchange.number]
+        found = self.state.exchanges[exchange.number - 1 : exchange.number]
         return [(one.question, one.answer) for one in found] == [(exchange.question, exchange.answer)]
 
     async def rewind(self, exchange: Exchange) -> None:

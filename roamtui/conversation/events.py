@@ -12,11 +12,9 @@ from types import MappingProxyType
 from typing import get_args
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from roamtui.document.library import LibrarySource
 from roamtui.document.node import Span
-from roamtui.document.plain import shorten
 
 
 class Origin(StrEnum):
@@ -99,8 +97,6 @@ class ToolUse(Struct, frozen=True, kw_only=True):
     result: str
     excerpts: tuple[Span, ...] = ()
     """Document text in the result. It can be quoted although its sections are not open."""
-    deliveries: tuple[Span, ...] = ()
-    """Text of open sections in the result."""
 
 
 class Message(Struct, frozen=True, kw_only=True):
@@ -343,8 +339,6 @@ class QuestionAsked(Struct, frozen=True, kw_only=True):
     """Text before the question in the prompt: opened sections, search results, and what the person is reading."""
     excerpts: tuple[Span, ...] = ()
     """Document text that the search results in the preface quote."""
-    delivered: tuple[Span, ...] = ()
-    """Text of open sections in the preface."""
     sections: tuple[OpenSection, ...] = ()
     """New state of the sections in it that were opened before the question."""
     is_one_shot: bool = False
@@ -455,12 +449,6 @@ class QuestionAnswered(Struct, frozen=True, kw_only=True):
     cited_ids: tuple[str, ...] = ()
     """Open sections that were cited or contain a cited section."""
 
-    @property
-    def is_unproven(self) -> bool:
-        """Whether this is an answer without a quote, so that nothing could be checked."""
-        is_answer = self.stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT) and bool(self.answer)
-        return is_answer and all(citation.quote is None for citation in self.citations)
-
 
 class QuestionsRewound(Struct, frozen=True, kw_only=True):
     """A question and everything after it were removed from the conversation."""
@@ -491,7 +479,7 @@ TransientEvent = (
     | ThinkingStreamed
     | ToolFinished
 )
-"""Events that only inform front ends. An exchange keeps some of them; see `is_kept`."""
+"""Events that only inform front ends. An exchange keeps some of them; see `apply`."""
 StateEvent = (
     ConversationStarted
     | QuestionAsked
@@ -510,26 +498,3 @@ EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
     {kind: re.sub(r"\B(?=[A-Z])", "_", kind.__name__).lower() for kind in get_args(ConversationEvent)}
 )
 """Names of events in logs and in JSON, such as ``sections_closed``."""
-_DRAFT_LENGTH = 300
-"""Maximum number of characters of a draft in its event. The step of the draft holds the whole text."""
-
-
-def make_draft_events(text: str) -> tuple[AnswerStreamed, ...]:
-    """Return the event that stores what the model wrote before its tool calls; empty if it wrote nothing."""
-    draft = text.strip()
-    return (AnswerStreamed(text=shorten(draft, _DRAFT_LENGTH)),) if draft else ()
-
-
-def strip_texts(event: ConversationEvent) -> ConversationEvent:
-    """Remove document text from an event, because the steps of its exchange already hold this text."""
-    if isinstance(event, SectionsExpanded) and event.origin is Origin.AGENT:
-        return replace(event, results=tuple(replace(result, text="") for result in event.results))
-    return event
-
-
-def is_kept(event: ConversationEvent) -> bool:
-    """Check whether an exchange keeps an event, so that a person can see later what happened. Drafts are kept too."""
-    if isinstance(event, SectionsExpanded):
-        return event.origin is Origin.AGENT
-    notices = SectionsSearched | AnswerStreamed | ReminderSent | RetryScheduled | SectionsClosed | NodesLoaded
-    return isinstance(event, notices)

@@ -20,7 +20,7 @@ from roamtui.conversation.events import (
     SectionsClosed,
 )
 from roamtui.conversation.question_flow import finish_question
-from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply_all, fold_events
+from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply, fold_events
 from roamtui.conversation.update import (
     Command,
     Events,
@@ -130,12 +130,12 @@ def resume_state(
     state = fold_events(library, events, options)
     ended: Events = ()
     if state.is_asking:
-        ended = finish_question(state, state.transcript.exchanges[-1].outcome)
-        state = apply_all(state, ended)
+        ended = finish_question(state, state.exchanges[-1].outcome)
+        state = apply(state, *ended)
     if state.content_hash == hash_library(library):
         return state, ended
     matched = reload_state(state, library)
-    return apply_all(state, matched), (*ended, *matched)
+    return apply(state, *matched), (*ended, *matched)
 
 
 def reload_state(state: ConversationState, library: Library) -> Events:
@@ -144,16 +144,15 @@ def reload_state(state: ConversationState, library: Library) -> Events:
     An open section is looked up by its id, then by its own text. If neither finds it, it closes. The text of open
     sections is delivered again with the next question.
     """
-    is_lost = any(open_id not in library for open_id in state.open_ids)
+    is_lost = any(open_id not in library for open_id in state.open_sections)
     walked = reversed([*library.walk()]) if is_lost else ()  # the first section with a text counts
     ids_by_hash = {hash_own_text(library, section_id): section_id for section_id in walked}
     relocated: dict[str, OpenSection] = {}
     lost: list[str] = []
-    for section in state.open_sections:
-        is_known = section.section_id in library
-        section_id = section.section_id if is_known else ids_by_hash.get(section.content_hash)
+    for open_id, section in state.open_sections.items():
+        section_id = open_id if open_id in library else ids_by_hash.get(section.content_hash)
         if section_id is None:
-            lost.append(section.section_id)
+            lost.append(open_id)
         else:
             relocated[section_id] = replace(
                 section,

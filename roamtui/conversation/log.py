@@ -310,7 +310,7 @@ class ConversationStore:
             StoreError: The conversation does not exist or cannot be read.
         """
         state = fold_events(_NO_LIBRARY, self.read(conversation_id))
-        return apply(state, state.transcript.exchanges[-1].outcome) if state.is_asking else state
+        return apply(state, state.exchanges[-1].outcome) if state.is_asking else state
 
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
         """Return all conversations, or only those about one source, the last changed one first.
@@ -381,7 +381,7 @@ def _summarise(conversation_id: str, content: bytes) -> ConversationSummary:
     events, _ = decode_log(content, "", starts=_LISTED_STARTS)
     times = [found[1].decode() for found in map(_TIME.match, content.splitlines()) if found]
     state = fold_events(_NO_LIBRARY, events)
-    exchanges = state.transcript.exchanges
+    exchanges = state.exchanges
     asked = [event.is_one_shot for event in events if isinstance(event, QuestionAsked)]
     return ConversationSummary(
         id=conversation_id,

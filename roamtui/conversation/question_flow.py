@@ -22,13 +22,12 @@ from roamtui.conversation.events import (
     SectionsSearched,
     TranscriptRebuilt,
 )
-from roamtui.conversation.state import ConversationState, KeepOpenMode, apply, apply_all
+from roamtui.conversation.state import ConversationState, KeepOpenMode, apply
 from roamtui.conversation.update import (
     Events,
     ExpandSections,
     estimate_delivery_tokens,
     expand_for_agent,
-    list_new_spans,
     make_close_events,
     open_without_text,
 )
@@ -46,6 +45,11 @@ _INSTRUCTIONS_LEAD = (
 # closed rarely, but then many at once.
 _CLOSING_START_SHARE = 0.6
 """Share of the budget that open sections may fill before any is closed."""
+_PREFACE_SHARE = 0.4
+"""Share of the context window for the section text in the message before the question."""
+_PREFACE_TOKENS_MAX = 32_000
+_HISTORY_SHARE = 0.2
+"""Share of the context window for the earlier questions and answers that a rebuild keeps."""
 _QUOTED_TOKENS_MAX = 1_000
 """Maximum tokens of a section that is opened only because an answer quotes it."""
 _CLOSING_TARGET_SHARE = 0.35
@@ -60,10 +64,8 @@ class PromptContext(Struct, frozen=True, kw_only=True):
     """The current outline. The transcript keeps it unchanged until the next rebuild."""
     model: str
     """Name of the model that will answer. If it changes, the transcript is rebuilt."""
-    delivery_tokens_max: int | None = None
-    """Maximum tokens of section text in the message before the question, or None for no limit."""
-    history_tokens_max: int | None = None
-    """Maximum tokens of earlier questions and answers to keep in a rebuild, or None for no limit."""
+    window_tokens: int | None = None
+    """Size of the model's context window, or None if unknown."""
     auto_opened: tuple[str, ...] = ()
     """Sections to open with the question: a clear search hit, or all text that the question is about if it is short."""
     hits_text: str = ""
@@ -86,27 +88,29 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
     """
     events = _fold_after_answer(state)
     if state.options.mode is KeepOpenMode.FRESH:
-        old_ids = [one.section_id for one in state.open_sections if one.deliveries and not one.is_pinned]
+        old_ids = [one.section_id for one in state.open_sections.values() if one.deliveries and not one.is_pinned]
         events = (*events, *make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH))
-    state = apply_all(state, events)
+    state = apply(state, *events)
     if state.needs_rebuild or (state.model and state.model != context.model):
         rebuilt = make_rebuild_event(state, context)
         state, events = apply(state, rebuilt), (*events, rebuilt)
-    asked = replace(asked, number=state.question_number + 1, model=context.model)
+    asked = replace(asked, number=len(state.exchanges) + 1, model=context.model)
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the deliveries.
     pending_ids = tuple(
         one.section_id
-        for one in state.open_sections
+        for one in state.open_sections.values()
         if one.tokens and not (one.deliveries or one.is_closing) and one.section_id in state.library
     )
-    room = context.delivery_tokens_max  # a section without room stays open, and is tried again with the next question
+    # A section without room stays open, and is tried again with the next question.
+    window = context.window_tokens
+    room = _PREFACE_TOKENS_MAX if window is None else min(_PREFACE_TOKENS_MAX, int(window * _PREFACE_SHARE))
     deliver = ExpandSections(section_ids=pending_ids, origin=Origin.AGENT, room_tokens=room)
     pending = expand_for_agent(apply(state, asked), deliver)
     pending_blocks = [result.text for result in pending.results]
     asked = replace(asked, sections=pending.sections)
     started = apply(state, asked)
-    if room is not None:  # sections that are opened with the question get what the pending blocks leave
-        room = max(0, room - sum(map(estimate_tokens, pending_blocks)))
+    # Sections that are opened with the question get what the pending blocks leave.
+    room = max(0, room - sum(map(estimate_tokens, pending_blocks)))
     command = ExpandSections(section_ids=context.auto_opened, origin=Origin.AGENT, room_tokens=room)
     expansion = expand_for_agent(started, command)
     found_blocks = [result.text for result in expansion.results if result.status is ExpandStatus.OPENED]
@@ -126,13 +130,12 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
         parts.append(f"(The person is reading [{state.reading_id}] {format_path(state.library, state.reading_id)}.)")
     if context.note:
         parts.append(f"({context.note})")
-    asked = replace(asked, preface="\n\n".join(parts), delivered=list_new_spans(state, apply_all(started, expanded)))
-    return (*events, asked, *context.search_events, *expanded)
+    return (*events, replace(asked, preface="\n\n".join(parts)), *context.search_events, *expanded)
 
 
 def _fold_after_answer(state: ConversationState) -> Events:
     """Fold what the last answer unfolded, but not the paths to what it cites and to what the person reads."""
-    exchanges, library = state.transcript.exchanges, state.library
+    exchanges, library = state.exchanges, state.library
     shown = [citation.section_id for citation in (exchanges[-1].citations if exchanges else ())]
     shown += [state.reading_id] if state.reading_id else []
     paths = {node_id for one in shown if one in library for node_id in (one, *library.node(one).ancestors)}
@@ -150,20 +153,20 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
         one.section_id
         for one in outcome.citations
         if one.is_verified and one.span is not None and subtract_delivered(one.span, delivered)
-        if state.get_open(one.section_id) is None
+        if one.section_id not in state.open_sections
         if estimate_delivery_tokens(state.library, one.section_id) <= _QUOTED_TOKENS_MAX
     ]
     opening = (open_without_text(state, quoted, Origin.AGENT),) if quoted else ()
-    opened = apply_all(state, opening)
+    opened = apply(state, *opening)
     cited = {citation.section_id for citation in outcome.citations}
     for section_id in [*cited]:
         cited.update(state.library.node(section_id).ancestors if section_id in state.library else ())
-    cited_ids = tuple(section_id for section_id in opened.open_ids if section_id in cited)
-    answered = replace(outcome, number=state.question_number, cited_ids=cited_ids)
+    cited_ids = tuple(section_id for section_id in opened.open_sections if section_id in cited)
+    answered = replace(outcome, number=len(state.exchanges), cited_ids=cited_ids)
     ended = apply(opened, answered)
-    marked = [section.section_id for section in ended.open_sections if section.is_closing]
+    marked = [one for one, section in ended.open_sections.items() if section.is_closing]
     closed = make_close_events(ended, marked, Origin.AGENT, CloseReason.ASKED)
-    ended = apply_all(ended, closed)
+    ended = apply(ended, *closed)
     over_budget = make_close_events(ended, select_sections_to_close(ended), Origin.AGENT, CloseReason.BUDGET)
     return (*opening, *closed, *over_budget, answered)
 
@@ -180,7 +183,8 @@ def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
         return ()
     closing: list[str] = []
     for section in sorted(
-        state.open_sections, key=lambda s: (s.is_pinned, s.opened_by is Origin.PERSON, s.last_cited, s.last_used)
+        state.open_sections.values(),
+        key=lambda s: (s.is_pinned, s.opened_by is Origin.PERSON, s.last_cited, s.last_used),
     ):
         target = budget if section.is_pinned else _CLOSING_TARGET_SHARE * budget
         if open_tokens <= target:
@@ -199,7 +203,7 @@ def rewind(state: ConversationState, number: int) -> Events:
     """
     rewound = QuestionsRewound(first=number)
     rewound_state = apply(state, rewound)
-    missing_ids = tuple(section_id for section_id in rewound_state.open_ids if section_id not in state.library)
+    missing_ids = tuple(section_id for section_id in rewound_state.open_sections if section_id not in state.library)
     return (rewound, *make_close_events(rewound_state, missing_ids, Origin.PERSON, CloseReason.GONE))
 
 
@@ -209,18 +213,15 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
     During a question, the question and its steps stay as they are. The prologue then contains only the open text that
     is not in these.
     """
-    exchanges = state.transcript.exchanges
-    current: set[Span] = set()
-    if state.is_asking:
-        uses = (use for step in exchanges[-1].steps for use in step.uses)
-        current = {*exchanges[-1].deliveries, *(span for use in uses for span in use.deliveries)}
+    exchanges = state.exchanges
+    before = exchanges[-1].open_before if state.is_asking else state.open_sections.values()
+    earlier = {span for section in before for span in section.deliveries}
     first_with_steps = len(exchanges) - 1 if state.is_asking else len(exchanges)
     blocks: list[str] = []
     rendered: dict[str, list[Bounds]] = {}
-    for section in state.open_sections:
-        merged = merge_bounds(  # the text that the prologue must deliver
-            (span.start, span.end) for span in section.deliveries if span not in current
-        )
+    for section in state.open_sections.values():
+        # The rest is in the current question and its steps.
+        merged = merge_bounds((span.start, span.end) for span in section.deliveries if span in earlier)
         if merged:
             doc = section.deliveries[0].doc
             spans = tuple(Span(doc=doc, start=start, end=end) for start, end in merged)
@@ -236,8 +237,9 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
     parts.append(context.outline.rstrip())
     if blocks:
         parts += ["Sections that are open already:", *blocks]
-    first_sent, history_room = 0, context.history_tokens_max
-    if history_room is not None:  # keep the newest exchanges that fit
+    first_sent = 0
+    if context.window_tokens is not None:  # keep the newest exchanges that fit
+        history_room = int(context.window_tokens * _HISTORY_SHARE)
         for index in range(first_with_steps - 1, -1, -1):
             history_room -= estimate_tokens(exchanges[index].question) + estimate_tokens(exchanges[index].reply)
             if history_room < 0:
@@ -259,16 +261,16 @@ def shrink_transcript(state: ConversationState, context: PromptContext) -> Event
 
     Drop the unpinned sections and the steps that are older than the question. If there are none, nothing can be done.
     """
-    number, transcript = state.question_number, state.transcript
+    number = len(state.exchanges)
     closing = tuple(
-        section.section_id for section in state.open_sections if section.last_used < number and not section.is_pinned
+        one for one, section in state.open_sections.items() if section.last_used < number and not section.is_pinned
     )
-    first_with_steps = transcript.rebuilt.first_with_steps
-    sent_with_steps = transcript.exchanges[first_with_steps:-1]
+    first_with_steps = state.rebuilt.first_with_steps
+    sent_with_steps = state.exchanges[first_with_steps:-1]
     has_earlier_steps = any(exchange.steps or exchange.preface for exchange in sent_with_steps)
     if not closing and not has_earlier_steps and first_with_steps >= number - 1:
         return ()
     closed: Events = ()
     if closing:
         closed = (SectionsClosed(section_ids=closing, origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)
-    return (*closed, make_rebuild_event(apply_all(state, closed), context))
+    return (*closed, make_rebuild_event(apply(state, *closed), context))

@@ -6,7 +6,7 @@ It imports little, because the first screen of the app has to wait for it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from hashlib import blake2b
 from typing import assert_never
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.events import (
     QUESTION_START,
+    AnswerStreamed,
     Citation,
     ConversationEvent,
     ConversationRenamed,
@@ -28,13 +29,17 @@ from roamtui.conversation.events import (
     NodesFolded,
     NodesLoaded,
     OpenSection,
+    Origin,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
     ReadingSectionChanged,
+    ReminderSent,
+    RetryScheduled,
     Role,
     SectionsClosed,
     SectionsExpanded,
+    SectionsSearched,
     StateEvent,
     Step,
     StepRecorded,
@@ -42,7 +47,6 @@ from roamtui.conversation.events import (
     TranscriptRebuilt,
     TransientEvent,
     Usage,
-    is_kept,
 )
 from roamtui.document.library import Library, LibrarySource
 from roamtui.document.node import NodeKind, Span
@@ -93,8 +97,6 @@ class Exchange(Struct, frozen=True, kw_only=True):
     """Text before the question in the prompt; see `QuestionAsked`."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the search results of the preface. It can be quoted although its sections are not open."""
-    deliveries: tuple[Span, ...] = ()
-    """Text of open sections in the preface."""
     steps: tuple[Step, ...] = ()
     answer: str = ""
     stopped: StopReason | None = None
@@ -105,6 +107,12 @@ class Exchange(Struct, frozen=True, kw_only=True):
     error: str = ""
     events: tuple[ConversationEvent, ...] = ()
     """What happened during the question, as it is shown to a person later."""
+
+    @property
+    def is_unproven(self) -> bool:
+        """Whether it has an answer without a quote, so that nothing could be checked."""
+        is_answer = self.stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT) and bool(self.answer)
+        return is_answer and all(citation.quote is None for citation in self.citations)
 
     @property
     def outcome(self) -> QuestionAnswered:
@@ -149,50 +157,17 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     limit, or if the person has switched to another conversation since."""
 
 
-class Transcript(Struct, frozen=True, kw_only=True):
-    """The conversation as the model reads it."""
-
-    rebuilt: TranscriptRebuilt = field(default_factory=TranscriptRebuilt)
-    """The last rebuild."""
-    exchanges: tuple[Exchange, ...] = ()
-
-    def iter_messages(self) -> Iterator[Message]:
-        """Yield the messages of the next request.
-
-        Until the transcript is rebuilt, each request begins with all messages of the previous one.
-        """
-        rebuilt = self.rebuilt
-        yield Message(role=Role.SYSTEM, text=rebuilt.system)
-        lead = rebuilt.prologue  # before the first exchange that is sent
-        for index, exchange in enumerate(self.exchanges):
-            if index < rebuilt.first_sent:
-                continue
-            with_steps = index >= rebuilt.first_with_steps
-            parts = [part for part in (lead, exchange.preface if with_steps else "") if part]
-            question = f"{QUESTION_START}{exchange.question}" if parts else exchange.question
-            yield Message(role=Role.USER, text="\n\n".join([*parts, question]))
-            lead = ""
-            for step in exchange.steps if with_steps else ():
-                calls = tuple(use.call for use in step.uses)
-                text = step.text or ("" if calls else _NO_ANSWER)
-                yield Message(role=Role.ASSISTANT, text=text, tool_calls=calls)
-                for use in step.uses:
-                    yield Message(role=Role.TOOL, text=use.result, tool_call_id=use.call.id)
-                if step.reminder:
-                    yield Message(role=Role.USER, text=step.reminder)
-            if exchange.stopped is not None:
-                yield Message(role=Role.ASSISTANT, text=exchange.reply)
-
-
 class ConversationState(Struct, frozen=True, kw_only=True):
     """Everything about one conversation and its library."""
 
     id: str
     library: Library
     options: OpenSectionOptions = OpenSectionOptions()
-    transcript: Transcript = field(default_factory=Transcript)
-    open_sections: tuple[OpenSection, ...] = ()
-    """Oldest first."""
+    exchanges: tuple[Exchange, ...] = ()
+    rebuilt: TranscriptRebuilt = field(default_factory=TranscriptRebuilt)
+    """The last rebuild of the transcript."""
+    open_sections: Mapping[str, OpenSection] = field(default_factory=dict)
+    """By id, oldest first."""
     unfolded: frozenset[str] = frozenset()
     """Ids of the nodes that are unfolded in the tree."""
     unfolded_by_answer: frozenset[str] = frozenset()
@@ -235,37 +210,49 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     @property
     def title(self) -> str:
         """The title that a person chose, or else the first question."""
-        first = "".join(exchange.question for exchange in self.transcript.exchanges[:1])
+        first = "".join(exchange.question for exchange in self.exchanges[:1])
         return self.chosen_title or shorten(sanitise_line(first), _TITLE_LENGTH)
-
-    @property
-    def question_number(self) -> int:
-        """Number of the current or last question; 0 before the first."""
-        return self.transcript.exchanges[-1].number if self.transcript.exchanges else 0
-
-    @property
-    def open_ids(self) -> tuple[str, ...]:
-        """Ids of the open sections, oldest first."""
-        return tuple(section.section_id for section in self.open_sections)
 
     @property
     def staying_ids(self) -> tuple[str, ...]:
         """Ids of the open sections that do not close when the current question ends."""
-        return tuple(section.section_id for section in self.open_sections if not section.is_closing)
+        return tuple(section_id for section_id, section in self.open_sections.items() if not section.is_closing)
 
     @property
     def open_tokens(self) -> int:
         """Estimated tokens of all open sections."""
-        return sum(section.tokens for section in self.open_sections)
+        return sum(section.tokens for section in self.open_sections.values())
 
-    def get_open(self, section_id: str) -> OpenSection | None:
-        """Return an open section, or None if the section is not open."""
-        return next((section for section in self.open_sections if section.section_id == section_id), None)
+    def iter_messages(self) -> Iterator[Message]:
+        """Yield the messages of the next request: the conversation as the model reads it.
+
+        Until the transcript is rebuilt, each request begins with all messages of the previous one.
+        """
+        yield Message(role=Role.SYSTEM, text=self.rebuilt.system)
+        lead = self.rebuilt.prologue  # before the first exchange that is sent
+        for index, exchange in enumerate(self.exchanges):
+            if index < self.rebuilt.first_sent:
+                continue
+            with_steps = index >= self.rebuilt.first_with_steps
+            parts = [part for part in (lead, exchange.preface if with_steps else "") if part]
+            question = f"{QUESTION_START}{exchange.question}" if parts else exchange.question
+            yield Message(role=Role.USER, text="\n\n".join([*parts, question]))
+            lead = ""
+            for step in exchange.steps if with_steps else ():
+                calls = tuple(use.call for use in step.uses)
+                text = step.text or ("" if calls else _NO_ANSWER)
+                yield Message(role=Role.ASSISTANT, text=text, tool_calls=calls)
+                for use in step.uses:
+                    yield Message(role=Role.TOOL, text=use.result, tool_call_id=use.call.id)
+                if step.reminder:
+                    yield Message(role=Role.USER, text=step.reminder)
+            if exchange.stopped is not None:
+                yield Message(role=Role.ASSISTANT, text=exchange.reply)
 
     def collect_excerpts(self) -> dict[str, list[Bounds]]:
         """Collect the ranges of the newest search results, which the model may quote, by document key."""
         excerpts: dict[str, list[Bounds]] = {}
-        for exchange in self.transcript.exchanges[self.reloaded_at :][-_EXCERPT_QUESTIONS_MAX:]:
+        for exchange in self.exchanges[self.reloaded_at :][-_EXCERPT_QUESTIONS_MAX:]:
             for span in exchange.iter_excerpts():
                 excerpts.setdefault(span.doc, []).append((span.start, span.end))
         return {doc: merge_bounds(bounds) for doc, bounds in excerpts.items()}
@@ -273,7 +260,7 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     def collect_delivered(self) -> dict[str, list[Bounds]]:
         """Collect the ranges of section text in the transcript, by document key."""
         bounds: dict[str, list[Bounds]] = {}
-        for section in self.open_sections:
+        for section in self.open_sections.values():
             add_delivered(bounds, section.deliveries)
         return bounds
 
@@ -305,32 +292,41 @@ def fold_events(
 
     `library` is the current version of the document. The events may name sections that it no longer has.
     """
-    return apply_all(ConversationState(id="", library=library, options=options or OpenSectionOptions()), events)
+    return apply(ConversationState(id="", library=library, options=options or OpenSectionOptions()), *events)
 
 
-def apply_all(state: ConversationState, events: Iterable[ConversationEvent]) -> ConversationState:
-    """Apply events in order."""
+def apply(state: ConversationState, *events: ConversationEvent) -> ConversationState:
+    """Apply events in order. If a person should see an event later, the last exchange keeps it too."""
     for event in events:
-        state = apply(state, event)
-    return state
-
-
-def apply(state: ConversationState, event: ConversationEvent) -> ConversationState:
-    """Apply an event. If a person should see the event later, keep it with the last exchange too."""
-    if not isinstance(event, TransientEvent):
-        before, state = state.staying_ids, _apply(state, event)
-        if isinstance(event, SectionsExpanded | SectionsClosed) and {*before} != {*state.staying_ids}:
-            state = replace(state, previous_ids=before)
-    if is_kept(event) and state.transcript.exchanges:
-        kept = replace(event, sections=(), unfolded_ids=()) if isinstance(event, SectionsExpanded) else event
-        state = _change_last(state, events=(*state.transcript.exchanges[-1].events, kept))
+        before = state
+        if not isinstance(event, TransientEvent):
+            state = _apply(state, event)
+        if isinstance(event, SectionsExpanded | SectionsClosed) and {*before.staying_ids} != {*state.staying_ids}:
+            state = replace(state, previous_ids=before.staying_ids)
+        kept: ConversationEvent
+        match event:
+            case SectionsExpanded(origin=Origin.AGENT):
+                kept = replace(event, sections=(), unfolded_ids=())
+            case (
+                SectionsSearched()
+                | SectionsClosed()
+                | NodesLoaded()
+                | AnswerStreamed()
+                | ReminderSent()
+                | RetryScheduled()
+            ):
+                kept = event
+            case _:
+                continue
+        if state.exchanges:
+            state = _change_last(state, events=(*state.exchanges[-1].events, kept))
     return state
 
 
 def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
     state: ConversationState, event: InternalEvent | StateEvent
 ) -> ConversationState:
-    transcript, exchanges = state.transcript, state.transcript.exchanges
+    exchanges, opened = state.exchanges, state.open_sections
     match event:
         case ConversationStarted(conversation_id=conversation_id, unfolded=unfolded):
             return replace(state, id=conversation_id, unfolded=frozenset(unfolded))
@@ -338,10 +334,8 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(state, chosen_title=title)
         case DocumentIdentified(source=source, content_hash=content_hash, sources=sources):
             return replace(state, source=source, content_hash=content_hash, sources=sources)
-        case NodesFolded(section_ids=ids, is_folded=False):
-            return replace(state, unfolded=state.unfolded | set(ids))
-        case NodesFolded(section_ids=ids):
-            return replace(state, unfolded=state.unfolded - {*ids})
+        case NodesFolded(section_ids=ids, is_folded=is_folded):
+            return replace(state, unfolded=state.unfolded - {*ids} if is_folded else state.unfolded | {*ids})
         case ReadingSectionChanged(section_id=section_id):
             return replace(state, reading_id=section_id)
         case NodesLoaded(pages=pages, approved_origins=origins):
@@ -350,47 +344,50 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case SectionsExpanded(sections=sections, unfolded_ids=unfolded_ids):
             by_answer = state.unfolded_by_answer.union(unfolded_ids)
             state = replace(state, unfolded=state.unfolded.union(unfolded_ids), unfolded_by_answer=by_answer)
-            return _put_open(state, sections)
+            return replace(state, open_sections={**opened, **{section.section_id: section for section in sections}})
         case SectionsClosed(section_ids=ids, is_pending=True):
-            return _change_open(state, ids, lambda section: replace(section, is_closing=True))
+            closing = {one: replace(opened[one], is_closing=True) for one in ids if one in opened}
+            return replace(state, open_sections={**opened, **closing})
         case SectionsClosed(section_ids=ids):
-            closed = [section for section in state.open_sections if section.section_id in ids]
-            remaining = tuple(section for section in state.open_sections if section.section_id not in ids)
-            had_text = any(section.deliveries for section in closed)
+            had_text = any(opened[one].deliveries for one in ids if one in opened)
+            remaining = {one: section for one, section in opened.items() if one not in ids}
             return replace(state, open_sections=remaining, needs_rebuild=state.needs_rebuild or had_text)
         case DocumentReloaded(sections=sections, gone_ids=gone_ids):
             return replace(
                 state,
-                open_sections=sections,
+                open_sections={section.section_id: section for section in sections},
                 unfolded=state.unfolded - {*gone_ids},
                 reading_id=None if state.reading_id in gone_ids else state.reading_id,
-                reloaded_at=len(state.transcript.exchanges),
+                reloaded_at=len(exchanges),
                 needs_rebuild=True,
                 previous_ids=None,
             )
         case QuestionAsked():
             exchange = Exchange(
-                number=state.question_number + 1,
+                number=len(exchanges) + 1,
                 question=event.question,
                 within=event.within,
-                open_before=state.open_sections,
+                open_before=tuple(opened.values()),
                 preface=event.preface,
                 excerpts=event.excerpts,
-                deliveries=event.delivered,
                 model=event.model,
             )
-            transcript = replace(transcript, exchanges=(*exchanges, exchange))
-            state = replace(state, transcript=transcript, is_asking=True, model=event.model)
-            return _put_open(replace(state, unfolded_by_answer=frozenset()), event.sections)
+            return replace(
+                state,
+                exchanges=(*exchanges, exchange),
+                open_sections={**opened, **{section.section_id: section for section in event.sections}},
+                unfolded_by_answer=frozenset(),
+                is_asking=True,
+                model=event.model,
+            )
         case TranscriptRebuilt():
-            transcript = replace(transcript, rebuilt=event)
-            return replace(state, transcript=transcript, needs_rebuild=False, model=event.model)
+            return replace(state, rebuilt=event, needs_rebuild=False, model=event.model)
         case StepRecorded(step=step):
             return _change_last(state, steps=(*exchanges[-1].steps, step), answer="")
         case DraftRecorded(start=start, text=text):
             return _change_last(state, answer=exchanges[-1].answer[:start] + text)
         case QuestionAnswered(number=number):
-            answered = _change_last(
+            state = _change_last(
                 state,
                 answer=event.answer,
                 stopped=event.stopped,
@@ -398,48 +395,33 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
                 usage=event.usage,
                 error=event.error,
             )
+            cited = {one: replace(opened[one], last_cited=number) for one in event.cited_ids if one in opened}
             is_cut = event.stopped is StopReason.CANCELLED  # calls may lack their results
-            state = replace(answered, is_asking=False, needs_rebuild=state.needs_rebuild or is_cut)
-            return _change_open(state, event.cited_ids, lambda section: replace(section, last_cited=number))
+            needs_rebuild = state.needs_rebuild or is_cut
+            return replace(state, open_sections={**opened, **cited}, is_asking=False, needs_rebuild=needs_rebuild)
         case QuestionsRewound(first=first):
             return _rewind(state, first - 1)
         case _:
             assert_never(event)
 
 
+def _change_last(state: ConversationState, **changes: object) -> ConversationState:
+    last = replace(state.exchanges[-1], **changes)
+    return replace(state, exchanges=(*state.exchanges[:-1], last))
+
+
 def _rewind(state: ConversationState, kept_count: int) -> ConversationState:
-    transcript, exchanges = state.transcript, state.transcript.exchanges
-    # If there was no rebuild since the question, the transcript before it is still exactly what the model got.
-    was_rebuilt = transcript.rebuilt.first_with_steps >= kept_count
-    sections = exchanges[kept_count].open_before
+    sections = state.exchanges[kept_count].open_before
     if kept_count < state.reloaded_at:
         sections = tuple(replace(section, deliveries=()) for section in sections)
+    # If there was no rebuild since the question, the transcript before it is still exactly what the model got.
+    was_rebuilt = state.rebuilt.first_with_steps >= kept_count
     return replace(
         state,
-        transcript=replace(transcript, exchanges=exchanges[:kept_count]),
-        open_sections=sections,
+        exchanges=state.exchanges[:kept_count],
+        open_sections={section.section_id: section for section in sections},
         reloaded_at=min(state.reloaded_at, kept_count),
         previous_ids=None,
         is_asking=False,
         needs_rebuild=state.needs_rebuild or was_rebuilt,
     )
-
-
-def _put_open(state: ConversationState, sections: Iterable[OpenSection]) -> ConversationState:
-    """Open sections, or replace those that are open already."""
-    put = {section.section_id: section for section in (*state.open_sections, *sections)}
-    return replace(state, open_sections=tuple(put.values()))
-
-
-def _change_open(
-    state: ConversationState, section_ids: Iterable[str], change: Callable[[OpenSection], OpenSection]
-) -> ConversationState:
-    changed = frozenset(section_ids)
-    sections = tuple(change(section) if section.section_id in changed else section for section in state.open_sections)
-    return replace(state, open_sections=sections) if changed else state
-
-
-def _change_last(state: ConversationState, **changes: object) -> ConversationState:
-    exchanges = state.transcript.exchanges
-    last = replace(exchanges[-1], **changes)
-    return replace(state, transcript=replace(state.transcript, exchanges=(*exchanges[:-1], last)))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable
 from typing import assert_never
 
 from msgspec import Struct
@@ -24,7 +23,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.state import ConversationState
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind, Span
+from roamtui.document.node import NodeKind
 from roamtui.document.text import PAGE_TOKENS, add_delivered, estimate_tokens
 from roamtui.outline.expansion import format_no_room, render_section
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title
@@ -77,6 +76,7 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
     library, room, delivered = state.library, command.room_tokens, state.collect_delivered()
     results: list[ExpandResult] = []
     sections: dict[str, OpenSection] = {}
+    shown: list[str] = []
     for requested in command.section_ids:
         block = render_section(library, requested, delivered=delivered, nonce=state.nonce)
         section_id, text = block.section_id, block.text
@@ -95,58 +95,53 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
         results.append(ExpandResult(id=requested, section_id=section_id, status=status, text=text, tokens=new_tokens))
         if status is ExpandStatus.NO_ROOM:
             continue
+        if section_id is not None and status in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN):
+            shown += (*library.node(section_id).ancestors, section_id)
         room = None if room is None else room - cost
         add_delivered(delivered, block.spans)
         if section_id is None or block.is_listing:
             continue
-        section = sections.get(section_id) or state.get_open(section_id)
+        section = sections.get(section_id) or state.open_sections.get(section_id)
         if section is not None or block.spans:
             section = section or _make_section(state, section_id, Origin.AGENT)
             sections[section_id] = replace(
                 section,
                 deliveries=(*section.deliveries, *block.spans),
                 tokens=block.tokens + (section.tokens if section.deliveries else 0),
-                last_used=state.question_number,
+                last_used=len(state.exchanges),
             )
     return SectionsExpanded(
         results=tuple(results),
         origin=Origin.AGENT,
         sections=tuple(sections.values()),
-        unfolded_ids=_list_unfolding(state, results),
+        unfolded_ids=_list_unfolding(state, shown),
     )
 
 
 def _make_section(state: ConversationState, section_id: str, origin: Origin) -> OpenSection:
     """Open a section without its text, which follows with a delivery."""
-    library, number = state.library, state.question_number
+    library = state.library
     return OpenSection(
         section_id=section_id,
         opened_by=origin,
-        last_used=number,
+        last_used=len(state.exchanges),
         tokens=estimate_delivery_tokens(library, section_id),
         content_hash=hash_own_text(library, section_id),
     )
 
 
-def _list_unfolding(state: ConversationState, results: Iterable[ExpandResult]) -> tuple[str, ...]:
-    """List the nodes to unfold so that the tree shows the sections that were opened."""
-    library = state.library
-    shown = (r.section_id for r in results if r.status in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN))
-    paths = (_iter_with_titles(library, (*library.node(one).ancestors, one)) for one in shown if one)
-    node_ids = dict.fromkeys(chain.from_iterable(paths))
-    return tuple(one for one in node_ids if one not in state.unfolded and library.children(one))
-
-
-def _iter_with_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str]:
-    """Yield the nodes, and after each file its title section.
+def _list_unfolding(state: ConversationState, node_ids: Iterable[str]) -> tuple[str, ...]:
+    """List those of the nodes that have children and are folded. A file brings its title section.
 
     If only the file were unfolded, the tree would show nothing below it but the title.
     """
+    library = state.library
+    unfolding: dict[str, None] = {}
     for node_id in node_ids:
-        yield node_id
         file = library.node(node_id).file
-        if file is not None and file.title_row is not None:
-            yield file.ids[file.title_row]
+        title = () if file is None or file.title_row is None else (file.ids[file.title_row],)
+        unfolding |= dict.fromkeys((node_id, *title))
+    return tuple(one for one in unfolding if one not in state.unfolded and library.children(one))
 
 
 def open_without_text(
@@ -160,7 +155,7 @@ def open_without_text(
         if section_id not in library:
             results.append(ExpandResult(id=section_id, section_id=None, status=ExpandStatus.UNKNOWN))
             continue
-        node, already_open = library.node(section_id), state.get_open(section_id)
+        node, already_open = library.node(section_id), state.open_sections.get(section_id)
         status, text = ExpandStatus.FAILED, ""
         if node.kind is NodeKind.FOLDER:
             text = f"{format_node_title(node)} is a folder: open the files in it."
@@ -171,18 +166,15 @@ def open_without_text(
         else:
             status = ExpandStatus.OPENED
             section = already_open or _make_section(state, section_id, origin)
-            sections[section_id] = replace(section, last_used=state.question_number, is_closing=False)
+            sections[section_id] = replace(section, last_used=len(state.exchanges), is_closing=False)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
-    unfolding = _list_unfolding(state, results) if origin is Origin.AGENT else ()
+    shown = [path for one in sections for path in (*library.node(one).ancestors, one)] if origin is Origin.AGENT else ()
     return SectionsExpanded(
-        results=tuple(results), origin=origin, sections=tuple(sections.values()), unfolded_ids=unfolding
+        results=tuple(results),
+        origin=origin,
+        sections=tuple(sections.values()),
+        unfolded_ids=_list_unfolding(state, shown),
     )
-
-
-def list_new_spans(before: ConversationState, after: ConversationState) -> tuple[Span, ...]:
-    """List the section text that was delivered between two states."""
-    known = {span for section in before.open_sections for span in section.deliveries}
-    return tuple(span for section in after.open_sections for span in section.deliveries if span not in known)
 
 
 def estimate_delivery_tokens(library: Library, section_id: str) -> int:
@@ -219,9 +211,7 @@ def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR09
         case PinSections():
             return _pin(state, command)
         case FoldNodes(section_ids=requested, is_folded=False):
-            known_ids = (node_id for node_id in requested if node_id in state.library)
-            with_titles = _iter_with_titles(state.library, known_ids)
-            unfolding = tuple(node_id for node_id in with_titles if node_id not in state.unfolded)
+            unfolding = _list_unfolding(state, (node_id for node_id in requested if node_id in state.library))
             return (NodesFolded(section_ids=unfolding, is_folded=False),) if unfolding else ()
         case FoldNodes(section_ids=requested):
             folding = tuple(node_id for node_id in requested if node_id in state.unfolded)
@@ -234,7 +224,7 @@ def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR09
 
 def _pin(state: ConversationState, command: PinSections) -> Events:
     """Pin or unpin sections. Pinning opens the closed ones."""
-    sections = {section.section_id: section for section in state.open_sections}
+    sections = {**state.open_sections}
     ids = tuple(state.library.aliases.get(one, one) for one in command.section_ids)
     if command.is_pinned:
         sections |= {section.section_id: section for section in open_without_text(state, ids).sections}
@@ -250,12 +240,12 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
     declined: list[tuple[str, str]] = []
     closing: list[str] = []
     for section_id in (state.library.aliases.get(one, one) for one in command.section_ids):
-        section = state.get_open(section_id)
+        section = state.open_sections.get(section_id)
         if section is None:
             declined.append((section_id, "not open"))
         elif is_agent and section.is_pinned:
             declined.append((section_id, "pinned"))
-        elif is_agent and section.last_cited and section.last_cited >= state.question_number - 1:
+        elif is_agent and section.last_cited and section.last_cited >= len(state.exchanges) - 1:
             declined.append((section_id, "just cited"))
         else:
             closing.append(section_id)
@@ -272,7 +262,7 @@ def make_close_events(
 ) -> Events:
     """Close sections now; while a question is running, mark them to be closed when it ends."""
     wanted = set(section_ids)
-    ids = tuple(section_id for section_id in state.open_ids if section_id in wanted)
+    ids = tuple(section_id for section_id in state.open_sections if section_id in wanted)
     if not (ids or kept):
         return ()
     return (SectionsClosed(section_ids=ids, origin=origin, reason=reason, is_pending=state.is_asking, kept=kept),)

@@ -11,11 +11,10 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.agent.limits import AgentOptions
-from roamtui.agent.loop import Agent
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, ExpandStatus, QuestionAnswered, SectionsExpanded, StopReason
-from roamtui.conversation.state import Exchange, Transcript
+from roamtui.conversation.state import Exchange
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.text import subtract_delivered
@@ -150,7 +149,7 @@ async def _ask_agent(
     """
     conversation = Conversation(corpus.library)
     if question.history:
-        state = replace(conversation.state, transcript=Transcript(exchanges=make_exchanges(question.history)))
+        state = replace(conversation.state, exchanges=make_exchanges(question.history))
         conversation.state = state
     events: list[ConversationEvent] = []
     conversation.subscribe(events.append)

@@ -17,9 +17,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from roamtui.agent.offline import format_proof, match_proof, replies_with_passages
+from roamtui.agent.answer import format_proof, match_proof, replies_with_passages
 from roamtui.conversation.events import Citation, SectionsExpanded, SectionsSearched
-from roamtui.conversation.notices import make_outcome_notices
+from roamtui.conversation.notices import list_endings
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text
@@ -46,7 +46,7 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
     """Render a conversation about `source` as a page that replays it. `library` is its current version."""
     page = _ReplayPage(library)
     title = sanitise_line(state.title) or "Conversation"
-    articles = "".join(page.render_exchange(exchange) for exchange in state.transcript.exchanges)
+    articles = "".join(page.render_exchange(exchange) for exchange in state.exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     policy = f"style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
@@ -101,7 +101,7 @@ class _ReplayPage:
         proof = match_proof(exchange)
         answer = _AnswerRenderer(proof, names).render(proof.markdown.blocks)
         self.timeline += [{"stream": f"a{number}", "say": "Answer"}, {"show": [f"e{number}"], "say": ""}]
-        endings = [sanitise_line(notice.text) for notice in make_outcome_notices(exchange.outcome)]
+        endings = [sanitise_line(text) for text, _ in list_endings(exchange)]
         endings += [format_proof(exchange)] if sources else []
         return (
             f'<article id="q{number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'

@@ -15,7 +15,7 @@ from roamtui.document.plain import escape_json
 def render_json(state: ConversationState, source: str) -> str:
     """Render a conversation as one JSON object and a line end. Control characters and lone surrogates are escaped."""
     exchanges = []
-    for exchange in state.transcript.exchanges:
+    for exchange in state.exchanges:
         events = [{"kind": EVENT_NAMES[type(event)], **msgspec.to_builtins(event)} for event in exchange.events]
         citations = [to_json_citation(citation) for citation in exchange.citations]
         exchanges.append({**msgspec.to_builtins(exchange), "events": events, "citations": citations})
@@ -24,7 +24,7 @@ def render_json(state: ConversationState, source: str) -> str:
         "source": source,
         "title": state.title,
         "model": state.model,
-        "open": [section.section_id for section in state.open_sections],
+        "open": [*state.open_sections],
         "exchanges": exchanges,
     }
     return escape_json(json.dumps(conversation, ensure_ascii=False, indent=2)) + "\n"

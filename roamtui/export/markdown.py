@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from itertools import count, groupby, repeat
 from pathlib import PurePath
 
-from roamtui.agent.offline import format_proof, match_proof, replies_with_passages
+from roamtui.agent.answer import format_proof, match_proof, replies_with_passages
 from roamtui.conversation.events import Citation
-from roamtui.conversation.notices import make_outcome_notices
+from roamtui.conversation.notices import list_endings
 from roamtui.conversation.state import ConversationState
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.document.text import normalise_line_ends
@@ -28,12 +28,12 @@ def render_markdown(state: ConversationState, source: str) -> str:
     Marks show the number of their source and the sign of its verdict.
     """
     parts = [f"# {sanitise_line(state.title) or 'Conversation'}", f"Source: {source}"]
-    for exchange in state.transcript.exchanges:
+    for exchange in state.exchanges:
         parts.append(f"## {sanitise_line(exchange.question)}")
         proof, label = match_proof(exchange), PASSAGE_LABEL if replies_with_passages(exchange) else ""
         if exchange.answer:
             parts.append(_number_marks(exchange.answer, proof))
-        parts += [f"*{notice.text}*" for notice in make_outcome_notices(exchange.outcome)]
+        parts += [f"*{text}*" for text, _ in list_endings(exchange)]
         if exchange.citations:
             parts.append("\n".join(map(format_source_line, exchange.citations, count(1), repeat(label))))
             if summary := format_proof(exchange):

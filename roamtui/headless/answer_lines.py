@@ -11,8 +11,7 @@ import sys
 import textwrap
 from itertools import groupby
 
-from roamtui.agent.answer import list_unopened_hits
-from roamtui.agent.offline import format_proof, match_proof, replies_with_passages
+from roamtui.agent.answer import format_proof, list_unopened_hits, match_proof, replies_with_passages
 from roamtui.conversation.events import QuoteState
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
@@ -51,7 +50,7 @@ def write_answer(exchange: Exchange, library: Library, model_name: str) -> None:
             label = f"{format_path(library, citation.section_id)}, {citation.place}{verdict}"
         sign = f" {citation.state.sign}" if has_verdicts and citation.state.sign else ""
         lines.append(f"{number}{sign} {label}" if is_terminal else f"[{citation.section_id}] {label}")
-    if verification := format_proof(exchange) or ("no quotes to verify" if exchange.outcome.is_unproven else ""):
+    if verification := format_proof(exchange) or ("no quotes to verify" if exchange.is_unproven else ""):
         lines.append(verification)
     if unopened := list_unopened_hits(exchange, library):
         likely = "; ".join(format_path(library, hit.section_id) for hit in unopened)

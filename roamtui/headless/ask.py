@@ -14,9 +14,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict
 
-from roamtui.agent.answer import list_unopened_hits
+from roamtui.agent.answer import list_passages, list_unopened_hits
 from roamtui.agent.loop import Agent
-from roamtui.agent.offline import list_passages
 from roamtui.conversation.events import (
     EVENT_NAMES,
     AnswerStreamed,
@@ -37,7 +36,6 @@ from roamtui.errors import EXIT_CANCELLED
 from roamtui.export.json import to_json_citation, to_json_passage
 from roamtui.headless.answer_lines import write_answer
 from roamtui.headless.output import warn, write_json, write_notice, write_text
-from roamtui.models.base import get_startup_note
 
 _EVENTS_VERSION = 1
 """Version of the format of the JSON lines, not of the program."""
@@ -97,7 +95,7 @@ class AskReport:
         match event:
             case QuestionAsked():
                 self._steps, self._opened_ids = [], {}
-                if note := get_startup_note(self._agent.model):
+                if note := self._agent.model.note:
                     write_notice(note)
             case SectionsExpanded(opened_ids=opened, results=results):
                 asked = (result.section_id for result in results if result.section_id)
@@ -125,7 +123,7 @@ class AskReport:
         elif self._output_format == "json":
             write_json(self._make_answer(final))
         elif final.answer or final.citations:
-            write_answer(state.transcript.exchanges[-1], state.library, self._agent.model.name)
+            write_answer(state.exchanges[-1], state.library, self._agent.model.name)
         if final.error:
             warn(final.error)
         if final.stopped in (StopReason.ERROR, StopReason.COST):
@@ -134,7 +132,7 @@ class AskReport:
 
     def _make_answer(self, final: QuestionAnswered) -> dict[str, Any]:
         state = self._agent.conversation.state
-        exchange, library = state.transcript.exchanges[-1], state.library
+        exchange, library = state.exchanges[-1], state.library
         return {
             "conversation": state.id,
             "model": self._agent.model.name,
@@ -143,7 +141,7 @@ class AskReport:
             "citations": [to_json_citation(citation) for citation in final.citations],
             "passages": [to_json_passage(passage) for passage in list_passages(exchange)],
             "opened": list(self._opened_ids),
-            "open": list(state.open_ids),
+            "open": list(state.open_sections),
             "not_opened": [
                 {"id": hit.section_id, "path": list(library.node(hit.section_id).path), "score": hit.score}
                 for hit in list_unopened_hits(exchange, library)

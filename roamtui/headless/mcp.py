@@ -19,8 +19,8 @@ from mcp.server.stdio import stdio_server
 from msgspec.structs import replace
 
 from roamtui import __version__
-from roamtui.agent.tools import collapse, documents, make_tools
-from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse
+from roamtui.agent.loop import make_tools
+from roamtui.agent.tools import Tool, ToolContext, ToolResponse, collapse, documents
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ExpandStatus, Origin, SectionsClosed
 from roamtui.conversation.question_flow import select_sections_to_close
@@ -158,7 +158,7 @@ class McpSession:
     def _list_tools(self) -> Mapping[str, Tool]:
         # The agent has the list of documents only if there are several, and reads the outline in its prompt.
         tools = make_tools(self.conversation.state.library, has_search=self._make_searcher is not None)
-        return {tool.name: tool for tool in (documents.TOOL, _OUTLINE, *tools.values())}
+        return {tool.spec.name: tool for tool in (documents.TOOL, _OUTLINE, *tools.values())}
 
     def _refresh(self) -> bool:
         """Load the files with the first call. Return whether they have changed since, and were loaded again."""
@@ -188,7 +188,7 @@ class McpSession:
                 shown = shorten(sanitise_line(name), 60)
                 raise UsageError(f'There is no tool "{shown}". The tools are {", ".join(tools)}.')
             context = ToolContext(conversation=self.conversation, searcher=self._searcher, room_tokens=CALL_TOKENS_MAX)
-            open_before = self.conversation.state.open_ids
+            open_before = tuple(self.conversation.state.open_sections)
             outcome = await tools[name].run(arguments, context)
             results = outcome.results
             if any(status == ExpandStatus.ALREADY_OPEN for _, status in results):
@@ -208,11 +208,13 @@ async def _show_outline(_arguments: Mapping[str, object], context: ToolContext) 
 
 
 _OUTLINE = Tool(
-    name="outline",
-    description=(
-        "Read the outline: the headings, each with the id of a section that expand_sections opens, its size and a "
-        "hint of what it holds. Read it before anything else."
+    spec=ToolSpec(
+        name="outline",
+        description=(
+            "Read the outline: the headings, each with the id of a section that expand_sections opens, its size and a "
+            "hint of what it holds. Read it before anything else."
+        ),
+        parameters={"type": "object", "properties": {}},
     ),
-    properties={},
     run=_show_outline,
 )

@@ -87,7 +87,7 @@ class PlainChat:
         state = self._conversation.state
         title, size = sanitise_line(state.library.title), format_count(len(state.library), "section")
         write_sanitised(f"{title}, {size}. {self._agent.model.name} answers.\n")
-        if exchanges := state.transcript.exchanges:
+        if exchanges := state.exchanges:
             last = exchanges[-1]
             write_sanitised(f"Resuming after question {last.number}: {last.question}\n{last.answer.strip()}\n")
         if self._is_typed:

@@ -10,7 +10,7 @@ from pathlib import Path
 from roamtui.errors import UsageError
 from roamtui.export.table import RENDERERS, format_progress
 from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
-from roamtui.models.base import OFFLINE, get_startup_note
+from roamtui.models.base import OFFLINE
 from roamtui.table.cells import CellState
 from roamtui.table.runner import TablePlan, fill_table
 from roamtui.table.store import Table
@@ -41,7 +41,7 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
         run = asyncio.run(fill_table(table, plan, lambda run, _cell: progress.show(format_progress(run))))
     finally:
         progress.end()
-    if note := get_startup_note(plan.model):
+    if note := plan.model.note:
         warn(note)
     if output_path is None:
         write_text(render(table, path))

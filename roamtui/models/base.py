@@ -9,6 +9,10 @@ from typing import Protocol, runtime_checkable
 from msgspec import Struct
 
 from roamtui.conversation.events import Message, Role, ToolCall, Usage
+from roamtui.document.text import estimate_tokens
+
+_MESSAGE_TOKENS = 6
+_TOOL_TOKENS = 120
 
 
 class ToolSpec(Struct, frozen=True, kw_only=True):
@@ -84,6 +88,20 @@ class Model(Protocol):
         """Size of the context window, or None if unknown."""
         ...
 
+    @property
+    def note(self) -> str:
+        """A sentence for the person once the model has started; empty for most models."""
+        ...
+
+    @property
+    def prices(self) -> tuple[float, float] | None:
+        """Prices in USD of a token that is sent and of one of the reply, or None if they are unknown."""
+        ...
+
+    async def start(self) -> None:
+        """Load early and learn the window's size. Nothing is raised, because the first request reports failures."""
+        ...
+
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Yield the events of one reply. `ReplyFinished` is the last.
 
@@ -97,18 +115,12 @@ class Model(Protocol):
         ...
 
 
-async def warm_up_model(model: Model) -> None:
-    """Call the model's `start`, if it has one, so that slow models load early and learn their window size.
-
-    Failures are not raised here, because the first request reports them.
-    """
-    if (start := getattr(model, "start", None)) is not None:
-        await start()
-
-
-def get_startup_note(model: Model) -> str:
-    """Return the model's `note`, a sentence to show once the model has started. It is empty for most models."""
-    return str(getattr(model, "note", ""))
+def estimate_request_tokens(request: ModelRequest) -> int:
+    """Estimate the tokens of a request."""
+    texts = [message.text for message in request.messages]
+    texts += [call.arguments for message in request.messages for call in message.tool_calls]
+    frame = _MESSAGE_TOKENS * len(request.messages) + _TOOL_TOKENS * len(request.tools)
+    return frame + sum(map(estimate_tokens, texts))
 
 
 async def complete_once(model: Model, system: str, question: str) -> str:

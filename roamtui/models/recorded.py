@@ -20,6 +20,8 @@ class RecordedModel:
     """Answers one question about the example handbook, at a speed that people can follow."""
 
     name = RECORDED
+    note = ""
+    prices: tuple[float, float] | None = None
     window_tokens: int | None = None
 
     def __init__(self, seconds_per_word: float = 0.1) -> None:
@@ -47,6 +49,9 @@ class RecordedModel:
             arguments = json.dumps({"section_ids": opened})
             yield ToolCallReceived(ToolCall(id=f"recorded_{number}", name="expand_sections", arguments=arguments))
         yield ReplyFinished("tool_calls" if opened else "stop")
+
+    async def start(self) -> None:
+        """Nothing to load."""
 
     async def close(self) -> None:
         """Nothing to release."""

@@ -33,6 +33,8 @@ class NoModel:
     """Stands for a model where the agent answers without one, and so is never asked."""
 
     name = OFFLINE
+    note = ""
+    prices: tuple[float, float] | None = None
     window_tokens = 128_000
     """A limit, so that budgets apply as for other models."""
 
@@ -43,6 +45,9 @@ class NoModel:
             ModelError: Always.
         """
         raise ModelError(f"{OFFLINE} is not a language model. Choose one with --model.")
+
+    async def start(self) -> None:
+        """Nothing to load."""
 
     async def close(self) -> None:
         """Nothing to release."""

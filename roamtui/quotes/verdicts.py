@@ -16,7 +16,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.events import Citation, QuoteState
-from roamtui.conversation.notices import format_section
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
@@ -24,6 +23,7 @@ from roamtui.document.plain import format_count, sanitise_line, strip_anchor
 from roamtui.document.text import Bounds, merge_bounds
 from roamtui.markdown.blocks import Markdown
 from roamtui.outline.expansion import strip_ids
+from roamtui.outline.labels import format_node_title
 from roamtui.outline.structure import get_canonical_id
 from roamtui.quotes.find import divides_number, find_quote
 from roamtui.quotes.read import MARK, MARKED_ID, CitationMark, Quotation, read_answer
@@ -106,7 +106,7 @@ class QuoteChecker:
 
     def __init__(self, state: ConversationState) -> None:
         self._library = state.library
-        self._open_ids, self._excerpts = state.open_ids, state.collect_excerpts()
+        self._open_ids, self._excerpts = tuple(state.open_sections), state.collect_excerpts()
         self._read = state.collect_delivered()
         """The text that the model got, by document: deliveries and excerpts."""
         for doc, bounds in self._excerpts.items():
@@ -236,7 +236,7 @@ class Source(Struct, frozen=True, kw_only=True):
 def describe_source(citation: Citation, library: Library) -> Source:
     """Say where a quote is, or that it was not found."""
     section_id, state, span = citation.section_id, citation.state, citation.span
-    title, file = format_section(section_id, library), citation.doc
+    title, file = _format_section(section_id, library), citation.doc
     if "://" in file:
         file = file.rpartition("/")[2] or file
     if not file and library.sources and section_id in library and (source := library.source_of(section_id)) is not None:
@@ -248,10 +248,16 @@ def describe_source(citation: Citation, library: Library) -> Source:
     elif state is QuoteState.ELSEWHERE:
         if span is not None and span.doc in library.documents_by_key:
             section_id = library.section_at(span.doc, span.start) or section_id
-        place = f"these words stand in {format_section(section_id, library)}, {place}"
+        place = f"these words stand in {_format_section(section_id, library)}, {place}"
     elif not citation.start_line:
         place = ""
     return Source(section_id=section_id, document="" if file == title else file, title=title, place=place)
+
+
+def _format_section(section_id: str, library: Library) -> str:
+    if section_id not in library:
+        return f"section {section_id} (not in this document)"
+    return format_node_title(library.node(section_id))
 
 
 def list_path_titles(citation: Citation, title: str) -> list[str]:

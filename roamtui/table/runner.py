@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.agent.limits import AgentOptions
-from roamtui.agent.loop import Agent
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.log import ConversationStore

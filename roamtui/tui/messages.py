@@ -84,7 +84,7 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
 
     If there is nothing to do, return words for the status line, which may be empty.
     """
-    section = state.get_open(section_id)
+    section = state.open_sections.get(section_id)
     match name:
         case "open":
             command: Command | str = ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)

@@ -69,7 +69,7 @@ class StatusLine(ClickableLine):
 
     def show_state(self, state: ConversationState) -> None:
         """Show the open sections, and the tokens and cost of the conversation."""
-        usage = sum((exchange.usage for exchange in state.transcript.exchanges), Usage())
+        usage = sum((exchange.usage for exchange in state.exchanges), Usage())
         tokens = f"~{format_tokens(state.open_tokens)} tokens"
         self._opened = f"◆ {len(state.open_sections)} open · {tokens}" if state.open_sections else "No open sections"
         self._usage = describe_usage(usage, state.library.tokens) if usage.input_tokens or usage.output_tokens else ""

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from roamtui.agent.limits import AgentOptions
-from roamtui.agent.loop import Agent
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Approver, Conversation
 from roamtui.conversation.events import ConversationEvent, Message, QuestionAnswered
 from roamtui.conversation.log import ConversationStore
@@ -101,7 +100,7 @@ async def ask(agent: Agent, question: str = "How much is it?") -> list[Conversat
     events = await collect_events(agent, question)
     for request in model_of(agent).requests:
         check_messages(request.messages)
-    check_messages(tuple(agent.conversation.state.transcript.iter_messages()))
+    check_messages(tuple(agent.conversation.state.iter_messages()))
     return events
 
 
@@ -122,7 +121,7 @@ def saying(text: str) -> ScriptedReply:
 
 def results(agent: Agent) -> list[str]:
     """List the results of the tool calls in the last exchange."""
-    exchange = agent.conversation.state.transcript.exchanges[-1]
+    exchange = agent.conversation.state.exchanges[-1]
     return [use.result for step in exchange.steps for use in step.uses]
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.limits import AgentOptions
-from roamtui.agent.loop import Agent
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin
@@ -93,7 +92,7 @@ async def test_pages_of_an_added_site_open_and_come_back_when_resumed(folder: Pa
         source = await agent.conversation.add_source(site.url("/llms.txt"))
         link = find(agent.conversation.state, "Fees")
         await agent.conversation.execute(ExpandSections(section_ids=(link,), origin=Origin.PERSON))
-        assert agent.conversation.state.open_ids == (link,)
+        assert tuple(agent.conversation.state.open_sections) == (link,)
         (page,) = (
             document for document in agent.conversation.state.library.documents if document.url == site.url("/fees.md")
         )
@@ -104,4 +103,4 @@ async def test_pages_of_an_added_site_open_and_come_back_when_resumed(folder: Pa
 
         resumed = resume(agent, folder)
     assert [*resumed.state.library.walk()] == ids
-    assert resumed.state.open_ids == (link,)
+    assert tuple(resumed.state.open_sections) == (link,)

@@ -43,7 +43,7 @@ def watch(agent: Agent) -> tuple[Agent, Conversation, list[ConversationEvent]]:
 
 
 def questions(conversation: Conversation) -> list[str]:
-    return [exchange.question for exchange in conversation.state.transcript.exchanges]
+    return [exchange.question for exchange in conversation.state.exchanges]
 
 
 async def wait_for(is_met: Callable[[], bool]) -> None:
@@ -96,11 +96,13 @@ async def test_section_commands_act_at_once_also_before_and_during_an_answer() -
         close = CloseSections(section_ids=(fees,), origin=Origin.PERSON)
         await conversation.execute(close)
         during = conversation.state
-        assert (during.is_asking, during.open_ids) == (True, (fees, hours)), "nothing closes during an answer"
+        assert (during.is_asking, tuple(during.open_sections)) == (True, (fees, hours)), (
+            "nothing closes during an answer"
+        )
         assert isinstance(seen[-1], SectionsClosed)
         reply_gate.set()
         await asking
-    assert conversation.state.open_ids == (hours,)
+    assert tuple(conversation.state.open_sections) == (hours,)
 
 
 @pytest.mark.parametrize("error", [None, ModelError("The connection broke.")])
@@ -119,7 +121,7 @@ async def test_an_answer_that_is_stopped_or_fails_keeps_its_verdicts(error: Mode
     if error is None:
         asking.cancel()
     await asyncio.wait({asking})
-    exchange = agent.conversation.state.transcript.exchanges[-1]
+    exchange = agent.conversation.state.exchanges[-1]
     assert exchange.stopped is (StopReason.ERROR if error else StopReason.CANCELLED)
     assert [mark.label for mark in make_proof(exchange.answer, exchange.citations).marks] == ["[1 ✓]", "[2 ✗]"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.agent.answer import list_unopened_hits
-from roamtui.agent.limits import AgentOptions
+from roamtui.agent.loop import AgentOptions
 from roamtui.conversation.events import StopReason
 from roamtui.errors import RoamtuiError
 from roamtui.search.base import Hit
@@ -29,7 +29,7 @@ async def test_not_found_lists_the_nearest_sections() -> None:
         f"Nearest sections: Manual > Lending > Lost books [{lost}]; Manual > Hours [{hours}]; "
         f"Manual > Lending [{lending}]"
     )
-    assert agent.conversation.state.transcript.exchanges[0].answer == last.answer
+    assert agent.conversation.state.exchanges[0].answer == last.answer
 
 
 async def test_not_found_stays_if_the_nearest_sections_cannot_be_searched() -> None:
@@ -53,7 +53,7 @@ async def test_likely_hits_that_nobody_opened_are_listed() -> None:
         model_of(agent).add_replies(search, expanding(opened), saying(f'It costs "2 euros" [{fees}].'))
         await answer(agent)
         state = agent.conversation.state
-        unopened = list_unopened_hits(state.transcript.exchanges[-1], state.library)
+        unopened = list_unopened_hits(state.exchanges[-1], state.library)
         assert [(hit.section_id, hit.score) for hit in unopened] == likely
 
 
@@ -81,6 +81,5 @@ async def test_an_empty_reply_triggers_a_reminder_and_then_an_error() -> None:
     answer = await desk.ask("What do herons eat?", ScriptedReply(), ScriptedReply(text="  "))
     assert answer.stopped is StopReason.ERROR
     assert "returned no answer" in answer.error
-    assert not answer.is_unproven
     assert desk.sent[-1].text.startswith("No quote was found in your answer.")
     check_messages(desk.sent)

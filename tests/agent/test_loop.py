@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from roamtui.agent.limits import AgentOptions
+from roamtui.agent.loop import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -126,7 +126,7 @@ async def test_calls_beyond_the_limit_of_a_step_are_refused() -> None:
     assert len(results(agent)) == 10
     assert [result.startswith(LIMIT_REACHED) for result in results(agent)] == [False] * 8 + [True] * 2
     assert sum(isinstance(event, ToolFinished) for event in events) == 8
-    assert agent.conversation.state.open_ids == (fees,)
+    assert tuple(agent.conversation.state.open_sections) == (fees,)
 
 
 async def test_a_model_that_never_stops_calling_is_stopped() -> None:
@@ -236,7 +236,7 @@ async def test_of_no_reply_more_than_500_characters_are_only_in_memory() -> None
             streamed = ""
         elif isinstance(event, AnswerStreamed):
             streamed += event.text
-            saved = agent.conversation.state.transcript.exchanges[-1].answer
+            saved = agent.conversation.state.exchanges[-1].answer
             lost.append(len(streamed) - (len(saved) if streamed.startswith(saved) else 0))
 
     agent.conversation.subscribe(note)

@@ -141,7 +141,7 @@ async def test_a_passage_on_a_further_page_of_a_long_section_is_found() -> None:
     talk = make_talk(f"# Log\n\n## Voyages\n\n{filler}\n\nThe anchor weighs ninety kilos of iron.\n")
     answer = await talk.ask("How much does the anchor weigh?")
     assert "The anchor weighs ninety kilos of iron." in (answer.citations[0].quote or "")
-    calls = [use.call for step in talk.agent.conversation.state.transcript.exchanges[-1].steps for use in step.uses]
+    calls = [use.call for step in talk.agent.conversation.state.exchanges[-1].steps for use in step.uses]
     assert any(":2" in call.arguments for call in calls if call.name == "expand_sections")
 
 

@@ -7,10 +7,10 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from roamtui.agent.answer import list_passages
 from roamtui.agent.loop import Agent
-from roamtui.agent.offline import list_passages
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.state import Exchange, Transcript
+from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.export.html import render_html
@@ -42,7 +42,7 @@ async def _ask(question: str, *, text: str = MILL) -> tuple[Exchange, Library]:
     session = Conversation(library)
     agent = Agent(session, NoModel(), KeywordSearcher(library))
     await agent.ask(question)
-    return session.state.transcript.exchanges[-1], library
+    return session.state.exchanges[-1], library
 
 
 async def test_a_passage_is_the_text_of_the_document() -> None:
@@ -57,7 +57,7 @@ async def test_a_passage_is_the_text_of_the_document() -> None:
 
 async def test_no_front_end_names_a_verdict_of_a_passage() -> None:
     exchange, library = await _ask("How heavy is the upper stone?")
-    state = replace(make_state(), library=library, transcript=Transcript(exchanges=(exchange,)))
+    state = replace(make_state(), library=library, exchanges=(exchange,))
     for exported in (render_markdown(state, "mill.md"), render_html(state, "mill.md", library)):
         assert "1 passage" in exported
         assert not re.search("✓|found in the text|is quoted", exported)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.limits import AgentOptions
-from roamtui.agent.loop import Agent
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason
@@ -82,4 +81,4 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
 
     final = await answer(agent, "What is said of umbrellas?")
     assert (final.stopped, final.error) == (StopReason.ANSWERED, "")
-    assert all(message.text.find("[interrupted") < 0 for message in conversation.state.transcript.iter_messages())
+    assert all(message.text.find("[interrupted") < 0 for message in conversation.state.iter_messages())

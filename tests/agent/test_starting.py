@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.limits import AgentOptions
+from roamtui.agent.loop import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
 from roamtui.conversation.events import FOUND_LEAD, HITS_LEAD, Role, SectionsExpanded
 from roamtui.conversation.log import ConversationStore
@@ -78,7 +78,7 @@ async def test_an_excerpt_can_be_quoted_and_opens_its_section_only_then() -> Non
     assert "Wrens sing" not in desk.sent[-1].text
     await desk.ask("And then?", ANSWER)
     assert f"[{IDS['Wrens']}] Birds > Wrens (lines" in _last_question(desk)
-    assert set(desk.agent.conversation.state.open_ids) == {IDS["Herons"], IDS["Wrens"]}
+    assert set(desk.agent.conversation.state.open_sections) == {IDS["Herons"], IDS["Wrens"]}
 
 
 async def test_a_small_document_is_sent_whole_and_open() -> None:
@@ -90,7 +90,7 @@ async def test_a_small_document_is_sent_whole_and_open() -> None:
     assert HITS_LEAD not in text
     assert f"## Wrens [{IDS['Wrens']}]" in text
     library = desk.agent.conversation.state.library
-    assert {library.node(section_id).title for section_id in desk.agent.conversation.state.open_ids} == {"Birds"}
+    assert {library.node(section_id).title for section_id in desk.agent.conversation.state.open_sections} == {"Birds"}
     assert any(isinstance(event, SectionsExpanded) for event in desk.events)
     await desk.ask("And then?", ANSWER)
     assert _last_question(desk) == "And then?"
@@ -100,5 +100,5 @@ async def test_a_small_document_is_sent_whole_and_open() -> None:
 async def test_nothing_is_opened_unless_the_first_hit_is_clear(question: str) -> None:
     desk = _make_desk()
     await desk.ask(question, NOTHING)
-    assert desk.agent.conversation.state.open_sections == ()
+    assert desk.agent.conversation.state.open_sections == {}
     assert FOUND_LEAD not in _last_question(desk)

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.loop import Agent, make_tools
 from roamtui.agent.prompt import SYSTEM
-from roamtui.agent.tools import make_tools
-from roamtui.agent.tools.base import ToolContext, parse_section_ids, parse_tool_arguments
+from roamtui.agent.tools import ToolContext, parse_section_ids, parse_tool_arguments
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished
@@ -59,7 +58,7 @@ async def test_ids_are_parsed_from_any_shape(shape: str) -> None:
     agent = make_agent()
     fees, lost = ids(agent, "Fees", "Lost books")
     await _call(agent, "expand_sections", shape.format(fees, lost))
-    assert agent.conversation.state.open_ids == (fees, lost)
+    assert tuple(agent.conversation.state.open_sections) == (fees, lost)
 
 
 async def test_unknown_ids_get_suggestions_and_the_others_are_opened() -> None:
@@ -77,7 +76,7 @@ async def test_only_twenty_of_three_hundred_ids_are_opened() -> None:
     agent = make_agent(text="# M\n\n" + "".join(f"## S{i}\n\nText {i}.\n\n" for i in range(300)))
     wanted = ids(agent, *(f"S{i}" for i in range(300)))
     finished = await _call(agent, "expand_sections", {"section_ids": wanted})
-    assert agent.conversation.state.open_ids == tuple(wanted[:20])
+    assert tuple(agent.conversation.state.open_sections) == tuple(wanted[:20])
     assert finished.section_ids == tuple(wanted[:20])
     assert results(agent)[0].endswith("(280 more ids were not opened: at most 20 a call.)")
 
@@ -103,7 +102,7 @@ async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
     )
     finished = next(event for event in events if isinstance(event, ToolFinished))
     assert finished == ToolFinished(tool="search_sections", query="late fees", results=((fees, "found"),))
-    assert agent.conversation.state.open_sections == (), "a search opens nothing"
+    assert agent.conversation.state.open_sections == {}, "a search opens nothing"
 
 
 _LIBRARY = make_library(MANUAL)

@@ -41,7 +41,7 @@ class Promises:
             self._answers[answer["conversation"], question] = answer
         saved = {conversation.id: conversation for conversation in self._load_all()}
         for (conversation_id, asked), answer in self._answers.items():
-            exchange = next(e for e in saved[conversation_id].transcript.exchanges if e.question == asked)
+            exchange = next(e for e in saved[conversation_id].exchanges if e.question == asked)
             assert exchange.answer == answer["answer"]
             assert exchange.stopped is StopReason(answer["stopped"])
 
@@ -56,12 +56,10 @@ class Promises:
             assert run.events == ()
             return
         if run.find("question_asked"):
-            assert newest.transcript.exchanges[-1].question == question
+            assert newest.exchanges[-1].question == question
         if run.events:
-            assert {section.section_id for section in newest.open_sections} >= self._open.get(
-                newest.id, set()
-            ) | _find_open(run)
-        self._open[newest.id] = {section.section_id for section in newest.open_sections}
+            assert {*newest.open_sections} >= self._open.get(newest.id, set()) | _find_open(run)
+        self._open[newest.id] = {*newest.open_sections}
 
 
 def _find_open(run: MortalRun) -> set[str]:

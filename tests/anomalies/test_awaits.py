@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
@@ -46,6 +47,7 @@ class WaitingModel(ScriptedModel):
     def __init__(self) -> None:
         super().__init__([_reply] * 50)
 
+    @override
     async def start(self) -> None:
         await asyncio.sleep(0)
 
@@ -83,18 +85,18 @@ class Case:
     @property
     def exchange(self) -> Exchange:
         """The last one when the case began."""
-        return self.before.transcript.exchanges[-1]
+        return self.before.exchanges[-1]
 
     def read_disk(self) -> tuple[tuple[str, ...], ...]:
         """Return the questions of each conversation on disk."""
         states = (self.store.load(summary.id) for summary in self.store.list())
-        return tuple(sorted(tuple(one.question for one in state.transcript.exchanges) for state in states))
+        return tuple(sorted(tuple(one.question for one in state.exchanges) for state in states))
 
     @property
     def outcome(self) -> tuple[object, ...]:
         """What conversations there are, which one is held, and over which document."""
         state = self.conversation.state
-        held = tuple(exchange.question for exchange in state.transcript.exchanges)
+        held = tuple(exchange.question for exchange in state.exchanges)
         return self.read_disk(), held, state.library.content_hash
 
     async def check(self) -> tuple[object, ...]:
@@ -103,7 +105,7 @@ class Case:
         self._check_whole()
         outcome = self.outcome
         await self.agent.ask("And then?")
-        assert self.conversation.state.transcript.exchanges[-1].stopped is StopReason.ANSWERED
+        assert self.conversation.state.exchanges[-1].stopped is StopReason.ANSWERED
         self._check_whole()
         for request in self._model.requests:
             check_messages(request.messages)
@@ -128,11 +130,11 @@ class Case:
     def _check_whole(self) -> None:
         state = self.conversation.state
         assert not state.is_asking
-        if state.transcript.exchanges:
+        if state.exchanges:
             saved = fold_events(state.library, self.store.read(state.id))
-            assert saved.transcript == state.transcript
+            assert (saved.exchanges, saved.rebuilt) == (state.exchanges, state.rebuilt)
             assert saved.open_sections == state.open_sections
-            exchange = state.transcript.exchanges[-1]
+            exchange = state.exchanges[-1]
             if exchange.stopped is StopReason.CANCELLED:
                 assert self._streamed in (exchange.answer, *(step.text for step in exchange.steps))
         for questions in self.read_disk():

@@ -30,7 +30,7 @@ async def test_a_failure_at_any_step_loses_nothing(step: int, text: str) -> None
     model_of(agent).add_replies(*replies[:step], _failing(text))
     last = await answer(agent)
     assert (last.stopped, last.error, last.answer, last.steps) == (StopReason.ERROR, _SENTENCE, text, step + 1)
-    exchange = agent.conversation.state.transcript.exchanges[0]
+    exchange = agent.conversation.state.exchanges[0]
     assert len(exchange.steps) == step
     assert (exchange.answer, exchange.error, exchange.stopped) == (text, _SENTENCE, StopReason.ERROR)
     assert len(agent.conversation.state.open_sections) == step
@@ -47,7 +47,7 @@ async def test_a_defect_in_a_model_or_a_search_leaves_the_transcript_whole() -> 
     with pytest.raises(ZeroDivisionError):
         seen.extend(await collect_events(agent, "How much?"))
     assert not agent.conversation.state.is_asking
-    assert agent.conversation.state.transcript.exchanges[0].stopped is StopReason.CANCELLED
+    assert agent.conversation.state.exchanges[0].stopped is StopReason.CANCELLED
     model_of(agent).add_replies(saying("Not found: no."))
     agent.searcher = None
     assert (await answer(agent)).stopped is StopReason.NOT_FOUND

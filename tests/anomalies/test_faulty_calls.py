@@ -91,7 +91,7 @@ def resume(folder: Path, failing: Failing) -> None:
     log.events += Recorder().ask("Why?").ask("And?").events[len(before) :]
     log.save()
     log.close()
-    asked = [[one.question for one in store.load(summary.id).transcript.exchanges] for summary in store.list()]
+    asked = [[one.question for one in store.load(summary.id).exchanges] for summary in store.list()]
     assert asked == [["Why?", "And?"], ["Why?"]][: 1 + is_copy]
 
 
@@ -114,7 +114,7 @@ def ask_and_open(folder: Path, failing: Failing) -> None:
     state = agent.conversation.state
     assert raised == []
     assert len(told) == len(set(told)) <= 1
-    assert state.transcript.exchanges[-1].stopped is StopReason.ANSWERED
+    assert state.exchanges[-1].stopped is StopReason.ANSWERED
     agent.conversation.close()
     assert agent.conversation.save_failure == ""
     resumed = Conversation(state.library, saved_id=state.id, store=store)
@@ -133,7 +133,7 @@ def rename(folder: Path, failing: Failing) -> None:
     )
     store.rename("a", "Ovens")
     assert store.load("a").title == "Ovens"
-    assert len(store.load("a").transcript.exchanges) == 1
+    assert len(store.load("a").exchanges) == 1
 
 
 def delete(folder: Path, failing: Failing) -> None:

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.agent.answer import choose_reminder
-from roamtui.agent.tools.base import parse_section_ids
+from roamtui.agent.tools import parse_section_ids
 from roamtui.conversation.events import Citation, QuoteState, StopReason
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
@@ -106,7 +106,7 @@ def _name(name: str, text: str) -> RawText:
 def _answer(quote: str) -> ConversationState:
     citation = Citation(section_id="12345678", quote=quote, state=QuoteState.NOT_FOUND)
     exchange = Exchange(number=1, question="Why?", answer="So.", stopped=StopReason.ANSWERED, citations=(citation,))
-    return replace(_STATE, transcript=replace(_STATE.transcript, exchanges=(exchange,)))
+    return replace(_STATE, exchanges=(exchange,))
 
 
 def _render(text: str) -> None:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 def _list_questions(path: Path) -> dict[str, list[str]]:
     store = ConversationStore(path)
-    return {s.title: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
+    return {s.title: [e.question for e in store.load(s.id).exchanges] for s in store.list()}
 
 
 class _Chat:

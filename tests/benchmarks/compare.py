@@ -30,8 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pypdfium2  # type: ignore[import-untyped]
 
-from roamtui.agent.limits import AgentOptions
-from roamtui.agent.loop import Agent
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library

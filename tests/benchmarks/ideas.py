@@ -23,9 +23,8 @@ from types import ModuleType
 from typing import Any
 
 from roamtui.agent import retrieval_context
-from roamtui.agent.limits import AgentOptions
-from roamtui.agent.loop import Agent
-from roamtui.agent.offline import list_passages
+from roamtui.agent.answer import list_passages
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason
@@ -135,7 +134,7 @@ def _normalise(text: str) -> str:
 def _find_passages(path: Path, question: str) -> tuple[bool, list[str]]:
     """Ask without a model. Return whether anything was found, and the passages."""
     state = asyncio.run(_ask(path, question, NoModel())).conversation.state
-    exchange = state.transcript.exchanges[-1]
+    exchange = state.exchanges[-1]
     texts = [_normalise(passage.quote or "") for passage in list_passages(exchange)]
     return exchange.stopped is not StopReason.NOT_FOUND, texts
 

@@ -33,7 +33,6 @@ from roamtui.conversation.state import (
     KeepOpenMode,
     OpenSectionOptions,
     apply,
-    apply_all,
     fold_events,
 )
 from roamtui.conversation.update import (
@@ -42,7 +41,6 @@ from roamtui.conversation.update import (
     Events,
     ExpandSections,
     PinSections,
-    list_new_spans,
     update,
 )
 from roamtui.document.library import Library
@@ -91,12 +89,12 @@ def make_state(
 
 
 def do(state: ConversationState, command: Command) -> ConversationState:
-    return apply_all(state, update(state, command))
+    return apply(state, *update(state, command))
 
 
 def fold(state: ConversationState, events: Events) -> tuple[ConversationState, Events]:
     """Return the state after some events, and the events."""
-    return apply_all(state, events), events
+    return apply(state, *events), events
 
 
 def reload(state: ConversationState, library: Library) -> tuple[ConversationState, Events]:
@@ -111,7 +109,7 @@ def expand_by_agent(
     command = ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT, room_tokens=room_tokens)
     events = update(state, command)
     expanded = next(event for event in events if isinstance(event, SectionsExpanded))
-    return apply_all(state, events), expanded.results
+    return apply(state, *events), expanded.results
 
 
 def open_by_person(state: ConversationState, *titles: str) -> ConversationState:
@@ -134,19 +132,17 @@ def _ids(state: ConversationState, titles: Iterable[str]) -> tuple[str, ...]:
 def begin(
     state: ConversationState, question: str = "Why?", context: PromptContext = PROMPT_CONTEXT
 ) -> ConversationState:
-    return apply_all(state, begin_question(state, QuestionAsked(question=question), context))
+    return apply(state, *begin_question(state, QuestionAsked(question=question), context))
 
 
 def step(state: ConversationState, *titles: str, text: str = "") -> ConversationState:
     """Play one step of the agent that opens sections in one call."""
-    number = sum(len(exchange.steps) for exchange in state.transcript.exchanges) + 1
-    before = state
+    number = sum(len(exchange.steps) for exchange in state.exchanges) + 1
     state, events = fold(state, update(state, ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT)))
     expanded = next(event for event in events if isinstance(event, SectionsExpanded))
     use = ToolUse(
         call=ToolCall(id=f"call_{number}", name="expand_sections", arguments="{}"),
         result="\n\n".join(result.text for result in expanded.results),
-        deliveries=list_new_spans(before, state),
     )
     return apply(state, StepRecorded(step=Step(text=text, uses=(use,))))
 
@@ -163,7 +159,7 @@ def finish_with_events(
     )
     outcome = QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED, citations=citations)
     events = finish_question(state, outcome)
-    return apply_all(state, events), events
+    return apply(state, *events), events
 
 
 def ask(state: ConversationState, *titles: str, question: str = "Why?", cited: Sequence[str] = ()) -> ConversationState:
@@ -175,7 +171,7 @@ def ask(state: ConversationState, *titles: str, question: str = "Why?", cited: S
 
 
 def messages(state: ConversationState) -> list[Message]:
-    return list(state.transcript.iter_messages())
+    return list(state.iter_messages())
 
 
 def read_all(state: ConversationState) -> str:
@@ -218,9 +214,9 @@ class Recorder:
 
     def apply(self, events: Events) -> None:
         """Apply events, and log them."""
-        self.state = apply_all(self.state, events)
+        self.state = apply(self.state, *events)
         identified = identify_document(self.state)
-        self.state = apply_all(self.state, identified)
+        self.state = apply(self.state, *identified)
         self.events += (*events, *identified)
 
     def begin(self, question: str = "Why?") -> Recorder:

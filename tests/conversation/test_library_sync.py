@@ -107,8 +107,8 @@ async def test_the_agent_opens_a_file_that_is_not_loaded(folder: Path) -> None:
     assert statuses == [ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN, ExpandStatus.UNKNOWN]
     assert "Words of A." in expanded.results[0].text
     assert f"## More of A [{find(conversation, 'More of A')}]" in expanded.results[0].text
-    assert conversation.state.open_ids == (a,)
-    assert conversation.state.open_sections[0].deliveries[0].doc == "a.md"
+    assert tuple(conversation.state.open_sections) == (a,)
+    assert next(iter(conversation.state.open_sections.values())).deliveries[0].doc == "a.md"
     assert loader.loaded == ["a.md"]
     assert loader.threads != {threading.get_ident()}
 
@@ -140,7 +140,7 @@ async def test_resuming_redelivers_open_sections_if_anything_has_changed(folder:
     (folder / "b.md").write_text("# B\n\nOther words.\n", "utf-8")
     changed = Conversation(load_files(*open_folder(folder)), saved_id=conversation.state.id, store=store)
     assert changed.state.needs_rebuild
-    assert [section.deliveries for section in changed.state.open_sections] == [(), ()]
+    assert [section.deliveries for section in changed.state.open_sections.values()] == [(), ()]
 
 
 def write_list(*urls: str) -> str:
@@ -271,9 +271,8 @@ async def test_resuming_loads_the_pages_again(tmp_path: Path) -> None:
         conversation.close()
         resumed = Conversation(library, saved_id=conversation.state.id, store=store, loader=loader)
         assert resumed.state.open_sections == before
-        assert resumed.state.library.text_at(before[0].deliveries[0]) == conversation.state.library.text_at(
-            before[0].deliveries[0]
-        )
+        span = next(iter(before.values())).deliveries[0]
+        assert resumed.state.library.text_at(span) == conversation.state.library.text_at(span)
         assert "/a.md" in site.counts.paths
         assert "/b.md" not in site.counts.paths
         assert not resumed.state.needs_rebuild

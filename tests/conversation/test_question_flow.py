@@ -13,7 +13,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.question_flow import (
     select_sections_to_close,
 )
-from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, Transcript
+from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode
 from tests.conversation.conversations import (
     PROMPT_CONTEXT,
     ask,
@@ -33,10 +33,10 @@ from tests.conversation.conversations import (
 
 def test_a_section_without_room_is_named_and_retried() -> None:
     state = open_by_person(make_state(), "Long", "Alpha")
-    state = begin(state, context=replace(PROMPT_CONTEXT, delivery_tokens_max=400))
+    state = begin(state, context=replace(PROMPT_CONTEXT, window_tokens=1_000))
     assert "Manual > Long: no room for its ~" in messages(state)[-1].text
     assert "alpha-0" in messages(state)[-1].text
-    assert state.open_sections[0].deliveries == ()
+    assert next(iter(state.open_sections.values())).deliveries == ()
     state = begin(finish(state))
     assert "long-0 " in messages(state)[-1].text
 
@@ -73,7 +73,7 @@ def _state(*sections: OpenSection, budget: int = 1_000, mode: KeepOpenMode = Kee
         Exchange(number=number, question="?", stopped=StopReason.ANSWERED) for number in range(1, _QUESTIONS + 1)
     )
     state = make_state(budget_tokens=budget, mode=mode)
-    return replace(state, open_sections=sections, transcript=Transcript(exchanges=exchanges))
+    return replace(state, open_sections={section.section_id: section for section in sections}, exchanges=exchanges)
 
 
 def test_the_order_of_closing() -> None:
@@ -102,7 +102,7 @@ def test_fresh_mode_closes_sections_before_the_next_question() -> None:
     state = pin(ask(make_state(mode=KeepOpenMode.FRESH), "Alpha", "Beta", "Gamma"), "Gamma")
     assert len(state.open_sections) == 3, "sections stay open until the next question"
     state = begin(state)
-    assert state.open_ids == (find(state, "Gamma"),)
+    assert tuple(state.open_sections) == (find(state, "Gamma"),)
     assert "alpha-0" not in read_all(state)
     assert "gamma-0" in read_all(state)
 

@@ -10,12 +10,12 @@ from roamtui.conversation.events import (
     DraftRecorded,
     Origin,
     SectionsClosed,
+    SectionsExpanded,
     StopReason,
-    is_kept,
 )
 from roamtui.conversation.library_sync import identify_document, resume_state
 from roamtui.conversation.question_flow import rewind
-from roamtui.conversation.state import ConversationState, apply_all
+from roamtui.conversation.state import ConversationState, apply
 from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection, update
 from tests.conversation.conversations import (
     TEXT,
@@ -38,12 +38,12 @@ from tests.conversation.conversations import (
 
 def _save(state: ConversationState) -> ConversationState:
     """Return a state with the digest that a log would have."""
-    return apply_all(state, identify_document(state))
+    return apply(state, *identify_document(state))
 
 
 def _list_reported(events: Iterable[ConversationEvent]) -> list[ConversationEvent]:
     """List the events that a person sees later."""
-    return [event for event in events if is_kept(event)]
+    return [event for event in events if isinstance(event, SectionsExpanded | SectionsClosed)]
 
 
 def test_a_question_cut_off_by_a_crash_leaves_a_valid_transcript() -> None:
@@ -55,7 +55,7 @@ def test_a_question_cut_off_by_a_crash_leaves_a_valid_transcript() -> None:
     played.record(DraftRecorded(start=0, text="It is"))
     resumed, events = resume_state(played.events, state.library, state.options)
     assert not resumed.is_asking
-    assert (resumed.transcript.exchanges[-1].stopped, resumed.transcript.exchanges[-1].answer) == (
+    assert (resumed.exchanges[-1].stopped, resumed.exchanges[-1].answer) == (
         StopReason.CANCELLED,
         "It is",
     )
@@ -72,7 +72,7 @@ def test_open_sections_are_found_by_id_in_a_changed_document() -> None:
     changed = make_library(TEXT.replace("alpha-3 ", "ALPHA-3 ").replace("Introduction.", "Another introduction."))
     resumed, events = reload(_save(state), changed)
     assert _list_reported(events) == []
-    assert resumed.open_ids == state.open_ids
+    assert tuple(resumed.open_sections) == tuple(state.open_sections)
     assert resumed.needs_rebuild
     assert resumed.previous_ids is None
     assert resumed.unfolded == state.unfolded
@@ -80,7 +80,7 @@ def test_open_sections_are_found_by_id_in_a_changed_document() -> None:
     assert "ALPHA-3" in read_all(asked)
     assert "alpha-3 " not in read_all(asked)
     assert read_all(asked).count("child-one-0 ") == 1
-    for section in asked.open_sections:
+    for section in asked.open_sections.values():
         assert section.deliveries == (changed.node(section.section_id).span,)
 
 
@@ -90,8 +90,8 @@ def test_a_section_that_moved_is_found_by_its_own_text() -> None:
     assert find(moved, "Child one") != find(state, "Child one")
     resumed, events = reload(_save(state), moved)
     assert _list_reported(events) == []
-    assert resumed.open_ids == (find(moved, "Child one"),)
-    section = resumed.open_sections[0]
+    assert tuple(resumed.open_sections) == (find(moved, "Child one"),)
+    section = next(iter(resumed.open_sections.values()))
     assert (section.is_pinned, section.last_cited) == (True, 1)
     assert section.tokens == moved.count_tokens(section.section_id)[1]
 
@@ -101,7 +101,7 @@ def test_a_missing_section_is_closed_and_reported() -> None:
     alpha = find(state, "Alpha")
     gone = make_library(TEXT.replace(write_section("Alpha"), write_section("Other")))
     resumed, events = reload(_save(state), gone)
-    assert resumed.open_ids == (find(state, "Beta"),)
+    assert tuple(resumed.open_sections) == (find(state, "Beta"),)
     assert _list_reported(events) == [
         SectionsClosed(section_ids=(alpha,), origin=Origin.PERSON, reason=CloseReason.GONE)
     ]
@@ -120,8 +120,8 @@ def test_rewinding_past_a_reload_delivers_the_current_text() -> None:
     changed = make_library("Another line at the top.\n\n" + TEXT.replace("alpha-3 ", "ALPHA-3 "))
     resumed, _ = reload(_save(state), changed)
     back, _ = fold(resumed, rewind(resumed, 2))
-    assert back.open_ids == (find(changed, "Alpha"), find(changed, "Gamma"))
+    assert tuple(back.open_sections) == (find(changed, "Alpha"), find(changed, "Gamma"))
     asked = begin(back)
-    for section in asked.open_sections:
+    for section in asked.open_sections.values():
         assert section.deliveries == (changed.node(section.section_id).span,)
     assert read_all(asked).count("ALPHA-3 ") == read_all(asked).count("gamma-39") == 1

@@ -31,8 +31,8 @@ def test_the_agents_expansion_opens_delivers_and_unfolds() -> None:
     state = begin(make_state())
     child, parent, manual = (find(state, title) for title in ("Child one", "Parent", "Manual"))
     after, events = fold(state, update(state, ExpandSections(section_ids=(child,), origin=Origin.AGENT)))
-    assert after.open_ids == (child,)
-    section = after.open_sections[0]
+    assert tuple(after.open_sections) == (child,)
+    section = next(iter(after.open_sections.values()))
     assert (section.opened_by, section.last_used) == (Origin.AGENT, 1)
     assert section.deliveries == (after.library.node(child).span,)
     assert section.tokens == after.library.count_tokens(child)[1]
@@ -41,7 +41,7 @@ def test_the_agents_expansion_opens_delivers_and_unfolds() -> None:
     assert isinstance(expanded, SectionsExpanded)
     assert expanded.origin is Origin.AGENT
     assert expanded.opened_ids == (child,)
-    assert state.open_sections == (), "the previous state is a value and does not change"
+    assert state.open_sections == {}, "the previous state is a value and does not change"
 
 
 def test_a_batch_is_answered_id_by_id_in_order() -> None:
@@ -58,7 +58,7 @@ def test_a_batch_is_answered_id_by_id_in_order() -> None:
     ]
     assert [result.tokens > 0 for result in results] == [True, False, False, False, False]
     assert "Nearest: [" in results[1].text
-    assert state.open_ids == (beta, alpha)
+    assert tuple(state.open_sections) == (beta, alpha)
 
 
 def test_during_a_question_closing_only_marks() -> None:
@@ -68,13 +68,13 @@ def test_during_a_question_closing_only_marks() -> None:
         sent = messages(asking)
         command = CloseSections(section_ids=(alpha,), origin=origin)
         after, events = fold(asking, update(asking, command))
-        assert after.open_ids == (alpha,)
-        assert after.open_sections[0].is_closing
+        assert tuple(after.open_sections) == (alpha,)
+        assert next(iter(after.open_sections.values())).is_closing
         assert [event.is_pending for event in events if isinstance(event, SectionsClosed)] == [True]
         assert messages(after) == sent
         assert not after.needs_rebuild
         done, ending = finish_with_events(after)
-        assert done.open_sections == ()
+        assert done.open_sections == {}
         assert [type(event) for event in ending] == [SectionsClosed, QuestionAnswered]
         assert done.needs_rebuild
 
@@ -88,7 +88,7 @@ def test_the_agent_cannot_close_pinned_or_just_cited_sections() -> None:
     assert isinstance(closed, SectionsClosed)
     assert (closed.section_ids, closed.is_pending) == ((ids[2],), True)
     assert closed.kept == ((ids[0], "pinned"), (ids[1], "just cited"), (ids[3], "not open"))
-    assert finish(after).open_ids == ids[:2]
+    assert tuple(finish(after).open_sections) == ids[:2]
 
 
 def test_folding_does_not_affect_open_sections() -> None:
@@ -109,7 +109,7 @@ def test_folding_does_not_affect_open_sections() -> None:
 
 def test_the_sections_before_the_last_change_are_known_so_that_it_can_be_undone() -> None:
     state = ask(make_state(), "Alpha", "Long")
-    alpha, long = state.open_ids
+    alpha, long = tuple(state.open_sections)
     closed = do(state, CloseSections(section_ids=(long,), origin=Origin.AGENT))
     assert closed.previous_ids == (alpha, long)
     assert pin(closed, "Alpha").previous_ids == (alpha, long)

@@ -7,6 +7,8 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from roamtui.conversation.events import ToolCall, Usage
 from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError
@@ -59,6 +61,7 @@ class ScriptedModel:
         self._replies = list(replies)
         self.name = name
         self.window_tokens = window_tokens
+        self.note = ""
         self.prices: tuple[float, float] | None = None
         self.requests: list[ModelRequest] = []
         """Every request so far, oldest first."""
@@ -73,6 +76,9 @@ class ScriptedModel:
     def add_replies(self, *replies: Reply) -> None:
         """Append replies to the script."""
         self._replies.extend(replies)
+
+    async def start(self) -> None:
+        """Nothing to load."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the next reply of the script."""
@@ -135,5 +141,6 @@ class SlowModel(ScriptedModel):
         super().__init__(replies)
         self._gate = gate
 
+    @override
     async def start(self) -> None:
         await self._gate.wait()

@@ -21,7 +21,7 @@ def write(answer: str, *, width: int = 80, is_styled: bool = False) -> str:
 
 
 def test_quotes_and_marks_have_the_verdicts_of_the_screen() -> None:
-    exchange = answer_question().transcript.exchanges[-1]
+    exchange = answer_question().exchanges[-1]
     proof = make_proof(exchange.answer, exchange.citations)
     text = render_answer(proof, width=80, is_styled=True)
     styled = re.findall(r"\x1b\[([\d;]+)m([^\x1b]*)\x1b\[0m", text)

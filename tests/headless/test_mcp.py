@@ -208,6 +208,6 @@ async def test_past_the_budget_the_oldest_is_closed_and_named() -> None:
         replies.append(await client.call("expand_sections", {"section_ids": [section_id]}))
     first, last = find_id(library, "Chapter 1"), find_id(library, f"Chapter {CHAPTERS}")
     assert any(f"(Closed, because much is open: {first}" in reply for reply in replies)
-    assert first not in client.conversation.state.open_ids
-    assert last in client.conversation.state.open_ids
+    assert first not in client.conversation.state.open_sections
+    assert last in client.conversation.state.open_sections
     assert "word" in (await client.call("expand_sections", {"section_ids": [first]}))

@@ -121,7 +121,7 @@ def test_sections_are_opened_read_and_closed_by_the_person(pipe: Pipe) -> None:
     assert "Engines are off after ten." in sent
     assert f"The person is reading [{winter}]" in sent
     pipe(chat, f"/close {noise}", f"/close [{winter}]")
-    assert chat.conversation.state.open_sections == ()
+    assert chat.conversation.state.open_sections == {}
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_ctrl_c_keeps_the_partial_answer_and_the_chat_goes_on(
     chat = Chat([_interrupt, ScriptedReply(text="Quiet."), ScriptedReply(text="Quiet.")], store)
     assert chat.run(Typed("How loud?\nAnd now?\n"), monkeypatch) == 0
     assert "Stopped. What has arrived is kept." in capsys.readouterr().out
-    saved = store.load(chat.conversation.state.id).transcript.exchanges
+    saved = store.load(chat.conversation.state.id).exchanges
     assert [exchange.stopped for exchange in saved] == [StopReason.CANCELLED, StopReason.ANSWERED]
 
 

@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from roamtui.agent.limits import AgentOptions
-from roamtui.agent.loop import Agent
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.errors import ModelError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json

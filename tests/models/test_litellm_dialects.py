@@ -13,8 +13,6 @@ from roamtui.models.base import (
     ReplyFinished,
     TextDelta,
     UsageReported,
-    get_startup_note,
-    warm_up_model,
 )
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from tests.fakes.model_servers import Ending, FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer, FakeReply
@@ -147,6 +145,6 @@ async def test_ollama_gets_results_and_its_window(llama: LitellmModel, ollama_se
 )
 async def test_a_spending_limit_without_a_price_is_noted(worker: WorkerProcess, name: str, *, is_noted: bool) -> None:
     model = LitellmModel(name, options=ModelOptions(has_spending_cap=True), worker=worker)
-    await warm_up_model(model)
+    await model.start()
     note = f"No price known for {name}; the spending limit does not apply."
-    assert get_startup_note(model) == (note if is_noted else "")
+    assert model.note == (note if is_noted else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.conversation.events import ToolCall
-from roamtui.models.base import RetryPending, get_startup_note, warm_up_model
+from roamtui.models.base import RetryPending
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeReply
 from tests.models.asking import EXPAND, OPTIONS, answer_calls, collect, join_text, make_request
@@ -24,8 +24,8 @@ async def test_a_model_that_is_known_to_have_none_gets_none(
     worker: WorkerProcess, openai_server: FakeOpenAIServer
 ) -> None:
     model = make_model(worker, "deepseek/deepseek-reasoner", openai_server.url)
-    await warm_up_model(model)
-    assert get_startup_note(model) == NOTE.format(model.name)
+    await model.start()
+    assert model.note == NOTE.format(model.name)
     openai_server.reset(FakeReply(text="First."), FakeReply(text="Second."))
     assert join_text(await collect(model)) == "First."
     call = ToolCall(id="1", name=EXPAND.name, arguments="{}")
@@ -41,8 +41,8 @@ async def test_a_server_that_refuses_tools_is_asked_once_more_without_them_and_f
 ) -> None:
     ollama_server.reset(REFUSAL, FakeReply(text="First."), FakeReply(text="Second."))
     model = make_model(worker, "ollama_chat/llama3.1", ollama_server.url)
-    await warm_up_model(model)
-    assert get_startup_note(model) == ""
+    await model.start()
+    assert model.note == ""
     events = await collect(model)
     assert events[0] == RetryPending(NOTE.format(model.name), 0.0)
     assert join_text(events) == "First."

@@ -67,7 +67,7 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
     model = ScriptedModel([ScriptedReply(text="So.")] * 20)
     await Agent(conversation, model).ask("Why?")
     for change, number in changes:
-        before_ids, opened = _list_ids(conversation.state.library), set(conversation.state.open_ids)
+        before_ids, opened = _list_ids(conversation.state.library), set(conversation.state.open_sections)
         try:
             match change:
                 case "add":
@@ -81,7 +81,7 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
                     if change == "new":
                         await conversation.start_new()
                     await Agent(conversation, model).ask("Why?")
-                    opened = set(conversation.state.open_ids)
+                    opened = set(conversation.state.open_sections)
                 case _:
                     plain, plain_loader = Bootstrap().open([str(folder / first)], load_all=True)
                     state = conversation.state
@@ -97,6 +97,6 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
         for source_key in before_ids.keys() & after_ids.keys():
             assert after_ids[source_key] == before_ids[source_key]
         assert after_ids.get("", plain_ids) == plain_ids
-        assert set(conversation.state.open_ids) == {node_id for node_id in opened if node_id in library}
+        assert set(conversation.state.open_sections) == {node_id for node_id in opened if node_id in library}
         assert len(set(library.walk())) == len(library)
         assert conversation.state.sources == library.sources

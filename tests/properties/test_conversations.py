@@ -14,8 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from msgspec.structs import replace
 from typing_extensions import override
 
-from roamtui.agent.limits import AgentOptions
-from roamtui.agent.loop import Agent
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, Message, Origin
 from roamtui.conversation.log import ConversationStore
@@ -192,7 +191,7 @@ class Conversations(RuleBasedStateMachine):
     def _check_request(self, request: ModelRequest) -> None:
         """Check that the request has all delivered text exactly once."""
         text = "\n".join(message.text for message in request.messages)
-        for section in self.state.open_sections:
+        for section in self.state.open_sections.values():
             for span in section.deliveries:
                 assert annotate_with_ids(self.state.library, span, section_id=section.section_id) in text
         for words in _LAST_WORDS.values():
@@ -208,14 +207,14 @@ class Conversations(RuleBasedStateMachine):
             make_library(self.text), saved_id=self.state.id, store=self.store, options=self.options
         )
 
-    @precondition(lambda self: self.state.transcript.exchanges)
+    @precondition(lambda self: self.state.exchanges)
     @rule()
     def resume(self) -> None:
         before = self.state
         self._resume()
         assert replace(self.state, library=before.library) == before
 
-    @precondition(lambda self: self.state.transcript.exchanges)
+    @precondition(lambda self: self.state.exchanges)
     @rule(change=st.sampled_from(_CHANGES), is_resumed=st.booleans())
     def change_the_document(self, change: tuple[str, str], *, is_resumed: bool) -> None:
         old, new = change if change[0] in self.text else (change[1], change[0])
@@ -226,12 +225,12 @@ class Conversations(RuleBasedStateMachine):
             self.runner.run(self.conversation.reload(make_library(self.text)))
         self.sent = ()
 
-    @precondition(lambda self: self.state.transcript.exchanges)
+    @precondition(lambda self: self.state.exchanges)
     @rule(data=st.data())
     def rewind(self, data: st.DataObject) -> None:
-        exchange = data.draw(st.sampled_from(self.state.transcript.exchanges))
+        exchange = data.draw(st.sampled_from(self.state.exchanges))
         self.runner.run(rewind(self.conversation, exchange))
-        assert len(self.state.transcript.exchanges) == exchange.number - 1
+        assert len(self.state.exchanges) == exchange.number - 1
         self.sent = ()
 
     @rule(name=st.sampled_from(["one", "two"]))
@@ -246,31 +245,29 @@ class Conversations(RuleBasedStateMachine):
     def everything_is_consistent(self) -> None:
         state = self.state
         assert not state.is_asking
-        check_messages(tuple(state.transcript.iter_messages()))
-        assert len(set(state.open_ids)) == len(state.open_ids)
-        assert all(section_id in state.library for section_id in (*state.open_ids, *state.unfolded))
-        assert not any(section.is_closing for section in state.open_sections)
+        check_messages(tuple(state.iter_messages()))
+        assert len(set(state.open_sections)) == len(state.open_sections)
+        assert all(section_id in state.library for section_id in (*state.open_sections, *state.unfolded))
+        assert not any(section.is_closing for section in state.open_sections.values())
         _check_deliveries(state)
-        assert [exchange.number for exchange in state.transcript.exchanges] == [
-            *range(1, len(state.transcript.exchanges) + 1)
-        ]
-        assert all(exchange.stopped is not None for exchange in state.transcript.exchanges)
+        assert [exchange.number for exchange in state.exchanges] == [*range(1, len(state.exchanges) + 1)]
+        assert all(exchange.stopped is not None for exchange in state.exchanges)
 
     @invariant()
     def the_log_restores_the_state(self) -> None:
         state = self.state
-        if state.transcript.exchanges:
+        if state.exchanges:
             self.conversation.flush()
             assert fold_events(state.library, self.store.read(state.id), state.options) == state
 
 
 def _check_deliveries(state: ConversationState) -> None:
     bounds: Sequence[tuple[int, int]] = [
-        (s.start, s.end) for section in state.open_sections for s in section.deliveries
+        (s.start, s.end) for section in state.open_sections.values() for s in section.deliveries
     ]
     merged = merge_bounds(bounds)
     assert sum(end - start for start, end in merged) == sum(end - start for start, end in bounds), "no overlap"
-    for section in state.open_sections:
+    for section in state.open_sections.values():
         subtree = state.library.node(section.section_id).span
         assert all(subtree.start <= span.start < span.end <= subtree.end for span in section.deliveries)
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from roamtui.conversation.events import Citation, StopReason
-from roamtui.conversation.state import ConversationState, Exchange, Transcript
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.parse import parse_document
@@ -61,7 +61,7 @@ def test_an_exported_conversation_is_the_same(quote: str) -> None:
     exchange = Exchange(
         number=1, question="Why?", answer=answer, citations=(citation,), stopped=StopReason.ANSWERED, model="m"
     )
-    state = ConversationState(id="c0ffee", library=library, transcript=Transcript(exchanges=(exchange,)))
+    state = ConversationState(id="c0ffee", library=library, exchanges=(exchange,))
     _check(render_markdown(state, "/x/a.md"), library, citation)
 
 

@@ -58,8 +58,8 @@ def _make_site(texts: dict[str, str], *, loaded: frozenset[str]) -> Library:
 def _list_quotable(played: Recorder) -> set[Span]:
     """List all text that can be quoted: of open sections and of excerpts."""
     state = played.state
-    delivered = {span for section in state.open_sections for span in section.deliveries}
-    exchanges = state.transcript.exchanges[state.reloaded_at :]
+    delivered = {span for section in state.open_sections.values() for span in section.deliveries}
+    exchanges = state.exchanges[state.reloaded_at :]
     return delivered | {span for exchange in exchanges for span in exchange.iter_excerpts()}
 
 
@@ -75,7 +75,7 @@ def _ask(played: Recorder, data: st.DataObject) -> None:
     played.apply(begin_question(played.state, asked, PROMPT_CONTEXT))
     wanted = tuple(data.draw(st.lists(sections, max_size=2, unique=True)))
     played.apply(update(played.state, ExpandSections(section_ids=wanted, origin=Origin.AGENT)))
-    call = ToolCall(id=f"call_{played.state.question_number}", name="search_sections", arguments="{}")
+    call = ToolCall(id=f"call_{len(played.state.exchanges)}", name="search_sections", arguments="{}")
     use = ToolUse(call=call, result="Hits.", excerpts=tuple(data.draw(spans)))
     played.record(StepRecorded(step=Step(text="", uses=(use,))))
     played.apply(finish_question(played.state, QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED)))

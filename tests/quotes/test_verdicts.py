@@ -206,7 +206,7 @@ def test_only_delivered_pages_are_searched() -> None:
     text = "# Long\n\n" + "\n\n".join(" ".join(words[i : i + 20]) for i in range(0, 12_000, 20))
     state = begin(make_state(text))
     state = expand_by_agent(state, f"{next(state.library.walk())}:1")[0]
-    assert len(state.open_sections[0].deliveries) == 1
+    assert len(next(iter(state.open_sections.values())).deliveries) == 1
     assert _list_found('It says "word-5 word-6" [{Long}].', state) == [("Long", "word-5 word-6", _FOUND)]
     assert _list_found('It says "word-11998 word-11999" [{Long}].', state) == [
         ("Long", "word-11998 word-11999", _NOT_FOUND)

@@ -173,9 +173,9 @@ class Life:
         main = self._app.main_screen
         session = main.conversation
         state = session.state
-        check_messages(tuple(state.transcript.iter_messages()))
+        check_messages(tuple(state.iter_messages()))
         assert fold_events(state.library, session._log.events, state.options) == state, "the log gives another state"
-        if len(state.transcript.exchanges) > 30 and not main.is_asking:
+        if len(state.exchanges) > 30 and not main.is_asking:
             await self.start_conversation()
 
     def _find_untrue(self) -> str:
@@ -193,7 +193,7 @@ class Life:
 
 def _compare_chat(main: MainScreen, state: ConversationState) -> str:
     shown = main.chat_log._shown
-    exchanges = state.transcript.exchanges
+    exchanges = state.exchanges
     numbers = [view.exchange.number for view in shown]
     if numbers != list(range(len(exchanges) - len(shown) + 1, len(exchanges) + 1)) or bool(shown) != bool(exchanges):
         return f"the chat shows {numbers} of {len(exchanges)} questions"

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.limits import estimate_request_tokens
 from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError, StoreError
-from roamtui.models.base import ModelRequest
+from roamtui.models.base import ModelRequest, estimate_request_tokens
 from roamtui.models.registry import NoModel
 from roamtui.paths import conversations_path
 from roamtui.table.store import hold_table, list_rows, read_table
@@ -59,7 +58,7 @@ async def test_each_cell_has_a_value_a_proof_and_a_conversation_of_its_own(lease
     assert (cell.proof.quote, cell.proof.start_line, cell.proof.is_verified) == ("One cat is allowed", 9, True)
     assert (run.done, run.kept, run.total) == (6, 0, 6)
     state = ConversationStore(table.conversations).load(cell.conversation)
-    assert state.transcript.exchanges[0].question == "Are pets allowed?"
+    assert state.exchanges[0].question == "Are pets allowed?"
     assert ConversationStore(conversations_path()).list() == ()
 
 

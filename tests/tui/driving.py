@@ -192,12 +192,12 @@ def type_at_once(pilot: Pilot[None], *words: str) -> None:
 async def ask(pilot: Pilot[None], question: str) -> None:
     """Type a question, send it, and wait until its answer has ended."""
     screen = app_of(pilot).main_screen
-    before = screen.conversation.state.question_number
+    before = len(screen.conversation.state.exchanges)
     screen.question_box.fill(question)
     screen.question_box.focus()
     await pilot.pause()
     await pilot.press("enter")
-    await wait_until(pilot, lambda: screen.conversation.state.question_number > before and not screen.is_asking)
+    await wait_until(pilot, lambda: len(screen.conversation.state.exchanges) > before and not screen.is_asking)
     await pilot.pause()
 
 

@@ -93,8 +93,8 @@ async def show_answer(pilot: Pilot[None]) -> None:
     )
     model_of(app).add_replies(expand(stone, deck, "0badc0de"), ScriptedReply(text=answer))
     await ask(pilot, "Which oven is larger, and must either rest?")
-    assert app.main_screen.conversation.state.transcript.exchanges[-1].citations
-    assert app.main_screen.conversation.state.open_ids == (stone, deck)
+    assert app.main_screen.conversation.state.exchanges[-1].citations
+    assert tuple(app.main_screen.conversation.state.open_sections) == (stone, deck)
     await pilot.pause()
 
 
@@ -154,7 +154,7 @@ async def show_conversations(pilot: Pilot[None]) -> None:
     questions = ("What of steam?", "How often is the starter fed when the bakery is closed?", "How many loaves?")
     for question in questions:
         model_of(app).add_replies(ScriptedReply(text="So."), ScriptedReply(text="So."))
-        await press_until(pilot, lambda: not app.main_screen.conversation.state.transcript.exchanges, "ctrl+n")
+        await press_until(pilot, lambda: not app.main_screen.conversation.state.exchanges, "ctrl+n")
         await ask(pilot, question)
     await press_until(pilot, ConversationsScreen, "f4")
     await wait_until(pilot, lambda: app.screen.query_one(OptionList).option_count > len(questions))
@@ -190,7 +190,7 @@ async def show_passages(pilot: Pilot[None]) -> None:
     """Show the passages of the offline model, the second one selected."""
     await ask(pilot, "How many loaves does an oven take?")
     screen = app_of(pilot).main_screen
-    assert len(screen.conversation.state.transcript.exchanges[-1].citations) > 1
+    assert len(screen.conversation.state.exchanges[-1].citations) > 1
     screen.panes.focus_scope(Scope.CHAT)
     await pilot.press("2")
     await pilot.pause()

@@ -110,7 +110,7 @@ async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:
         await press_until(pilot, lambda: screen.reader_pane.section_id == steam, "j", "enter")
         await wait_until(pilot, lambda: screen.tree_pane.outline.cursor_id == steam)
         assert screen.conversation.state.reading_id == steam
-        citation = screen.conversation.state.transcript.exchanges[-1].citations[0]
+        citation = screen.conversation.state.exchanges[-1].citations[0]
         assert citation.span is not None
         assert screen.conversation.state.library.text_at(citation.span) == quote
         await pilot.press("escape")
@@ -161,7 +161,7 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
         await press_until(pilot, "Forty", "enter")
         await press_until(pilot, lambda: not screen.is_asking, "ctrl+c")
         await pilot.pause()
-        exchange = screen.conversation.state.transcript.exchanges[-1]
+        exchange = screen.conversation.state.exchanges[-1]
         assert exchange.stopped is StopReason.CANCELLED
         assert last(app).endswith("\n\nForty loaves\n\nstopped")
         assert screen.status_line.step is None
@@ -176,7 +176,7 @@ async def test_the_last_question_is_asked_again_from_before_it() -> None:
         app.main_screen.panes.focus_scope(Scope.CHAT)
         await press_until(pilot, lambda: len(model_of(app).requests) == 3 and not app.main_screen.is_asking, "r")
         await pilot.pause()
-        exchanges = app.main_screen.conversation.state.transcript.exchanges
+        exchanges = app.main_screen.conversation.state.exchanges
         assert [exchange.answer for exchange in exchanges] == ["First.", "Better."]
         assert [view.answer for view in app.screen.query(ExchangeView)] == ["First.", "Better."]
         assert model_of(app).requests[2].messages == model_of(app).requests[1].messages
@@ -195,7 +195,7 @@ async def test_the_last_question_is_changed_and_takes_the_place_of_the_old_one()
         app.main_screen.question_box.fill("One?")
         await press_until(pilot, lambda: len(model_of(app).requests) == 2 and not app.main_screen.is_asking, "enter")
         await pilot.pause()
-        exchanges = app.main_screen.conversation.state.transcript.exchanges
+        exchanges = app.main_screen.conversation.state.exchanges
         assert [(exchange.question, exchange.answer) for exchange in exchanges] == [("One?", "Second.")]
         assert len(app.screen.query(ExchangeView)) == 1
 
@@ -236,8 +236,8 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
         await ask(pilot, "How many loaves?")
         assert last(app).endswith("1 likely section was not read · o opens it and asks again")
         assert "▸ searched once, opened 1 section · " in last(app)
-        assert agent.conversation.state.get_open(steam) is None
+        assert agent.conversation.state.open_sections.get(steam) is None
         app.main_screen.chat_log.focus()
         await press_until(pilot, lambda: len(model.requests) == 4 and not app.main_screen.is_asking, "o")
-        assert agent.conversation.state.get_open(steam) is not None
-        assert len(agent.conversation.state.transcript.exchanges) == 1
+        assert agent.conversation.state.open_sections.get(steam) is not None
+        assert len(agent.conversation.state.exchanges) == 1

@@ -62,7 +62,7 @@ async def test_an_answer_goes_on_behind_another_document(opener: Opener) -> None
         model_of(app).add_replies(ScriptedReply(text="Forty."))
         first.question_box.fill("How many?")
         first.question_box.action_send()
-        await wait_until(pilot, lambda: bool(first.conversation.state.transcript.exchanges) and not first.is_asking)
+        await wait_until(pilot, lambda: bool(first.conversation.state.exchanges) and not first.is_asking)
         assert "Forty." not in screen_text(app)
         await press_until(pilot, "Forty.", "ctrl+t")
 

@@ -47,7 +47,7 @@ async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
         assert isinstance(ending, Content)
         assert "✗ Nothing answers there; check its URL (f2) or choose one by f2." in " ".join(ending.plain.split())
         await ask(pilot, "How many now?")
-        assert app.main_screen.conversation.state.transcript.exchanges[-1].answer == "Forty."
+        assert app.main_screen.conversation.state.exchanges[-1].answer == "Forty."
 
 
 async def test_an_unexpected_failure_of_a_worker_is_a_message_and_never_an_exit() -> None:
@@ -61,7 +61,7 @@ async def test_an_unexpected_failure_of_a_worker_is_a_message_and_never_an_exit(
         assert "Traceback" not in text
         app.main_screen.app_context.agent.model = ScriptedModel([ScriptedReply(text="Forty.")])
         await ask(pilot, "And now?")
-        assert app.main_screen.conversation.state.transcript.exchanges[-1].answer == "Forty."
+        assert app.main_screen.conversation.state.exchanges[-1].answer == "Forty."
 
 
 async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot_go(

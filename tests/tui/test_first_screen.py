@@ -98,6 +98,7 @@ class NotedModel(ScriptedModel):
 
     note = ""
 
+    @override
     async def start(self) -> None:
         """Find out."""
         self.note = "It has no [b]tool calls[/b]."
@@ -118,7 +119,7 @@ async def test_the_recorded_answer_shows_a_false_quote_and_then_the_box_is_free(
     async with app.run_test(size=(120, 40)) as pilot:
         await wait_until(pilot, "Pay early to keep borrowing.")
         await wait_until(pilot, lambda: not app.main_screen.is_asking)
-        (exchange,) = app.main_screen.conversation.state.transcript.exchanges
+        (exchange,) = app.main_screen.conversation.state.exchanges
         states = [citation.state for citation in exchange.citations]
         assert [state.value for state in states].count("not_found") == 1
         assert QuoteState.FOUND in states

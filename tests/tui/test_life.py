@@ -12,8 +12,7 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from typing_extensions import override
 
-from roamtui.agent.limits import AgentOptions
-from roamtui.agent.loop import Agent
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.state import Exchange
@@ -23,7 +22,6 @@ from roamtui.search.base import Progress
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
-from roamtui.tui.screens import main
 from tests.agent.asking import FakeSearcher
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -44,13 +42,13 @@ from tests.tui.driving import (
 
 async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Model] = []
-
-    async def start_model(model: Model) -> None:
-        started.append(model)
-
-    monkeypatch.setattr(main, "warm_up_model", start_model)
     app = make_app()
     model = model_of(app)
+
+    async def start_model() -> None:
+        started.append(model)
+
+    monkeypatch.setattr(model, "start", start_model)
     async with app.run_test() as pilot:
         await wait_until(pilot, lambda: started == [model])
         assert not model.is_closed
@@ -93,7 +91,7 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stop
         app.main_screen.question_box.fill("Two?")
         await press_until(pilot, "$0.50 of $0.40 spent", "enter")
         await press_until(pilot, lambda: not app.main_screen.is_asking, key)
-        assert app.main_screen.conversation.state.transcript.exchanges[-1].stopped is stopped
+        assert app.main_screen.conversation.state.exchanges[-1].stopped is stopped
 
 
 async def test_the_editor_gets_the_file_and_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,7 +89,7 @@ async def queue(pilot: Pilot[None], question: str = SECOND) -> None:
 
 
 def questions(app: RoamApp) -> list[str]:
-    return [exchange.question for exchange in app.main_screen.conversation.state.transcript.exchanges]
+    return [exchange.question for exchange in app.main_screen.conversation.state.exchanges]
 
 
 async def test_a_question_waits_dimmed_above_the_box_and_is_asked_after_the_answer() -> None:

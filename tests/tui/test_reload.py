@@ -87,7 +87,7 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         assert "Flour" not in screen_text(app)
         await press_until(pilot, "9 sections", "f5")
         state = app.main_screen.conversation.state
-        assert state.open_ids == (deck,)
+        assert tuple(state.open_sections) == (deck,)
         assert "a hundred loaves" in state.library.text_at(state.library.node(deck).span)
         assert "changed on disk" not in screen_text(app)
         assert "◆ Deck oven" in screen_text(app)
@@ -97,7 +97,7 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         model.add_replies(ScriptedReply(text=f'"The deck oven takes a hundred loaves" [{deck}].'))
         await ask(pilot, "And now?")
         assert "a hundred loaves" in model.requests[-1].messages[-1].text
-        assert state.transcript.exchanges[0].citations[0].is_verified
+        assert state.exchanges[0].citations[0].is_verified
 
 
 async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> None:
@@ -159,6 +159,6 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
         (folder / "new.md").write_text("# News\n", "utf-8")
         await wait_until(pilot, "new.md")
         state = session.state
-        assert state.open_ids == (deck,)
+        assert tuple(state.open_sections) == (deck,)
         assert "a hundred loaves" in state.library.text_at(state.library.node(deck).span)
         assert any(document is shop for document in state.library.documents)

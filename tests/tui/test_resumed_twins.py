@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from roamtui.agent.limits import AgentOptions
-from roamtui.agent.loop import Agent
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore
@@ -139,7 +138,7 @@ async def _check_words(pilot: Pilot[None], *expected: str) -> None:
 
 def _count_status(app: RoamApp) -> tuple[object, ...]:
     state = app.main_screen.conversation.state
-    return state.open_ids, state.unfolded, sum((e.usage for e in state.transcript.exchanges), Usage())
+    return tuple(state.open_sections), state.unfolded, sum((e.usage for e in state.exchanges), Usage())
 
 
 def _search(query: str) -> ScriptedReply:
@@ -197,16 +196,14 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(
         await ask(pilot, "Second?")
         await _check_words(pilot, "to stay within the open-section budget", "$0.0123")
         main.chat_log.action_retry()
-        await wait_until(pilot, lambda: main.conversation.state.transcript.exchanges[-1].answer.startswith("Again:"))
+        await wait_until(pilot, lambda: main.conversation.state.exchanges[-1].answer.startswith("Again:"))
         await wait_until(pilot, lambda: not main.is_asking)
-        before = main.conversation.state.open_ids
-        await press_until(pilot, lambda: main.conversation.state.open_ids != before, "escape", "u")
+        before = tuple(main.conversation.state.open_sections)
+        await press_until(pilot, lambda: tuple(main.conversation.state.open_sections) != before, "escape", "u")
         main.chat_log.action_edit()
         await pilot.pause()
         main.question_box.fill("Third?")
         main.question_box.focus()
         await pilot.press("enter")
-        await wait_until(
-            pilot, lambda: main.conversation.state.transcript.exchanges[-1].answer.startswith("Otherwise:")
-        )
+        await wait_until(pilot, lambda: main.conversation.state.exchanges[-1].answer.startswith("Otherwise:"))
         await wait_until(pilot, lambda: not main.is_asking)

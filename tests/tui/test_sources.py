@@ -71,9 +71,9 @@ async def test_a_question_reads_all_files_and_what_the_model_opens_unfolds(folde
         await ask(pilot, "When is the dough made?")
         state = app.main_screen.conversation.state
         assert len(state.library.grafts) == 3
-        assert state.open_ids == (dough,)
+        assert tuple(state.open_sections) == (dough,)
         assert {guides, dough} <= state.unfolded
-        assert [citation.is_verified for citation in state.transcript.exchanges[-1].citations] == [True]
+        assert [citation.is_verified for citation in state.exchanges[-1].citations] == [True]
         assert "Starter" in shown(app)
 
 
@@ -135,7 +135,7 @@ async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
         shown = " ".join(screen_text(app).split())
         assert "from other.example" in shown
         assert "http://other.example/x" in shown
-        await press_until(pilot, lambda: screen.conversation.state.question_number == 1 and not screen.is_asking, "n")
+        await press_until(pilot, lambda: len(screen.conversation.state.exchanges) == 1 and not screen.is_asking, "n")
         assert "nobody approved" in screen.conversation.state.library.node(far).problem
         assert screen.conversation.state.approved_origins == frozenset()
 

@@ -1,17 +1,106 @@
-"""The tools of the model, each in its own file. A tool answers a bad argument with an explanation, never an error."""
+"""The interface of the model's tools, each in its own file, and parsers for the arguments that models write.
+
+A tool answers a bad argument with an explanation, never an error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
 
-from roamtui.agent.tools import collapse, documents, expand, search
-from roamtui.agent.tools.base import Tool
+from msgspec import Struct
+
+from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
+from roamtui.document.node import Span
+from roamtui.models.base import ToolSpec
+from roamtui.outline.structure import resolve_name
+from roamtui.search.base import Searcher
+
+_ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?::[\dc.]+)?(?![0-9A-Za-z])")
+"""A section id as models write it, with an optional page number or range."""
+_ID_KEYS = ("section_ids", "section_id", "ids", "id", "_raw")
+_SEPARATOR = re.compile(r"[,;\n]")
+_BRACKETS_AROUND = re.compile(r"\A[\s\[\]{}()\"'`:]++|(?<![\s\[\]{}()\"'`:])[\s\[\]{}()\"'`:]++\Z")
 
 
-def make_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
-    """List the tools for a library, by name. Only a library with several files needs a list of documents."""
-    tools = [expand.TOOL, collapse.TOOL]
-    tools += [search.TOOL] if has_search else []
-    tools += [documents.TOOL] if len(documents.list_file_ids(library)) > 1 else []
-    return {tool.name: tool for tool in tools}
+class ToolContext(Struct, frozen=True, kw_only=True):
+    """The conversation that a tool works on."""
+
+    conversation: Conversation
+    searcher: Searcher | None
+    room_tokens: int
+    """Maximum number of estimated tokens of section text that this call may deliver."""
+    excerpts: tuple[Span, ...] = ()
+    """Document text in the results of earlier calls of the same step."""
+
+
+class ToolResponse(Struct, frozen=True, kw_only=True):
+    """The result of a call."""
+
+    text: str
+    """The result that the model reads."""
+    query: str | None = None
+    section_ids: tuple[str, ...] = ()
+    """What was asked for, as in `ToolFinished`."""
+    results: tuple[tuple[str, str], ...] = ()
+    """What became of each section, as in `ToolFinished`."""
+    excerpts: tuple[Span, ...] = ()
+    """Document text in the result, except for the text of opened sections."""
+
+
+class Tool(Struct, frozen=True, kw_only=True):
+    """A tool that the model can call."""
+
+    spec: ToolSpec
+    """What the model gets."""
+    run: Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResponse]]
+    """Runs a call. Models may send any JSON as arguments."""
+
+
+def parse_tool_arguments(text: str) -> Mapping[str, object]:
+    """Parse the arguments of a call. Anything but a JSON object becomes the value of the key ``_raw``."""
+    value: object = text or "{}"
+    for _ in range(2):  # some models encode the object twice
+        if isinstance(value, str):
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                return {"_raw": value}
+    return value if isinstance(value, dict) else {"_raw": value}
+
+
+def parse_section_ids(arguments: Mapping[str, object], library: Library) -> tuple[str, ...]:
+    """Return the ids that a model requests, in order, from a list, a string or broken JSON.
+
+    If a path or title refers to exactly one section, it is replaced by its id. Words around an id are left out. Any
+    other text is split at separators, and the parts are returned without brackets around them, so that the tool can
+    explain what is wrong with them. If no argument has a known name, only ids are returned.
+    """
+    named = [arguments[key] for key in _ID_KEYS if isinstance(arguments.get(key), str | list | dict)]
+    pending: list[object] = [named[0]] if named else [*arguments.values()][::-1]
+    found: list[str] = []
+    while pending:  # not recursive, because models can nest lists without end
+        item = pending.pop()
+        if isinstance(item, list):
+            pending.extend(reversed(item))
+        elif isinstance(item, dict):
+            pending.extend(reversed(item.values()))
+        elif item is not None and (text := str(item).strip()):
+            if ids := _ID.findall(text):
+                found += ids
+            elif (section_id := resolve_name(library, _BRACKETS_AROUND.sub("", text))) is not None:
+                found.append(section_id)
+            else:
+                parts = filter(None, (_BRACKETS_AROUND.sub("", part) for part in _SEPARATOR.split(text)))
+                found += (resolve_name(library, part) or part for part in parts)
+    return tuple(one for one in found if named or _ID.fullmatch(one))
+
+
+def parse_number(value: object, *, default: int, low: int, high: int) -> int:
+    """Return a value as an integer, moved into the range `low` to `high`, or `default` if it is not a number."""
+    try:
+        return max(low, min(high, int(float(str(value)))))
+    except (ValueError, OverflowError):
+        return default

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from roamtui.agent.prompt import COLLAPSE_DESCRIPTION
-from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_section_ids
+from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.events import Origin, SectionsClosed
 from roamtui.conversation.update import CloseSections
+from roamtui.models.base import ToolSpec
 
 NAME = "collapse_sections"
 _NO_IDS = "collapse_sections needs section_ids: a list of ids of open sections."
@@ -31,9 +32,14 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
 
 
 TOOL = Tool(
-    name=NAME,
-    description=COLLAPSE_DESCRIPTION,
-    properties={"section_ids": {"type": "array", "items": {"type": "string"}, "minItems": 1}},
-    required=("section_ids",),
+    spec=ToolSpec(
+        name=NAME,
+        description=COLLAPSE_DESCRIPTION,
+        parameters={
+            "type": "object",
+            "properties": {"section_ids": {"type": "array", "items": {"type": "string"}, "minItems": 1}},
+            "required": ["section_ids"],
+        },
+    ),
     run=_run,
 )

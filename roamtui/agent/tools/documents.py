@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from roamtui.agent.prompt import DOCUMENTS_DESCRIPTION
-from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_number
-from roamtui.document.library import Library
+from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.node import NodeKind
+from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import (
     OPENING_LENGTH,
     escape,
@@ -28,7 +28,8 @@ SUMMARY_LENGTH = 400
 async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
     """List documents with id, path, title, size and opening words, one per line."""
     library = context.conversation.state.library
-    file_ids = list_file_ids(library)
+    kinds = library.root.columns.kinds
+    file_ids = [one for one, kind in zip(library.root.ids, kinds, strict=True) if kind is NodeKind.FILE]
     if not file_ids:
         sections = f"{len(library)} section{'' if len(library) == 1 else 's'}"
         text = f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."
@@ -57,18 +58,17 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     return ToolResponse(text="\n".join(lines), results=results)
 
 
-def list_file_ids(library: Library) -> tuple[str, ...]:
-    """List the ids of the files in a library, in order. A single document has none."""
-    kinds = library.root.columns.kinds
-    return tuple(file_id for file_id, kind in zip(library.root.ids, kinds, strict=True) if kind is NodeKind.FILE)
-
-
 TOOL = Tool(
-    name=NAME,
-    description=DOCUMENTS_DESCRIPTION,
-    properties={
-        "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
-        "offset": {"type": "integer", "minimum": 0, "default": 0},
-    },
+    spec=ToolSpec(
+        name=NAME,
+        description=DOCUMENTS_DESCRIPTION,
+        parameters={
+            "type": "object",
+            "properties": {
+                "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
+                "offset": {"type": "integer", "minimum": 0, "default": 0},
+            },
+        },
+    ),
     run=_run,
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from roamtui.agent.prompt import EXPAND_DESCRIPTION
-from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_section_ids
+from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.events import Origin, SectionsExpanded
-from roamtui.conversation.update import ExpandSections, list_new_spans
+from roamtui.conversation.update import ExpandSections
+from roamtui.models.base import ToolSpec
 
 IDS_MAX = 20
 NAME = "expand_sections"
@@ -26,30 +27,33 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     command = ExpandSections(section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens)
     results: list[tuple[str, str]] = []
     texts: list[str] = []
-    before = context.conversation.state
     for event in await context.conversation.execute(command):
         if isinstance(event, SectionsExpanded):
             results += [(result.id, result.status) for result in event.results]
             texts += [result.text for result in event.results]
     if ignored_ids:
         texts.append(f"({len(ignored_ids)} more ids were not opened: at most {IDS_MAX} a call.)")
-    deliveries = list_new_spans(before, context.conversation.state)
     text = "\n\n".join(texts)
-    return ToolResponse(text=text, section_ids=ids, results=tuple(results), deliveries=deliveries)
+    return ToolResponse(text=text, section_ids=ids, results=tuple(results))
 
 
 TOOL = Tool(
-    name=NAME,
-    description=EXPAND_DESCRIPTION,
-    properties={
-        "section_ids": {
-            "type": "array",
-            "items": {"type": "string"},
-            "minItems": 1,
-            "maxItems": IDS_MAX,
-            "description": "Ids, paths or exact titles.",
-        }
-    },
-    required=("section_ids",),
+    spec=ToolSpec(
+        name=NAME,
+        description=EXPAND_DESCRIPTION,
+        parameters={
+            "type": "object",
+            "properties": {
+                "section_ids": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "minItems": 1,
+                    "maxItems": IDS_MAX,
+                    "description": "Ids, paths or exact titles.",
+                }
+            },
+            "required": ["section_ids"],
+        },
+    ),
     run=_run,
 )

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 from roamtui.agent.prompt import SEARCH_DESCRIPTION
 from roamtui.agent.retrieval_context import format_hits, list_history_texts, make_search_event, trim_weak_hits
-from roamtui.agent.tools.base import Tool, ToolContext, ToolResponse, parse_number
+from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
+from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import find_unread_pages
 
@@ -36,14 +37,14 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     state = context.conversation.state
     library = state.library
     context.searcher.refresh(library)
-    asked = state.transcript.exchanges[-1].within if state.is_asking else None
+    asked = state.exchanges[-1].within if state.is_asking else None
     within = str(arguments.get("within") or "").strip("[] ") or asked
     note = ""
     if within is not None and within not in library:
         note = f'("{within[:40]}" is no section id.)'
         within = asked if asked in library else None
     limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
-    earlier = list_history_texts(state.transcript.exchanges[:-1])
+    earlier = list_history_texts(state.exchanges[:-1])
     hits = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
     hits = trim_weak_hits(hits)
     listed = format_hits(state, hits, query, shown=context.excerpts)
@@ -62,9 +63,10 @@ def _format_no_hits(library: Library, query: str) -> str:
 
 
 TOOL = Tool(
-    name=NAME,
-    description=SEARCH_DESCRIPTION,
-    properties=_PROPERTIES,
-    required=("query",),
+    spec=ToolSpec(
+        name=NAME,
+        description=SEARCH_DESCRIPTION,
+        parameters={"type": "object", "properties": _PROPERTIES, "required": ["query"]},
+    ),
     run=_run,
 )

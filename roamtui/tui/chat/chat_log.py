@@ -117,7 +117,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         for child in self._messages.children[len(self._always_shown) :]:
             child.remove()
         self._shown = []
-        self._show_exchanges(self._conversation.state.transcript.exchanges[-EXCHANGES_MAX:])
+        self._show_exchanges(self._conversation.state.exchanges[-EXCHANGES_MAX:])
 
     def _show_exchanges(self, exchanges: Iterable[Exchange]) -> None:
         """Show exchanges at the end, each with the notices that followed it, and only the newest of all."""
@@ -158,7 +158,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         current, state = self.current, self._conversation.state
         match event:
             case QuestionAsked():
-                self._show_exchanges(state.transcript.exchanges[-1:])
+                self._show_exchanges(state.exchanges[-1:])
             case QuestionsRewound() | ConversationStarted():
                 self.reload()
             case DocumentReloaded():

@@ -10,8 +10,7 @@ from textual.selection import Selection
 from textual.style import Style
 from typing_extensions import override
 
-from roamtui.agent.answer import list_unopened_hits
-from roamtui.agent.offline import list_passages, replies_with_passages
+from roamtui.agent.answer import list_passages, list_unopened_hits, replies_with_passages
 from roamtui.conversation.events import (
     AnswerStreamed,
     Citation,
@@ -24,7 +23,7 @@ from roamtui.conversation.events import (
     StopReason,
     ThinkingStreamed,
 )
-from roamtui.conversation.notices import Notice, NoticeSlot, Severity, make_notices, make_outcome_notices
+from roamtui.conversation.notices import Notice, NoticeSlot, Severity, list_endings, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_line, sanitise_text, shorten
@@ -110,7 +109,7 @@ class ExchangeView(ContentView):
 
     def show_event(self, event: ConversationEvent, state: ConversationState) -> None:
         """Show an event of this exchange. Passages are not shown before it has ended."""
-        exchange = state.transcript.exchanges[-1]
+        exchange = state.exchanges[-1]
         match event:
             case AnswerStreamed(text=text):
                 self._status = ""
@@ -294,9 +293,9 @@ class ExchangeView(ContentView):
             lines += wrap(self.attach(source, self.cited[index]), width, lead=number, follow=" " * indent)
         parts = []
         has_outcome = exchange.stopped is not None and self.passage_ids != ()
-        for notice in make_outcome_notices(exchange.outcome) if has_outcome else ():
-            sign = "✗ " if notice.severity is Severity.ERROR else ""
-            parts.append(Content.styled(f"{sign}{adapt_flags(sanitise_line(notice.text))}", _STYLES[notice.severity]))
+        for text, severity in list_endings(exchange) if has_outcome else ():
+            sign = "✗ " if severity is Severity.ERROR else ""
+            parts.append(Content.styled(f"{sign}{adapt_flags(sanitise_line(text))}", _STYLES[severity]))
         if self.unopened:
             sections, them = ("section was", "it") if len(self.unopened) == 1 else ("sections were", "them")
             hint = format_key_hint(self._open_key, f"opens {them} and asks again")

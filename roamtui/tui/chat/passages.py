@@ -11,7 +11,8 @@ from msgspec import Struct
 from textual.content import Content, Span
 from textual.style import Style
 
-from roamtui.agent.offline import find_statement, list_passages
+from roamtui.agent.answer import list_passages
+from roamtui.agent.offline import find_statement
 from roamtui.conversation.events import Citation
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library

@@ -165,7 +165,7 @@ class QuestionArea(Container):
 
     def edit_last(self) -> None:
         """Put the last question into the box. The edited question will replace it."""
-        exchange = self._conversation.state.transcript.exchanges[-1]
+        exchange = self._conversation.state.exchanges[-1]
         self._set_options(self._make_retry_options(exchange))
         self.box.fill(exchange.question)
 
@@ -196,7 +196,7 @@ class QuestionArea(Container):
     def start_conversation(self) -> None:
         """Follow another conversation: its questions are part of the history."""
         self.reset_options()
-        for exchange in self._conversation.state.transcript.exchanges:
+        for exchange in self._conversation.state.exchanges:
             self.box.remember(exchange.question)
 
     @on(QuestionBox.Submitted)
@@ -241,7 +241,7 @@ class QuestionArea(Container):
 
         If it was the last question, the new answer replaces the old one. Otherwise, it becomes a new question.
         """
-        exchanges = self._conversation.state.transcript.exchanges
+        exchanges = self._conversation.state.exchanges
         exchange = exchanges[number - 1]
         options = replace(self._make_retry_options(exchange), open_first=open_first)
         self._send(exchange.question, options if number == len(exchanges) else replace(options, replaces=None))

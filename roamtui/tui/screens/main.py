@@ -18,7 +18,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions, ConversationState
-from roamtui.models.base import OFFLINE, get_startup_note, warm_up_model
+from roamtui.models.base import OFFLINE
 from roamtui.models.recorded import RECORDED
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
@@ -69,7 +69,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.chat_log = ChatLog(context.conversation, self.welcome, keys)
         self.tree_pane = TreePane(state)
         self.reader_pane = ReaderPane(context.conversation, keys, options)
-        asked = [exchange.question for exchange in state.transcript.exchanges]
+        asked = [exchange.question for exchange in state.exchanges]
         self.question_box = QuestionBox([*reversed(options.examples), *asked])
         self.status_line = StatusLine(self.agent.model.name, keys)
         self.header = HeaderLine(state.library)
@@ -152,8 +152,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             loop.call_soon_threadsafe(self.post_message, StatusMessage(words, is_progress=True))
 
         try:
-            await warm_up_model(self.agent.model)
-            if note := get_startup_note(self.agent.model):
+            await self.agent.model.start()
+            if note := self.agent.model.note:
                 self.chat_log.add_notice(note)
             await self.agent.index_ahead(report)
         finally:

@@ -87,7 +87,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
     def draw_line(self, line: int, width: int) -> Content:
         """Draw a line of exactly `width` cells: guides, triangle, title, signs, page or size."""
         section_id, fold = self.lines.ids[line], self.lines.fold_at(line)
-        section = self._state.get_open(section_id)
+        section = self._state.open_sections.get(section_id)
         guides, opened = self.lines.draw_guides(line, width), "◆ " if section is not None else ""
         signs = self._signs.get(section_id, "") + ("⌕" if section_id in self._found else "")
         signs = signs and f" {signs}"
@@ -125,7 +125,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """Mark what was found, and scroll to what was opened and to the first citation."""
         match event:
             case QuestionAnswered():
-                for citation in self._state.transcript.exchanges[-1].citations[:1]:
+                for citation in self._state.exchanges[-1].citations[:1]:
                     self.reveal(citation.section_id)
             case SectionsSearched(hits=hits):
                 self.mark(hit.section_id for hit in hits)

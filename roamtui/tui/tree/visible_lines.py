@@ -118,15 +118,15 @@ class VisibleLines:
 
 def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, str]:
     """Return the signs of sections by id: pinned, cited, read by the model, read by the person."""
-    exchanges = state.transcript.exchanges
+    exchanges = state.exchanges
     cited = {citation.section_id for exchange in exchanges for citation in exchange.citations}
     batches = [event for one in exchanges for event in one.events if isinstance(event, SectionsExpanded)]
     opened = {section_id for batch in batches for section_id in batch.opened_ids}
     reading_line = lines.find_nearest_line(state.reading_id or "")
     groups = {
-        "⚑": {section.section_id for section in state.open_sections if section.is_pinned},
-        "❝": cited | {section.section_id for section in state.open_sections if section.last_cited},
-        "◦": opened - {*state.open_ids},
+        "⚑": {section.section_id for section in state.open_sections.values() if section.is_pinned},
+        "❝": cited | {section.section_id for section in state.open_sections.values() if section.last_cited},
+        "◦": opened - {*state.open_sections},
         "¶": set() if reading_line is None else {lines.ids[reading_line]},
     }
     signs: defaultdict[str, str] = defaultdict(str)

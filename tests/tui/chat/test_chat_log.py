@@ -7,7 +7,7 @@ import asyncio
 from msgspec.structs import replace
 
 from roamtui.conversation.events import StopReason
-from roamtui.conversation.state import Exchange, Transcript
+from roamtui.conversation.state import Exchange
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import EXCHANGES_MAX
@@ -62,7 +62,7 @@ def make_long_app(count: int, *replies: ScriptedReply) -> RoamApp:
         for number in range(1, count + 1)
     )
     conversation = context.agent.conversation
-    conversation.state = replace(conversation.state, transcript=Transcript(exchanges=exchanges))
+    conversation.state = replace(conversation.state, exchanges=exchanges)
     return RoamApp(context)
 
 

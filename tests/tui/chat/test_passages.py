@@ -146,8 +146,8 @@ async def test_a_opens_the_section_for_the_conversation() -> None:
         await pilot.press("1", "x")
         await wait_until(pilot, lambda: not screen.conversation.state.open_sections)
         await pilot.press("a")
-        await wait_until(pilot, lambda: screen.conversation.state.open_ids == (section_id,))
-        opened = screen.conversation.state.get_open(section_id)
+        await wait_until(pilot, lambda: tuple(screen.conversation.state.open_sections) == (section_id,))
+        opened = screen.conversation.state.open_sections.get(section_id)
         assert opened is not None
         assert opened.opened_by is Origin.PERSON
 
@@ -174,12 +174,12 @@ async def test_i_chooses_a_model_and_asks_it_the_same_question_with_these_sectio
     ) as (app, pilot):
         await show_cards(pilot, app)
         screen = app.main_screen
-        shown = {citation.section_id for citation in screen.conversation.state.transcript.exchanges[0].citations}
+        shown = {citation.section_id for citation in screen.conversation.state.exchanges[0].citations}
         await pilot.press("i")
         await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
         await pilot.press("down", "enter")
         await wait_until(pilot, lambda: bool(model.requests) and not screen.is_asking)
-        (exchange,) = screen.conversation.state.transcript.exchanges
+        (exchange,) = screen.conversation.state.exchanges
         assert (exchange.question, exchange.model, exchange.answer) == (BICYCLE, "local", "Two crowns.")
         assert {section.section_id for section in exchange.open_before} == shown
         assert "A bicycle costs 2 crowns." in "".join(message.text for message in model.requests[0].messages)

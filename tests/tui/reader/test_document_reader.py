@@ -129,7 +129,7 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
         await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.reader_pane.reader)
         await press_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Two"), "pagedown")
         await press_until(pilot, lambda: bool(app.main_screen.conversation.state.open_sections), "a")
-        assert app.main_screen.conversation.state.open_sections[0].section_id == find_id(app, "Two")
+        assert next(iter(app.main_screen.conversation.state.open_sections.values())).section_id == find_id(app, "Two")
 
 
 LONG_BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went on.\n\n" * 110 for number in range(6))

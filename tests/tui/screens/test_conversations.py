@@ -53,7 +53,7 @@ async def talk(pilot: Pilot[None], question: str, title: str) -> None:
 async def make_two(pilot: Pilot[None]) -> None:
     """Hold a conversation about steam, then one about the starter."""
     await talk(pilot, "What of steam?", "Steam")
-    await press_until(pilot, lambda: not app_of(pilot).main_screen.conversation.state.transcript.exchanges, "ctrl+n")
+    await press_until(pilot, lambda: not app_of(pilot).main_screen.conversation.state.exchanges, "ctrl+n")
     await talk(pilot, "What of the starter?", "Starter")
 
 
@@ -189,7 +189,7 @@ async def test_a_question_sent_while_another_conversation_opens_is_asked_there_o
         gate.set()
         await wait_until(pilot, lambda: not screen.is_asking)
         await pilot.pause()
-        questions = {s.id: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
+        questions = {s.id: [e.question for e in store.load(s.id).exchanges] for s in store.list()}
         assert screen.question_box.text == ("And who feeds it?" if is_asked_again else "")
         assert screen_text(app).count("Is it hot?") == (not is_asked_again)
     assert questions == {

@@ -63,7 +63,7 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
         assert kept == [{"model": "openai/[b]other", "api_base": ""}], "the URL of another model does not stay"
         assert "openai/[b]other" in screen_text(app)
         await ask(pilot, "Who?")
-        assert app.main_screen.conversation.state.transcript.exchanges[-1].answer == "Other."
+        assert app.main_screen.conversation.state.exchanges[-1].answer == "Other."
 
 
 async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and_is_rebuilt_once() -> None:
@@ -79,7 +79,7 @@ async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and
         assert app.screen is app.main_screen, "nobody else gets the text, so nobody is asked"
         for question in ("Two?", "Three?", "Four?"):
             await ask(pilot, question)
-        exchanges = app.main_screen.conversation.state.transcript.exchanges
+        exchanges = app.main_screen.conversation.state.exchanges
     assert [exchange.model for exchange in exchanges] == ["scripted", "local", "local", "local"]
     sent = [request.messages for request in other.requests]
     assert len(sent) == 3

@@ -115,7 +115,7 @@ async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(fill
         assert section_id is not None
         assert screen.conversation.state.library.node(section_id).title == "Notice"
         assert screen.conversation.state.library.title == "Lease of Bert"
-        assert screen.conversation.state.transcript.exchanges[0].question == PERIOD
+        assert screen.conversation.state.exchanges[0].question == PERIOD
         await pilot.press("ctrl+t")
         await await_grid(pilot)
         await press_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen, "right", "c")

@@ -50,7 +50,8 @@ def make_state(
 ) -> ConversationState:
     """Return a state; `unfolded` are titles."""
     ids = frozenset(find_id(library, title) for title in unfolded)
-    return ConversationState(id="c", library=library, unfolded=ids, open_sections=opened, reading_id=reading)
+    sections = {section.section_id: section for section in opened}
+    return ConversationState(id="c", library=library, unfolded=ids, open_sections=sections, reading_id=reading)
 
 
 def open_section(library: Library, title: str, origin: Origin = Origin.AGENT, **marks: bool) -> OpenSection:

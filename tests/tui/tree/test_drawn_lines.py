@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 
 from roamtui.conversation.events import ExpandResult, ExpandStatus, Origin, SectionsExpanded
-from roamtui.conversation.state import ConversationState, Exchange, Transcript
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
@@ -92,7 +92,7 @@ def test_marks_are_readable_without_colour() -> None:
         open_section(_LIBRARY, "Travel", Origin.PERSON, is_pinned=True),
     )
     state = make_state(_LIBRARY, "Security", opened=opened)
-    state = replace(state, transcript=Transcript(exchanges=(asked,)))
+    state = replace(state, exchanges=(asked,))
     lines = [_text(state, line, found=frozenset({vacation, security})) for line in range(5)]
     shown = ["▾ Handbook", "├ ▸ Leave", "├ ▾ Security ⌕", "│ └ ▸ ◆ Passwords", "└ · ◆ Travel ⚑"]
     assert [line[: len(start)] for line, start in zip(lines, shown, strict=True)] == shown
