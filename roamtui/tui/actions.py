@@ -217,8 +217,10 @@ class Keymap(Struct, frozen=True):
     """The actions with their current keys."""
 
     actions: tuple[Action, ...]
-    conflicts: tuple[str, ...] = ()
+    conflicts: tuple[str, ...]
     """One sentence for each action that could not be rebound or lost a key."""
+    first_keys: Mapping[str, str]
+    """The first key of each action for the screen, or a dash if it has no key."""
 
     def for_scope(self, scope: Scope) -> Iterator[Action]:
         """Yield the actions of a scope."""
@@ -232,11 +234,6 @@ class Keymap(Struct, frozen=True):
             if action.keys != default.keys:
                 keymap |= {action.id: _NO_KEY, action.id + _OWN: ",".join(action.keys) or _NO_KEY}
         return keymap
-
-    def format_first_key(self, action_id: str) -> str:
-        """Format the first key of an action for the screen, or a dash if it has no key."""
-        action = next(action for action in self.actions if action.id == action_id)
-        return format_keys(action.keys)[0] if action.keys else "–"
 
 
 def make_bindings(*scopes: Scope, only: Container[str] | None = None) -> list[BindingType]:
@@ -279,7 +276,8 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
                 actions[other.id] = replace(other, keys=tuple(k for k in other.keys if k not in lost))
                 problems.append(f'"{action_id}" takes {_quote_keys(lost)} away from "{other.id}".')
         actions[action_id] = replace(action, keys=keys)
-    return Keymap(tuple(actions.values()), tuple(problems))
+    first_keys = {action.id: next(iter(format_keys(action.keys)), "–") for action in actions.values()}
+    return Keymap(tuple(actions.values()), tuple(problems), first_keys)
 
 
 def do_meet(one: Scope, other: Scope) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import Console
 from textual import events, on, work
-from textual.app import App
+from textual.app import App, ScreenStackError
+from textual.dom import DOMNode
 from textual.notifications import Notify
 from textual.screen import Screen
 from textual.theme import Theme
@@ -22,7 +24,6 @@ from roamtui.document.plain import sanitise_text
 from roamtui.paths import get_resource_dir
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, TuiOptions
-from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     DocumentRequested,
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 # which takes 80 ms.
 _STYLE_FILES = sorted(Path(__file__).parent.rglob("*.tcss"))
 
+_WAIT_SECONDS_MAX = 1.0
+"""A widget that is removed does not answer. Then the next key is handled after this time."""
+
 
 class RoamApp(App[None], inherit_bindings=False):
     """The app. It starts with a document, a table, or the dialog to open one."""
@@ -51,6 +55,7 @@ class RoamApp(App[None], inherit_bindings=False):
     ENABLE_COMMAND_PALETTE = False  # ours is a dialog like the others
     BINDINGS = make_bindings(Scope.GLOBAL, only={"global.quit"})
     CSS_PATH: ClassVar[CSSPathType | None] = [*_STYLE_FILES]
+    available_themes: dict[str, Theme] = {}  # noqa: RUF012 - each app has its own, in place of Textual's property
 
     def __init__(
         self,
@@ -66,7 +71,7 @@ class RoamApp(App[None], inherit_bindings=False):
             table: If there is no `first`, a table to show instead.
         """
         options = options or (first.options if first is not None else TuiOptions())
-        self._themes, theme, theme_problems = load_themes(
+        self.available_themes, theme, theme_problems = load_themes(
             (get_resource_dir("themes"), *options.themes_dirs), options.theme
         )
         self.set_reactive(App.theme, theme)  # before the style sheet is made: a change later would parse it again
@@ -74,7 +79,8 @@ class RoamApp(App[None], inherit_bindings=False):
         if not os.environ.get("ROAMTUI_DEBUG"):
             self.error_console = Console(file=io.StringIO())  # a traceback would help nobody
         self._keys = build_keymap(options.keys)
-        self._key_queue = KeyQueue(self, super().on_event)
+        self.typed = asyncio.Queue[events.Key | events.Paste]()
+        """What was typed and not handled yet."""
         self._problems = " ".join((*self._keys.conflicts, *theme_problems))
         self._options = options
         self._first_table = table
@@ -108,6 +114,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self.open_document(DocumentRequested())
         if self._problems:
             self._warn(self._problems)
+        self._handle_typed()
 
     def _warn(self, words: str) -> None:
         self.notify(words, severity="warning", markup=False)
@@ -234,17 +241,13 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def _find_mode(self, request: DocumentRequested) -> str:
         """Return the mode of the open document, or conversation of a cell, that is requested, or an empty string."""
-        return next((mode for mode, screen in self.documents.items() if request.is_met_by(screen.state)), "")
+        modes = (mode for mode, screen in self.documents.items() if request.is_met_by(screen.conversation.state))
+        return next(modes, "")
 
     @on(Worker.StateChanged)
     def _tell_defect(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self.notify(format_error(event.worker.error), severity="error", markup=False)
-
-    @property
-    @override
-    def available_themes(self) -> dict[str, Theme]:
-        return self._themes
 
     @override
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -259,9 +262,25 @@ class RoamApp(App[None], inherit_bindings=False):
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             event.character = None  # else a text field would type it, though a person may have bound it
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            self._key_queue.add(event)
+            self.typed.put_nowait(event)
         else:
             await super().on_event(event)
+
+    @work(group="keys")
+    async def _handle_typed(self) -> None:
+        """Handle one key at a time, so that each key takes effect before the next, however fast they come.
+
+        Textual sends each key to the widget that has the focus when the key arrives. Of keys that arrive together, as
+        over a slow connection, the letters after `/` would be commands of the pane instead of a search.
+        """
+        with suppress(ScreenStackError):  # the app is ending
+            while True:
+                event = await self.typed.get()
+                target = self.focused or self.screen
+                await super().on_event(event)
+                await _wait_until_idle(target)
+                await _wait_until_idle(self.focused or self.screen)  # it gets the next key
+                self.typed.task_done()
 
     def on_notify(self, event: Notify) -> None:
         """Show the message at the foot of the screen, until the next key or click.
@@ -302,3 +321,12 @@ class RoamApp(App[None], inherit_bindings=False):
     async def on_unmount(self) -> None:
         for model in {screen.agent.model for screen in self.documents.values()}:
             await model.close()
+
+
+async def _wait_until_idle(target: DOMNode) -> None:
+    """Wait until a widget and its ancestors, to which keys bubble, have handled all that they were sent so far."""
+    for node in target.ancestors_with_self:
+        is_idle = asyncio.Event()
+        if node.call_later(is_idle.set):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(is_idle.wait(), _WAIT_SECONDS_MAX)

@@ -1,8 +1,6 @@
-"""Words for the screen: the title and path of a node, the size of a library, tokens and their cost, a failure."""
+"""Words for the screen: the path of a node, the size of a library, tokens and their cost, a failure."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 from roamtui.conversation.events import Usage
 from roamtui.document.library import Library
@@ -16,31 +14,18 @@ STEP = " › "
 """Separates the titles of a path."""
 
 
-def format_node(library: Library, section_id: str) -> str:
-    """Return a node's title on one line, or a placeholder."""
-    return format_node_title(library.node(section_id))
-
-
-def format_breadcrumb(library: Library, section_ids: Iterable[str]) -> str:
-    """Return a path of nodes without the document's own title, which the header shows."""
-    title_id = library.title_id
-    return STEP.join(format_node(library, node_id) for node_id in section_ids if node_id != title_id)
-
-
 def format_full_path(library: Library, section_id: str) -> str:
     """Return the path of a node, or a placeholder if the library no longer has it."""
     if section_id not in library:
         return f"unknown section {sanitise_line(section_id)}"
-    return format_breadcrumb(library, (*library.node(section_id).ancestors, section_id)) or format_node(
-        library, section_id
-    )
+    ancestors, title = format_ancestors(library, section_id), format_node_title(library.node(section_id))
+    return f"{ancestors}{STEP}{title}" if ancestors else title
 
 
 def format_ancestors(library: Library, section_id: str | None) -> str:
-    """Return the path of a node's ancestors, which is empty for None and for a node at the top."""
-    if section_id is None or section_id not in library:
-        return ""
-    return format_breadcrumb(library, library.node(section_id).ancestors)
+    """Return the path of a node's ancestors without the document's own title, which the header shows."""
+    ancestors = () if section_id is None else library.node(section_id).ancestors
+    return STEP.join(format_node_title(library.node(one)) for one in ancestors if one != library.title_id)
 
 
 def format_library_size(library: Library) -> str:

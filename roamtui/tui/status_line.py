@@ -58,32 +58,22 @@ class StatusLine(ClickableLine):
     progress: reactive[str] = reactive("")
     """What is happening, or what waits for the person."""
 
-    def __init__(self, model: str, keys: Keymap) -> None:
+    def __init__(self, state: ConversationState, model: str, keys: Keymap) -> None:
         super().__init__("status-line")
         self.set_reactive(StatusLine.model, model)
-        self._stop_key = keys.format_first_key("global.copy_or_cancel")
-        self._opened, self._usage = "No open sections", ""
-
-    def watch_step(self, step: int | None) -> None:
-        self.auto_refresh = None if step is None else _SPINNER_SECONDS
-
-    def show_state(self, state: ConversationState) -> None:
-        """Show the open sections, and the tokens and cost of the conversation."""
-        usage = sum((exchange.usage for exchange in state.exchanges), Usage())
-        tokens = f"~{format_tokens(state.open_tokens)} tokens"
-        self._opened = f"◆ {len(state.open_sections)} open · {tokens}" if state.open_sections else "No open sections"
-        self._usage = describe_usage(usage, state.library.tokens) if usage.input_tokens or usage.output_tokens else ""
-        self.refresh()
+        self.state = state
+        """Its open sections, tokens and cost are shown after a refresh."""
+        self._stop_key = keys.first_keys["global.copy_or_cancel"]
 
     def show_event(self, event: ConversationEvent) -> None:
         """Show the progress of a question."""
         match event:
             case QuestionAsked():
-                self.step, self.message = 0, ""
+                self.step, self.message, self.auto_refresh = 0, "", _SPINNER_SECONDS
             case StepStarted(number=number):
                 self.step = number
             case QuestionAnswered() | ConversationStarted():
-                self.step = None
+                self.step = self.auto_refresh = None
             case _:
                 pass
 
@@ -97,9 +87,13 @@ class StatusLine(ClickableLine):
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
         progress = Content.styled(sanitise_line(self.progress), "bold $warning")
         message = Content(_GAP).join(part for part in (progress, Content(sanitise_line(self.message))) if part)
-        opened = _make_clickable(Content(self._opened), "global.go_tree")
         message = message.truncate(max(0, self.size.width - model.cell_length - len(_GAP)), ellipsis=True)
-        return _join_fitting([model, message, opened, Content.styled(self._usage, "$muted")], self.size.width, _GAP)
+        opened, usage = "No open sections", sum((one.usage for one in self.state.exchanges), Usage())
+        if self.state.open_sections:
+            opened = f"◆ {len(self.state.open_sections)} open · ~{format_tokens(self.state.open_tokens)} tokens"
+        used = describe_usage(usage, self.state.library.tokens) if usage.input_tokens or usage.output_tokens else ""
+        parts = [model, message, _make_clickable(Content(opened), "global.go_tree"), Content.styled(used, "$muted")]
+        return _join_fitting(parts, self.size.width, _GAP)
 
 
 def _make_clickable(part: Content, action_id: str) -> Content:

@@ -100,7 +100,9 @@ class Life:
         first_id = main.conversation.state.id
         main.action_new_conversation()
         await self._hands.until(lambda: main.conversation.state.id != first_id)
-        await self._hands.until(lambda: all(worker.is_finished for worker in self._app.workers))
+        await self._hands.until(
+            lambda: all(worker.is_finished for worker in self._app.workers if worker.group != "keys")
+        )
         await self._hands.until(lambda: not any("ExchangeView" in task.get_name() for task in asyncio.all_tasks()))
 
     def _note(self, *given: object) -> None:

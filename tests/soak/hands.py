@@ -5,6 +5,7 @@ Textual's own pilot waits after each key until all is quiet, which takes many ti
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,11 +49,8 @@ class Hands:
         for key in keys:
             self._app.post_message(Key(key, key_to_character(key)))
         await self.rest()
-        await self.until(self._has_taken_all)
+        await self.until(asyncio.ensure_future(self._app.typed.join()).done)
         await self.rest()
-
-    def _has_taken_all(self) -> bool:
-        return not self._app._key_queue.turn.locked()
 
     async def resize(self, width: int, height: int) -> None:
         """Give the terminal another size, and wait until the app has seen it."""

@@ -141,7 +141,7 @@ async def run(pilot: Pilot[None], action_id: str) -> None:
 async def wait_until_started(pilot: Pilot[Any]) -> None:
     """Wait until the app shows everything that it loads after its first screen, such as the examples."""
     if isinstance(screen := pilot.app.screen, MainScreen):
-        await wait_until(pilot, lambda: screen.has_started)
+        await wait_until(pilot, screen.started.is_set)
 
 
 def model_of(app: RoamApp) -> ScriptedModel:

@@ -86,7 +86,7 @@ def test_a_person_can_learn_all_keys() -> None:
 
 def test_an_override_replaces_all_keys_of_an_action() -> None:
     keys = build_keymap({"tree.read": ("v", "f5")})
-    assert keys.format_first_key("tree.read") == "v"
+    assert keys.first_keys["tree.read"] == "v"
     assert keys.keymap["tree.read.own"] == "v,f5"
     assert {keys.keymap[name] for name in ("tree.read", "global.reload", "global.reload.own")} == {"unbound"}
 
@@ -94,7 +94,7 @@ def test_an_override_replaces_all_keys_of_an_action() -> None:
 def test_a_key_taken_from_another_action_is_told() -> None:
     keys = build_keymap({"tree.read": ("x",)})
     assert keys.conflicts == ('"tree.read" takes "x" away from "section.close".',)
-    assert keys.format_first_key("section.close") == "–"
+    assert keys.first_keys["section.close"] == "–"
 
 
 async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
@@ -117,7 +117,7 @@ def test_what_is_typed_cannot_send_a_question(key: str) -> None:
         f'"input.send" stays as it was: "{key}" is typed into the text field.',
         f'"start.complete" stays as it was: "{key}" is typed into the text field.',
     )
-    assert keys.format_first_key("input.send") == "enter"
+    assert keys.first_keys["input.send"] == "enter"
 
 
 async def test_keys_typed_at_once_go_to_the_list_of_commands_and_then_to_what_it_opens() -> None:

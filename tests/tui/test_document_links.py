@@ -46,7 +46,7 @@ def _make_app(source: Path) -> RoamApp:
 
 async def _follow(app: RoamApp, pilot: Pilot[None], href: str) -> None:
     screen = app.main_screen
-    await wait_until(pilot, lambda: screen.has_started)
+    await wait_until(pilot, screen.started.is_set)
     library = screen.conversation.state.library
     screen.reader_pane.reader.open(screen.reader_pane.section_id or next(library.walk()))
     screen.panes.focus_scope(Scope.READER)

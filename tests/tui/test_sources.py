@@ -47,7 +47,7 @@ def make_app(source: Path | str, *replies: Reply) -> RoamApp:
 
 def shown(app: RoamApp) -> list[str]:
     lines = app.main_screen.tree_pane.outline.lines
-    return [app.main_screen.conversation.state.library.node(node_id).title for node_id in lines.ids]
+    return [lines.library.node(node_id).title for node_id in lines.ids]
 
 
 async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
@@ -177,9 +177,7 @@ async def test_a_source_is_added_and_asked(contracts: Path) -> None:
         await wait_until(pilot, "Add a source to this conversation")
         await press_until(pilot, lambda: list_keys(app) == ["", "acts"], *"acts", "slash", "enter")
         await wait_until(pilot, "▸ acts")
-        library = app.main_screen.conversation.state.library
-        shown = [library.node(one).title for one in app.main_screen.tree_pane.outline.lines.ids]
-        assert shown == ["contract.md", "Contract", "Notice", "acts"], "what was unfolded stays so"
+        assert shown(app) == ["contract.md", "Contract", "Notice", "acts"], "what was unfolded stays so"
         assert find_id(app, "Notice") == notice
 
         await ask(pilot, "What is the notice period?")

@@ -77,8 +77,8 @@ class ExchangeView(ContentView):
         about = "" if exchange.within is None else f"\nin {sanitise_line(format_full_path(library, exchange.within))}"
         question = shorten(sanitise_text(exchange.question), _QUESTION_LENGTH_MAX)
         self._question = Content.assemble((question, "bold"), (about, "$accent"))
-        self._ask_key = keys.format_first_key("section.ask")
-        self._open_key = keys.format_first_key("chat.open_and_ask")
+        self._ask_key = keys.first_keys["section.ask"]
+        self._open_key = keys.first_keys["chat.open_and_ask"]
         self.answer = ""
         """The answer so far, as the model wrote it."""
         self.proof = make_proof("", ())

@@ -66,7 +66,7 @@ class WelcomeView(ContentView):
         role = "receives your questions and the sections it opens."
         if self._model == OFFLINE:
             role = "no key, no network; quotes passages but does not reason."
-        how = f"{self._keys.format_first_key('global.choose_model')} changes it."
+        how = f"{self._keys.first_keys['global.choose_model']} changes it."
         model = Content.assemble(
             ("Model  ", "bold $muted"),
             (sanitise_line(self._model), "bold"),

@@ -114,7 +114,7 @@ class ReaderPane(TitledPane):
     """The reader. Its title line has the path and page in view, the progress and the number of the match."""
 
     def __init__(self, conversation: Conversation, keys: Keymap, options: TuiOptions) -> None:
-        hint = format_key_hint(keys.format_first_key("tree.read"), "on a line of the outline to read it here")
+        hint = format_key_hint(keys.first_keys["tree.read"], "on a line of the outline to read it here")
         self._empty = Static(hint, id="reader-empty")
         super().__init__(Scope.READER, self._empty)
         self._conversation, self._keys, self._options = conversation, keys, options
@@ -372,10 +372,10 @@ class PaneSwitcher(Horizontal):
     def show(self) -> None:
         """Show the panes that fit, each with the key that goes there. In two of them, digits do something else."""
         shown, focus_scope = self.shown, self.scope
-        keys = {scope: self._keys.format_first_key(f"global.go_{scope}") for scope in PANES}
+        keys = {scope: self._keys.first_keys[f"global.go_{scope}"] for scope in PANES}
         if focus_scope in (Scope.INPUT, Scope.CHAT):
             steps = {-1: "global.previous_pane", 1: "global.next_pane"}
-            keys = {self._get_adjacent(step): self._keys.format_first_key(key) for step, key in steps.items()}
+            keys = {self._get_adjacent(step): self._keys.first_keys[key] for step, key in steps.items()}
         for scope, pane in self._panes.items():
             hides_others = scope is not Scope.TREE or len(shown) == 1
             tabs = [tab for tab in PANES if tab is scope or (tab not in shown and hides_others)]

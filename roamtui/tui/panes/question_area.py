@@ -190,7 +190,7 @@ class QuestionArea(Container):
         has_several = library.root.columns.has_files or len(library.sources) > 1
         self.table_question = question if has_several and _ABOUT_EACH.match(question) else ""
         if self.table_question:
-            key = self._keys.format_first_key("global.table")
+            key = self._keys.first_keys["global.table"]
             self.post_message(StatusMessage(f"{key} asks each document, as a table"))
 
     def start_conversation(self) -> None:
@@ -213,7 +213,7 @@ class QuestionArea(Container):
 
     def _send(self, question: str, options: AskOptions) -> None:
         self._sent = _SentQuestion(question=question, options=options, worker=self._ask(question, options))
-        back_key = self._keys.format_first_key("global.back")
+        back_key = self._keys.first_keys["global.back"]
         self._sent_line.update(Content(f"Next, {back_key} takes it back: {sanitise_line(question)}"))
         self.set_timer(_WAITING_SECONDS, self._show_sent)
 

@@ -21,7 +21,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.document.text import compute_line_starts, measure_front_matter, normalise_line_ends
 from roamtui.markdown.code import update_fence
-from roamtui.tui.labels import format_node
+from roamtui.outline.labels import format_node_title
 
 _FRONT_MATTER_LENGTH_MAX = 50_000
 """In characters. The end of front matter is not looked for beyond this length."""
@@ -65,7 +65,7 @@ def make_document_view(library: Library, section_id: str) -> DocumentView:
     node = library.node(section_id)
     generated = node.problem
     if node.kind is NodeKind.FOLDER:
-        generated = "\n".join(format_node(library, child) for child in library.children(section_id))
+        generated = "\n".join(format_node_title(library.node(child)) for child in library.children(section_id))
     if generated:
         return DocumentView(document=parse_document(f"{generated}\n"), is_generated=True)
     document = library.documents_by_key[node.content_span.doc]

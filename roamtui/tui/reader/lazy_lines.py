@@ -33,7 +33,6 @@ from roamtui.markdown.rules import InlineSpans
 from roamtui.quotes.find import find_quote, widen_to_numbers
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
-from roamtui.tui.screens.finder import match_ranges
 
 _CACHED_CHUNKS_MAX = 64
 """Maximum number of chunks whose lines are cached. Other chunks are laid out again when they come back into view."""
@@ -87,6 +86,12 @@ class Highlights(Struct, frozen=True):
             parts = subtract_bounds(max(span.start, start), min(span.end, end), matches)
             found += [Highlight(*part, HighlightKind.QUOTE) for part in parts]
         return sorted(found)
+
+
+def match_ranges(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the start and end offsets of words or phrases in a text, in order, ignoring case and line ends."""
+    patterns = (r"\s".join(map(re.escape, word.split())) for word in words)
+    return sorted(match.span() for pattern in patterns for match in re.finditer(pattern, text, re.IGNORECASE))
 
 
 class ShownLink(NamedTuple):

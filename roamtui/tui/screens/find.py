@@ -1,30 +1,81 @@
-"""`FindDialog`: finds sections by title, text and search while a person types."""
+"""`FindDialog`: finds sections by title, a phrase in the text, and the configured search, while a person types."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from heapq import nsmallest
+from itertools import islice
 
+from msgspec import Struct
 from msgspec.structs import replace
 from textual import events, on, work
 from textual.content import Content
-from textual.timer import Timer
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.document.library import Library
 from roamtui.document.node import Span
+from roamtui.document.plain import format_count, sanitise_line
+from roamtui.outline.labels import format_node_title
 from roamtui.quotes.recheck import find_in_span
-from roamtui.tui.labels import format_ancestors, format_node
+from roamtui.search.terms import extract_query_terms, fold_term
+from roamtui.tui.labels import format_ancestors
 from roamtui.tui.reader.document_reader import DocumentReader
+from roamtui.tui.reader.lazy_lines import match_ranges
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.dialogs import make_foot
-from roamtui.tui.screens.finder import FindResult, FindResults, find, find_text, match_ranges
 from roamtui.tui.screens.lists import ListDialog, Row
 
+_TITLES_MAX, _SECTIONS_MAX, _HITS_MAX = 5, 25, 20
+"""Maximum number of sections that are listed by title, by text and by meaning."""
+_MATCHES_MAX = 1_000
+"""Maximum number of matches of a phrase. Nobody steps through more of them."""
+_PAUSE_SECONDS = 0.15
+"""The configured search starts once typing has paused for this long, so that it does not rank or embed half a word."""
 _REST_SECONDS = 0.05
 """The preview shows a result once the cursor has rested on it for this long."""
+_WINDOW_LENGTH = 1 << 16
+"""Number of characters searched before waiting keys are handled: a millisecond of work."""
+_EXCERPT_BEFORE, _EXCERPT_AFTER = 30, 200
+"""Characters of an excerpt before and after the match."""
+_MARKUP = re.compile(r"^[#>\s*+|-]+|\*\*|__|`|[|]|!?\[(?=[^\]]*\]\()|\]\([^)]*\)|<[^<>]*>", re.MULTILINE)
 _MATCH_STYLE = "bold underline $secondary"
 _FOOT = "enter to read, ↑ ↓ to choose, pgup pgdn to scroll the preview, esc to close"
+
+
+class FindResult(Struct, frozen=True, kw_only=True):
+    """A section that was found."""
+
+    group: str
+    """What found it, and how many results there are or their order."""
+    section_id: str
+    words: tuple[str, ...]
+    """Words to highlight in the section."""
+    excerpt: str = ""
+    """The text around the match, or the best sentence, as the document has it. Empty if the title was found."""
+    match: int | None = None
+    """Index of the first match of the phrase in the section."""
+
+    def locate_sentence(self, library: Library) -> tuple[Span, ...]:
+        """Return the place of the best sentence, if the configured search found the section."""
+        span = library.node(self.section_id).own_span
+        quote = find_in_span(self.excerpt, library, span) if self.match is None else None
+        return (quote,) if quote else ()
+
+
+class FindResults(Struct, frozen=True, kw_only=True):
+    """What a search has found so far."""
+
+    query: str = ""
+    library: Library
+    """The library that was searched, to see whether it has changed since."""
+    results: tuple[FindResult, ...] = ()
+    matches: tuple[Span, ...] = ()
+    """The matches of the phrase, in reading order."""
+    is_complete: bool = True
+    """Whether the search has ended."""
 
 
 class FindDialog(ListDialog[FindResult, FindResult | None]):
@@ -33,8 +84,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     def __init__(self, agent: Agent, query: str) -> None:
         """Search the document of `agent`, first for the last `query`."""
         self._agent = agent
-        self.found = FindResults()
-        """What the search has found so far."""
+        self.found = FindResults(library=agent.conversation.state.library)
         self._reader = Reader()
         self._reader.can_focus = False
         placeholder = "Find a title, words or a question"
@@ -44,82 +94,80 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._match_index: int | None = None
         """The match that was opened last, after the dialog is closed."""
         self._reads_first_result = False
-        self._timer: Timer | None = None
 
     @on(events.Mount)
     def _begin(self) -> None:
         """Select the query of the last search, so that typing replaces it."""
         self.field.action_select_all()
-        self._find(self.field.value)
+        self.filter()
 
     @override
     def filter(self) -> None:
-        if self.typed != self.found.query.strip():
-            self._find(self.field.value)
+        self._find(self.typed)
 
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def _find(self, query: str) -> None:
-        async for found in find(self._agent, query):
-            is_new, self.found = found.query != self.found.query, found
-            (self.show_from_top if is_new else self.show)()
-            self.show_message("" if found.is_complete else "Searching…")
-            if self._reads_first_result and self._is_up_to_date:
-                self.action_choose()
+        """List the titles and texts that match, then also the hits of the configured search."""
+        library = await self._agent.conversation.load_all()
+        matches = await find_text(library, query)
+        first_matches: dict[str, int] = {}
+        for index, match in enumerate(matches):
+            if (section_id := library.section_at(match.doc, match.start)) is not None:
+                first_matches.setdefault(section_id, index)
+        found = FindResults(query=query, library=library, matches=matches, is_complete=False)
+        results = (*_find_titles(found, first_matches), *_list_texts(found, first_matches))
+        if query:
+            self._show_found(replace(found, results=results))
+            await asyncio.sleep(_PAUSE_SECONDS)
+            terms = extract_query_terms(query)
+            words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query) if fold_term(word) in terms))
+            group = "Related · closest first"
+            hits = [hit for hit in await self._agent.search(query, _HITS_MAX) if hit.section_id not in first_matches]
+            results += tuple(
+                FindResult(group=group, section_id=hit.section_id, words=words, excerpt=hit.snippet) for hit in hits
+            )
+        self._show_found(replace(found, results=results, is_complete=True))
 
-    @property
-    def _is_up_to_date(self) -> bool:
-        """Whether the results belong to the text in the field."""
-        return self.found.query.strip() == self.typed and (self.found.is_complete or bool(self.found.results))
-
-    @override
-    def show(self) -> None:
-        super().show()
-        self._debounce_preview()
-
-    @override
-    def get_key(self, item: FindResult) -> object:
-        return item.group, item.section_id
+    def _show_found(self, found: FindResults) -> None:
+        is_new, self.found = found.query != self.found.query, found
+        (self.show_from_top if is_new else self.show)()
+        self._reader.set_class(not found.results, "-empty")
+        self.show_message("" if found.is_complete else "Searching…")
+        if self._reads_first_result and (found.is_complete or found.results):
+            self.action_choose()
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[FindResult]]:
-        library = self.found.library
         for result in self.found.results:
-            assert library is not None
             name, dot, facts = result.group.partition(" · ")
             heading = Content.assemble((name, "bold $primary"), (dot + facts, "$muted"))
-            yield Row(result, self._draw(result, library), heading)
+            yield Row(result, self._draw(result), heading)
 
-    def _draw(self, result: FindResult, library: Library) -> Content:
-        width, path = self.list.line_width, format_ancestors(library, result.section_id)
-        title = _highlight(Content.styled(format_node(library, result.section_id), "bold"), result.words)
-        head = Content.assemble(title, (f"  {path}", "$muted")).truncate(width, ellipsis=True)
-        if not result.excerpt:
-            return head
-        excerpt = _highlight(Content(result.excerpt), result.words)
-        return Content("\n").join([head, Content("  ") + excerpt.truncate(width - 2, ellipsis=True)])
+    def _draw(self, result: FindResult) -> Content:
+        library = self.found.library
+        title = Content.styled(format_node_title(library.node(result.section_id)), "bold")
+        lines = [title, Content("  " + " ".join(sanitise_line(_MARKUP.sub(" ", result.excerpt)).split()))]
+        for number, line in enumerate(lines):
+            for start, end in match_ranges(line.plain, result.words):
+                lines[number] = lines[number].stylize(_MATCH_STYLE, start, end)
+        lines[0] += Content.styled(f"  {format_ancestors(library, result.section_id)}", "$muted")
+        shown = lines if result.excerpt else lines[:1]
+        return Content("\n").join(line.truncate(self.list.line_width, ellipsis=True) for line in shown)
 
     @override
-    def preview(self, item: FindResult) -> None:
-        self._debounce_preview()
-
-    def _debounce_preview(self) -> None:
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(_REST_SECONDS, self._show_preview)
-
-    def _show_preview(self) -> None:
-        library, result = self.found.library, self.chosen
-        self._reader.set_class(result is None, "-empty")
-        if result is not None and library is not None and self._reader.display:
-            self._reader.show_section(library, result.section_id, highlight=_locate_sentence(result, library))
-            match = None if result.match is None else self.found.matches[result.match].start
-            self._reader.highlight_words(result.words, match)
+    @work(group="preview", exclusive=True, exit_on_error=False)
+    async def preview(self, item: FindResult) -> None:
+        await asyncio.sleep(_REST_SECONDS)
+        if (result := self.chosen) is not None and self._reader.display:
+            library = self.found.library
+            self._reader.show_section(library, result.section_id, highlight=result.locate_sentence(library))
+            self._highlight(self._reader, result.words, result.match)
 
     def open_in(self, reader: DocumentReader, result: FindResult) -> None:
         """Open a result, with its words highlighted."""
         self._match_index = result.match
-        reader.open(result.section_id, highlight=_locate_sentence(result, reader.state.library))
-        self._highlight_match(reader, result.words)
+        reader.open(result.section_id, highlight=result.locate_sentence(reader.state.library))
+        self._highlight(reader, result.words, result.match)
 
     async def open_match(self, reader: DocumentReader, direction: int) -> bool:
         """Open the next (1) or previous (-1) match, wrapping around. Return whether there is one."""
@@ -130,11 +178,12 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             start = min(0, -direction) if self._match_index is None else self._match_index
             self._match_index = (start + direction) % len(matches)
             reader.show_match(matches[self._match_index])
-            self._highlight_match(reader, (" ".join(query.split()),))
+            self._highlight(reader, (" ".join(query.split()),), self._match_index)
         return bool(matches)
 
-    def _highlight_match(self, reader: DocumentReader, words: tuple[str, ...]) -> None:
-        matches, index = self.found.matches, self._match_index
+    def _highlight(self, reader: Reader, words: tuple[str, ...], index: int | None) -> None:
+        """Highlight words, and scroll to the match with this index, if any."""
+        matches = self.found.matches
         offset = None if index is None else matches[index].start
         number = "" if index is None else f" {index + 1:,}/{len(matches):,}"
         reader.highlight_words(words, offset, f"“{' '.join(words)}”{number}")
@@ -146,7 +195,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     @override
     def action_choose(self) -> None:
         """Read the chosen section. If there are no results for the typed text yet, read the first one that comes."""
-        if self._is_up_to_date:
+        if self.found.query == self.typed and (self.found.is_complete or self.found.results):
             super().action_choose()
         else:
             self._reads_first_result = True
@@ -156,12 +205,47 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._reader.action_page(pages)
 
 
-def _locate_sentence(result: FindResult, library: Library) -> tuple[Span, ...]:
-    quote = find_in_span(result.sentence, library, library.node(result.section_id).own_span)
-    return (quote,) if quote else ()
+def _find_titles(found: FindResults, first_matches: Mapping[str, int]) -> Iterator[FindResult]:
+    """Yield sections whose titles contain every word: first those that start with the query, then short ones."""
+    library, words = found.library, tuple(found.query.casefold().split())
+    start, longest = " ".join(words), max(words, key=len, default="")
+    runs = library.iter_runs() if words else ()
+    titles = [title.casefold() for document, first, end in runs for title in document.columns.titles[first:end]]
+    numbers = [n for n, title in enumerate(titles) if longest in title and all(word in title for word in words)]
+    best = nsmallest(_TITLES_MAX, numbers, lambda number: (not titles[number].startswith(start), len(titles[number])))
+    for one in map(library.numbering.id_of, best):
+        yield FindResult(group=f"Titles · {len(numbers):,}", section_id=one, words=words, match=first_matches.get(one))
 
 
-def _highlight(content: Content, words: Sequence[str]) -> Content:
-    for start, end in match_ranges(content.plain, words):
-        content = content.stylize(_MATCH_STYLE, start, end)
-    return content
+async def find_text(library: Library, query: str) -> tuple[Span, ...]:
+    """Find a query as a phrase, ignoring case and line ends. Matches do not overlap."""
+    words, found = query.split(), list[Span]()
+    pattern = re.compile(r"\s".join(map(re.escape, words)), re.IGNORECASE)
+    # A run is a part of a document. Each document has one run that starts at row 0.
+    runs = library.iter_runs() if words else ()
+    for document in [document for document, row, _ in runs if row == 0]:
+        start = 0
+        while start < len(document.text) and len(found) < _MATCHES_MAX:
+            # The window is longer by all but one character of the phrase, so that a match may cross into the next one.
+            window_end = start + _WINDOW_LENGTH
+            for match in pattern.finditer(document.text, start, window_end + len(" ".join(words)) - 1):
+                found.append(Span(doc=document.key, start=match.start(), end=match.end()))
+                window_end = max(window_end, match.end())
+            start = window_end
+            await asyncio.sleep(0)
+    return tuple(found[:_MATCHES_MAX])
+
+
+def _list_texts(found: FindResults, first_matches: Mapping[str, int]) -> Iterator[FindResult]:
+    """Yield the first sections that contain the phrase, each with the text around its first match."""
+    library, matches, phrase = found.library, found.matches, " ".join(found.query.split())
+    count = format_count(len(matches), "match", "matches")
+    group = f"Text · {'first ' if len(matches) == _MATCHES_MAX else ''}{count}"
+    for section_id, index in islice(first_matches.items(), _SECTIONS_MAX):
+        span, match = library.node(section_id).own_span, matches[index].start
+        text = library.documents_by_key[span.doc].text
+        before = text[max(span.start, text.rfind("\n", span.start, match) + 1) : match]
+        if len(before) > _EXCERPT_BEFORE:
+            before = "…" + before[-_EXCERPT_BEFORE:].partition(" ")[2]
+        excerpt = before + text[match : min(span.end, match + _EXCERPT_AFTER)]
+        yield FindResult(group=group, section_id=section_id, words=(phrase,), excerpt=excerpt, match=index)

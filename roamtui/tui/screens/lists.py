@@ -135,7 +135,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         """Return what an item has in common with its successor after a change."""
         return item
 
-    def preview(self, item: Item) -> None:
+    def preview(self, item: Item) -> object:
         """Show what an item is when it is chosen."""
 
     @override

@@ -17,7 +17,7 @@ from roamtui.conversation.events import (
     DocumentReloaded,
 )
 from roamtui.conversation.notices import Severity
-from roamtui.conversation.state import AskOptions, ConversationState
+from roamtui.conversation.state import AskOptions
 from roamtui.models.base import OFFLINE
 from roamtui.models.recorded import RECORDED
 from roamtui.tui.actions import Keymap, Scope, make_bindings
@@ -39,7 +39,6 @@ from roamtui.tui.reloader import Reloader
 from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine
 
 if TYPE_CHECKING:  # the first screen does without them
-    from roamtui.agent.loop import Agent
     from roamtui.tui.reader.document_reader import DocumentReader
     from roamtui.tui.screens.find import FindDialog
 
@@ -57,10 +56,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         super().__init__()
         self.app_context = context
         """The document, its conversation, and what the app can do with them."""
+        self.agent = context.agent
         self.conversation = context.conversation
-        """The conversation on the screen."""
         self.keys = keys
-        self._started = asyncio.Event()
+        self.started = asyncio.Event()
+        """Set once the first screen has been shown, and all else is there."""
         self._reloader = Reloader(context)
         self._find_dialog: FindDialog | None = None
         """The last search."""
@@ -71,27 +71,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.reader_pane = ReaderPane(context.conversation, keys, options)
         asked = [exchange.question for exchange in state.exchanges]
         self.question_box = QuestionBox([*reversed(options.examples), *asked])
-        self.status_line = StatusLine(self.agent.model.name, keys)
+        self.status_line = StatusLine(state, self.agent.model.name, keys)
         self.header = HeaderLine(state.library)
         self._hints = HintLine(keys)
         self.questions = QuestionArea(self.question_box, context.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
-
-    @property
-    def state(self) -> ConversationState:
-        """The state of the conversation."""
-        return self.conversation.state
-
-    @property
-    def agent(self) -> Agent:
-        """Answers the questions."""
-        return self.app_context.agent
-
-    @property
-    def has_started(self) -> bool:
-        """Whether the first screen has been shown, and all else is there."""
-        return self._started.is_set()
 
     @property
     def is_asking(self) -> bool:
@@ -107,7 +92,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Show a saved conversation, and what is to be said at the start."""
-        self.status_line.show_state(self.state)
         self.chat_log.reload()
         for note in self.app_context.notices:
             self.chat_log.add_notice(note)
@@ -123,22 +107,23 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._prepare_agent()
             if self.reader_pane.section_id is None:  # the person may have opened a section already
                 self.reader_pane.reader.show_last_read()
-            self._started.set()
+            self.started.set()
             if self.app_context.first_question:
                 self.question_box.post_message(QuestionBox.Submitted(self.app_context.first_question))
             self.check_for_changes()
             self.set_interval(_CHECK_SECONDS, self.check_for_changes)
 
     def on_unmount(self) -> None:
-        if self.has_started:
+        if self.started.is_set():
             self._unsubscribe()
 
     @work(group="placing", exit_on_error=False)
     async def show_request(self, request: DocumentRequested) -> None:
         """Resume the requested conversation and show the requested place, as soon as the screen has started."""
-        await self._started.wait()
-        if request.conversation_id not in (None, self.state.id) and not request.is_cell and not self.warn_if_busy():
-            await self.conversation.open(request.conversation_id)
+        await self.started.wait()
+        wanted_id = request.conversation_id
+        if wanted_id not in (None, self.conversation.state.id) and not request.is_cell and not self.warn_if_busy():
+            await self.conversation.open(wanted_id)
         if request.place is not None:
             self.panes.show_place(request.place)
 
@@ -173,7 +158,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def warn_if_busy(self) -> bool:
         """Return whether a question is being answered, and if so, tell the person."""
         if self.is_asking:
-            stop_key = self.keys.format_first_key("global.copy_or_cancel")
+            stop_key = self.keys.first_keys["global.copy_or_cancel"]
             self.notify(f"The model is still answering. Wait, or press {stop_key} to stop.", markup=False)
         return self.is_asking
 
@@ -186,11 +171,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _show_event(self, event: ConversationEvent) -> None:
         """Pass the state and the event to all parts."""
-        state = self.state
+        state = self.conversation.state
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
-            self._shown_state = state
+            self._shown_state = self.status_line.state = state
+            self.status_line.refresh()
             self.tree_pane.outline.show(state)
-            self.status_line.show_state(state)
         if isinstance(event, DocumentReloaded):
             self.header.show_library(state.library)
         for part in (self.status_line, self.chat_log, self.tree_pane.outline, self.panes):
@@ -243,7 +228,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
     async def _run_question(self, question: str, options: AskOptions) -> None:
-        await self._started.wait()
+        await self.started.wait()
         try:
             await self.agent.ask(question, options)
         finally:
@@ -270,7 +255,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         section_id, span = self.panes.selection
         if section_id is not None:
             is_selected = span is not None and self.reader_pane.reader.text_selection is not None
-            selected = self.state.library.text_at(span) if span and is_selected else ""
+            selected = self.conversation.state.library.text_at(span) if span and is_selected else ""
             self.questions.ask_about_section(section_id, selected)
             self.clear_selection()
             self.panes.focus_scope(Scope.INPUT)
@@ -300,7 +285,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         elif self.is_asking:
             self.questions.stop()
         else:
-            quit_key = self.keys.format_first_key("global.quit")
+            quit_key = self.keys.first_keys["global.quit"]
             self.notify(f"Nothing to copy or stop. Press {quit_key} to quit.", markup=False)
 
     def action_conversations(self) -> None:
@@ -381,7 +366,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._find_dialog = dialog
         chosen = await self.app.push_screen_wait(dialog)
         self.tree_pane.outline.mark([result.section_id for result in dialog.found.results])
-        if chosen is not None and chosen.section_id in self.state.library:
+        if chosen is not None and chosen.section_id in self.conversation.state.library:
             dialog.open_in(self.reader_pane.reader, chosen)
 
     @work(group="matches", exit_on_error=False)
@@ -400,7 +385,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.app_context.reload_on_change:
             self.action_reload()
         else:
-            key = self.keys.format_first_key("global.reload")
+            key = self.keys.first_keys["global.reload"]
             self.post_message(StatusMessage(f"Document changed on disk · {key} to reload", is_progress=True))
 
     @work(group="reloading", exit_on_error=False)

@@ -45,7 +45,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         self._store = get_note_store(agent.conversation)
         self._library = agent.conversation.state.library
         self._located: tuple[LocatedNote, ...] = ()
-        self._hint = f"No notes yet: {keys.format_first_key('section.note')} adds the section or selection"
+        self._hint = f"No notes yet: {keys.first_keys['section.note']} adds the section or selection"
 
     @on(events.Mount)
     @work(exit_on_error=False)

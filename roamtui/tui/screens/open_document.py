@@ -71,7 +71,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         title: Content | str = "Add a source to this conversation" if request.is_added else "Open a document"
         if is_first:
             title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
-        complete_key, help_key = map(keys.format_first_key, ("start.complete", "global.help"))
+        complete_key, help_key = map(keys.first_keys.__getitem__, ("start.complete", "global.help"))
         foot = f"enter to open, {complete_key} to complete a path, {help_key} for help, esc to close"
         super().__init__(title, make_foot(foot), placeholder=_HINT)
         self.field.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again

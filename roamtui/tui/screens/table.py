@@ -153,7 +153,7 @@ class TableScreen(Screen[None]):
         column, cell, view = self._grid.question, self._grid.cell, self._proof
         width, height = view.content_size
         if column is None:
-            add_key = self._keys.format_first_key("table.add_column")
+            add_key = self._keys.first_keys["table.add_column"]
             view.update(Content(f"Press {add_key} to ask a question about each row."), layout=False)
             return
         lines = [Content.styled(shorten(sanitise_line(column.question), width), "bold")]

@@ -30,9 +30,9 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.document.plain import sanitise_line, strip_anchor
+from roamtui.outline.labels import format_node_title
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, TargetActivated
-from roamtui.tui.labels import format_node
 from roamtui.tui.messages import CommandRequested, make_section_command, make_unfold_command
 from roamtui.tui.tree.visible_lines import FoldState, VisibleLines, list_signs
 
@@ -63,7 +63,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id)
         self.lines = VisibleLines(state.library, state.unfolded)
         self.cursor_line = 0
-        self.cursor_id = self._id_at(0)
+        self.cursor_id = self.lines.id_at(0)
         """Id of the node under the cursor, or None in an empty outline."""
         self._state = state
         self._signs = list_signs(state, self.lines)
@@ -75,7 +75,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
     @override
     def render_line(self, y: int) -> Strip:
         line, width = y + self.scroll_offset.y, self.scrollable_content_region.width
-        if not 0 <= line < len(self.lines):
+        if self.lines.id_at(line) is None:
             return Strip.blank(width, self.visual_style.rich_style)
         content = self.draw_line(line, width)
         if line == self.cursor_line:
@@ -86,18 +86,18 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def draw_line(self, line: int, width: int) -> Content:
         """Draw a line of exactly `width` cells: guides, triangle, title, signs, page or size."""
-        section_id, fold = self.lines.ids[line], self.lines.fold_at(line)
-        section = self._state.open_sections.get(section_id)
+        node, fold = self.lines.library.node(self.lines.ids[line]), self.lines.fold_at(line)
+        section = self._state.open_sections.get(node.id)
         guides, opened = self.lines.draw_guides(line, width), "◆ " if section is not None else ""
-        signs = self._signs.get(section_id, "") + ("⌕" if section_id in self._found else "")
+        signs = self._signs.get(node.id, "") + ("⌕" if node.id in self._found else "")
         signs = signs and f" {signs}"
-        title = strip_anchor(sanitise_line(self.lines.library.node(section_id).title[:_TITLE_LENGTH_MAX]))
+        title = strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
         style = "bold $text-accent" if section is not None else "" if title else "italic $muted"
-        title = title or format_node(self.lines.library, section_id)
+        title = title or format_node_title(node)
         triangle = Content.styled(f"{fold} ", "$text-warning" if fold is FoldState.FAILED else "$muted")
         triangle = triangle.stylize(Style.from_meta({_FOLD_META_KEY: fold is not FoldState.LEAF}))
         room = width - sum(map(cell_len, (guides, opened, signs))) - len(triangle)
-        place = self.lines.format_place(line)
+        place = self.lines.format_place(line, fold)
         place = place if room - len(place) > _TITLE_WIDTH_MIN else ""
         shown = Content.styled(title, style).truncate(max(0, room - len(place)), ellipsis=True)
         head = Content.assemble((guides, "$foreground 30%"), triangle, (opened, "bold $text-accent"), shown)
@@ -106,18 +106,17 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation. The cursor and the view stay on the same nodes."""
-        cursor_id, top_id = self.cursor_id, self._id_at(round(self.scroll_target_y))
-        self._state = state
+        top_id = self.lines.id_at(round(self.scroll_target_y))
         if state.library is not self.lines.library or state.unfolded != self.lines.unfolded:
             self.lines = VisibleLines(state.library, state.unfolded)
-        self._rebuild_lines()
-        line = self.lines.find_nearest_line(cursor_id) if cursor_id else None
-        self._set_cursor(self.cursor_line if line is None else line)
-        top = self.lines.find_nearest_line(top_id) if top_id else None
-        if top is not None and top != round(self.scroll_target_y):
-            self._scroll_to_line(top)
+        self._state, self._signs = state, list_signs(state, self.lines)
+        self.virtual_size = Size(self.scrollable_content_region.width, len(self.lines.ids))
+        self.scroll_to(y=self.lines.find_line(top_id), animate=False, force=True)
+        line = self.lines.find_line(self.cursor_id)
+        self._set_cursor(self.cursor_line if line < 0 else line)
+        self.refresh()
         pending_id = self._pending_id
-        if pending_id is not None and pending_id in self.lines.lines_by_id:
+        if pending_id is not None and self.lines.id_at(self.lines.find_line(pending_id)) == pending_id:
             self._pending_id = None
             self.move_to(pending_id)
 
@@ -141,30 +140,18 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._found = frozenset(found)
         self.refresh()
 
-    def _rebuild_lines(self) -> None:
-        self._signs = list_signs(self._state, self.lines)
-        self.virtual_size = Size(self.scrollable_content_region.width, len(self.lines))
-        self._scroll_to_line(min(round(self.scroll_target_y), self.max_scroll_y))
-        self.refresh()
-
-    def _scroll_to_line(self, line: int) -> None:
-        self.scroll_to(y=max(0, line), animate=False, force=True)
-
-    def reveal(self, section_id: str) -> None:
+    def reveal(self, section_id: str | None) -> None:
         """Scroll a node, or its nearest visible ancestor, into view with some lines around it."""
-        line, height = self.lines.find_nearest_line(section_id), self.scrollable_content_region.height
-        if line is not None and height:
-            top = round(self.scroll_target_y)
+        line, height = self.lines.find_line(section_id), self.scrollable_content_region.height
+        if line >= 0 and height:
             margin = max(0, min(_MARGIN, (height - 1) // 2))
-            if line < top + margin:
-                self._scroll_to_line(line - margin)
-            elif line > top + height - 1 - margin:
-                self._scroll_to_line(line - height + 1 + margin)
+            top = max(line - height + 1 + margin, min(self.scroll_target_y, line - margin))
+            self.scroll_to(y=top, animate=False, force=True)
 
     def move_to(self, section_id: str) -> None:
         """Move the cursor to a node, or to its nearest visible ancestor, and scroll it into view."""
-        line = self.lines.find_nearest_line(section_id)
-        if line is not None:
+        line = self.lines.find_line(section_id)
+        if line >= 0:
             self._move_to_line(line)
 
     def go_to(self, section_id: str) -> None:
@@ -179,26 +166,21 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
     def _move_to_line(self, line: int) -> None:
         """Move the cursor to a line, or to the first or last one if out of range, and scroll it into view."""
         self._set_cursor(line)
-        if self.cursor_id is not None:
-            self.reveal(self.cursor_id)
+        self.reveal(self.cursor_id)
 
     def _set_cursor(self, line: int) -> None:
         before_line, before_id = self.cursor_line, self.cursor_id
-        self.cursor_line = max(0, min(line, len(self.lines) - 1))
-        self.cursor_id = self._id_at(self.cursor_line)
+        self.cursor_line = max(0, min(line, len(self.lines.ids) - 1))
+        self.cursor_id = self.lines.id_at(self.cursor_line)
         if self.cursor_line != before_line:
             self.refresh_line(before_line)
             self.refresh_line(self.cursor_line)
         if self.cursor_id is not None and self.cursor_id != before_id:
             self.post_message(self.CursorMoved(self.cursor_id))
 
-    def _id_at(self, line: int) -> str | None:
-        return self.lines.ids[line] if 0 <= line < len(self.lines.ids) else None
-
     def on_resize(self) -> None:
-        self._rebuild_lines()
-        if self.cursor_id is not None:
-            self.reveal(self.cursor_id)
+        self.show(self._state)
+        self.reveal(self.cursor_id)
 
     @on(events.Focus)
     @on(events.Blur)
@@ -215,7 +197,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._move_to_line(0)
 
     def action_last(self) -> None:
-        self._move_to_line(len(self.lines) - 1)
+        self._move_to_line(len(self.lines.ids) - 1)
 
     def action_move_sideways(self, direction: int) -> None:
         """Unfold the node or go to its first child (1); fold it or go to its parent (-1)."""
@@ -228,8 +210,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         elif can_fold or (direction > 0 and fold is not FoldState.LEAF):
             self.action_fold()
         elif direction < 0:
-            line = self.lines.find_parent(self.cursor_line)
-            self._move_to_line(self.cursor_line if line is None else line)
+            self.move_to(self.lines.library.node(self.cursor_id).parent or self.cursor_id)
 
     def action_fold(self) -> None:
         if self.cursor_id is not None:
@@ -245,7 +226,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """Fold or unfold a node whose triangle is clicked. Read any other node."""
         offset = event.get_content_offset(self)
         line = -1 if offset is None else offset.y + self.scroll_offset.y
-        if offset is None or not 0 <= line < len(self.lines):
+        if self.lines.id_at(line) is None:
             return
         self._move_to_line(line)
         if event.style.meta.get(_FOLD_META_KEY):

@@ -62,26 +62,22 @@ class VisibleLines:
                     break
             else:
                 pending.pop()
-        self.lines_by_id = dict(zip(self.ids, range(len(self.ids)), strict=True))
-
-    def __len__(self) -> int:
-        return len(self.ids)
+        self._lines_by_id = dict(zip(self.ids, range(len(self.ids)), strict=True))
 
     def _list_children(self, section_id: str) -> Sequence[str]:
         children, hidden_ids = self.library.children(section_id), self._hidden_ids
         return [child for child in children if child not in hidden_ids] if hidden_ids else children
 
-    def find_nearest_line(self, section_id: str) -> int | None:
-        """Return the line of a node or of its nearest visible ancestor, or None."""
-        line = self.lines_by_id.get(section_id)
-        if line is None and section_id in self.library:
-            ancestors = reversed(self.library.node(section_id).ancestors)
-            line = next((self.lines_by_id[one] for one in ancestors if one in self.lines_by_id), None)
-        return line
+    def id_at(self, line: int) -> str | None:
+        """Return the id of the node on a line, or None if there is no such line."""
+        return self.ids[line] if 0 <= line < len(self.ids) else None
 
-    def find_parent(self, line: int) -> int | None:
-        """Return the line of a line's parent, or None at the top."""
-        return None if self._parents[line] < 0 else self._parents[line]
+    def find_line(self, section_id: str | None) -> int:
+        """Return the line of a node or, if it is hidden, of its nearest visible ancestor. -1 for none."""
+        if section_id is None or section_id not in self.library:
+            return -1
+        nearest = (section_id, *reversed(self.library.node(section_id).ancestors))
+        return next((self._lines_by_id[one] for one in nearest if one in self._lines_by_id), -1)
 
     def draw_guides(self, line: int, width: int) -> str:
         """Draw the guides of a line, which show where siblings follow. Of a deep line, the first ones are cut."""
@@ -102,13 +98,13 @@ class VisibleLines:
             return FoldState.LEAF
         return FoldState.UNFOLDED if node.id in self._unfolded else FoldState.FOLDED
 
-    def format_place(self, line: int) -> str:
+    def format_place(self, line: int, fold: FoldState) -> str:
         """Format the page of a section, or the size of a folded node that is large. May be empty."""
         node = self.library.node(self.ids[line])
         document, row = node.document, node.row
         if document.page_starts:
             return f" p. {document.page_at(document.columns.starts[row])}"
-        if self.fold_at(line) is not FoldState.FOLDED or node.kind is NodeKind.FOLDER:
+        if fold is not FoldState.FOLDED or node.kind is NodeKind.FOLDER:
             return ""
         graft = self.library.grafts.get(node.id)
         below = estimate_row_tokens(graft, 0, len(graft.columns)) if graft is not None else 0
@@ -122,12 +118,11 @@ def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, st
     cited = {citation.section_id for exchange in exchanges for citation in exchange.citations}
     batches = [event for one in exchanges for event in one.events if isinstance(event, SectionsExpanded)]
     opened = {section_id for batch in batches for section_id in batch.opened_ids}
-    reading_line = lines.find_nearest_line(state.reading_id or "")
     groups = {
         "⚑": {section.section_id for section in state.open_sections.values() if section.is_pinned},
         "❝": cited | {section.section_id for section in state.open_sections.values() if section.last_cited},
         "◦": opened - {*state.open_sections},
-        "¶": set() if reading_line is None else {lines.ids[reading_line]},
+        "¶": {lines.id_at(lines.find_line(state.reading_id)) or ""},
     }
     signs: defaultdict[str, str] = defaultdict(str)
     for sign, section_ids in groups.items():

@@ -19,9 +19,8 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.reader.reader import Reader
-from roamtui.tui.screens import finder
-from roamtui.tui.screens.find import FindDialog
-from roamtui.tui.screens.finder import find_text
+from roamtui.tui.screens import find as find_module
+from roamtui.tui.screens.find import FindDialog, find_text
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.outline.documents import make_library
@@ -59,7 +58,6 @@ async def find(pilot: Pilot[None], words: str, *keys: str) -> FindDialog:
 def list_found(screen: FindDialog) -> list[tuple[str, list[str]]]:
     """Return the groups with the titles in each."""
     library = screen.found.library
-    assert library is not None
     groups = groupby(screen.found.results, key=lambda result: result.group)
     return [(group, [library.node(result.section_id).title for result in results]) for group, results in groups]
 
@@ -174,6 +172,6 @@ async def test_exactly_the_sections_whose_own_text_contains_the_word_are_found(l
 async def test_case_line_ends_and_window_sizes_do_not_matter(
     text: str, words: str, found: list[int], window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finder, "_WINDOW_LENGTH", window)
+    monkeypatch.setattr(find_module, "_WINDOW_LENGTH", window)
     matches = await find_text(make_library(text), words)
     assert [match.start for match in matches] == found

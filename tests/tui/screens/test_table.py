@@ -110,7 +110,7 @@ async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(fill
     async with showing(filled, (160, 40)) as (app, pilot):
         await press_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen, "down", "enter")
         screen = app.main_screen
-        await wait_until(pilot, lambda: screen.has_started and screen.reader_pane.reader.section_id is not None)
+        await wait_until(pilot, lambda: screen.started.is_set() and screen.reader_pane.reader.section_id is not None)
         section_id = screen.reader_pane.reader.section_id
         assert section_id is not None
         assert screen.conversation.state.library.node(section_id).title == "Notice"
