@@ -235,7 +235,7 @@ def _choose_passages(
         for node_id in library.walk(section_id):
             ranks.setdefault(node_id, rank)
             own = library.node(node_id).own_content_span
-            texts[node_id] = library.clean_text(own.get_part(0, min(len(own), _TEXT_LENGTH_MAX)))
+            texts[node_id] = library.clean_text(own.get_part(0, min(own.end - own.start, _TEXT_LENGTH_MAX)))
             room -= estimate_tokens(texts[node_id])
             if room <= 0:
                 break

@@ -33,9 +33,6 @@ class Span(Struct, frozen=True, kw_only=True):
     start: int
     end: int
 
-    def __len__(self) -> int:
-        return self.end - self.start
-
     def get_part(self, start: int, end: int) -> Span:
         """Return a part of the range. Both offsets are counted from the start of the range."""
         return Span(doc=self.doc, start=self.start + start, end=self.start + end)

@@ -163,7 +163,7 @@ async def _ask_agent(
     delivered = conversation.state.collect_delivered()
     for section_id in filter(library.__contains__, golds.relaxed):  # its text may have been delivered with its parent
         span = library.node(section_id).own_content_span
-        if len(span) and not subtract_delivered(span, delivered):
+        if span.start < span.end and not subtract_delivered(span, delivered):
             read.add(section_id)
     cited = {citation.section_id for citation in final.citations}
     return AgentScore(

@@ -195,6 +195,8 @@ def _render_text(
 def _list_below(library: Library, section_id: str, delivered: Delivered) -> list[str]:
     """Render lines for the sections below a section. Those that the model already has are only named."""
     children = list_outline_children(library, section_id)
+    if not children:
+        return []
     given = [child for child in children[:LISTED_MAX] if delivered and _is_delivered(library, child, delivered)]
     closed = [child for child in children if child not in given]
     lines = fill_lines(library, closed, _LIST_TOKENS, parent_id=section_id)

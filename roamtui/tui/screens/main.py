@@ -255,7 +255,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         section_id, span = self.panes.selection
         if section_id is not None:
             is_selected = span is not None and self.reader_pane.reader.text_selection is not None
-            selected = self.conversation.state.library.text_at(span) if span and is_selected else ""
+            selected = self.conversation.state.library.text_at(span) if span is not None and is_selected else ""
             self.questions.ask_about_section(section_id, selected)
             self.clear_selection()
             self.panes.focus_scope(Scope.INPUT)
