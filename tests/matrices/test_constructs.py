@@ -107,7 +107,8 @@ def _show_reader(text: str, width: int) -> str:
 
 def _show_chat(text: str, width: int) -> str:
     exchange = Exchange(number=1, question="What?", answer=text, stopped=StopReason.ANSWERED)
-    return ExchangeView(exchange, _make_library("# Manual\n"), build_keymap()).render_content(width).plain
+    lines = ExchangeView(exchange, _make_library("# Manual\n"), build_keymap()).draw(width)
+    return "\n".join(line.plain for line in lines)
 
 
 def _show_answer(text: str, width: int) -> str:

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from roamtui.errors import ModelError
 from roamtui.tui.app import RoamApp
-from roamtui.tui.panes.question_area import QuestionBox
+from roamtui.tui.chat.question_area import QuestionBox
 from roamtui.tui.themes import derive_defaults
 from tests.fakes.scripted_model import ScriptedReply
 from tests.real_documents import PROJECT_DIR

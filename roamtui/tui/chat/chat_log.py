@@ -1,14 +1,14 @@
-"""`ChatLog`: the newest part of the conversation, with one selection over all its targets."""
+"""`ChatLog`: the newest part of the conversation, or what the document is before the first question."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
 from textual import events, on
-from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
@@ -27,21 +27,25 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import Exchange
-from roamtui.document.node import Span
-from roamtui.document.plain import format_count, sanitise_text
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind, Span
+from roamtui.document.plain import format_count, sanitise_line, sanitise_text, shorten, strip_anchor
+from roamtui.document.text import format_tokens
 from roamtui.export.markdown import format_source_line
+from roamtui.models.base import OFFLINE
 from roamtui.quotes.recheck import resolve_citation
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,
+    ExampleTarget,
     SectionTarget,
     Target,
     TargetActivated,
     TargetSelected,
     wrap,
 )
-from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.messages import StatusMessage, copy
+from roamtui.tui.tree.visible_lines import estimate_row_tokens
 
 if TYPE_CHECKING:
     from roamtui.conversation.conversation import Conversation
@@ -51,13 +55,6 @@ EXCHANGES_MAX = 40
 """Maximum number of exchanges shown, the newest ones, because each slows down every change below it."""
 _QUESTION_SHARE = 0.25
 """Maximum share of the view that a question and its steps may take above the start of a long answer."""
-
-
-class Messages(Vertical):
-    """The container of exchanges and notices.
-
-    Its minimum height is that of the view: an anchored scroll view puts shorter content below its top edge.
-    """
 
 
 class ChatLog(VerticalScroll, inherit_bindings=False):
@@ -82,15 +79,17 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def __init__(self, conversation: Conversation, welcome: WelcomeView, keys: Keymap) -> None:
         """Show `welcome` until the first question."""
-        super().__init__(id="chat-log")
-        self._keys = keys
-        self._conversation = conversation
-        self._welcome = welcome
         self._earlier = Static(id="earlier")
         """The number of earlier questions, which are not shown."""
         self._always_shown = (self._earlier, welcome)
-        self._messages = Messages(*self._always_shown)
+        self._messages = Vertical(*self._always_shown, id="messages")
+        super().__init__(self._messages, id="chat-log")
+        self._keys = keys
+        self._conversation = conversation
+        self._welcome = welcome
         self._shown: list[ExchangeView] = []
+        self.current: ExchangeView | None = None
+        """The running exchange, or the last one."""
         self._selected: ContentView | None = None
         """The view with the selected target."""
         self._typed_digit = ""
@@ -98,17 +97,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._keeps_newest_in_view = False
         """Whether the newest message is kept in view. Of a long answer, the start is kept in view, to be read."""
 
-    @override
-    def compose(self) -> ComposeResult:
-        yield self._messages
-
     def on_mount(self) -> None:
         self.watch(self, "virtual_size", self._follow_newest, init=False)
-
-    @property
-    def current(self) -> ExchangeView | None:
-        """The running exchange, or the last one."""
-        return self._shown[-1] if self._shown else None
 
     def reload(self) -> None:
         """Show the last exchanges of the conversation, and the notices that followed them, in place of everything."""
@@ -136,6 +126,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             first = self._messages.children.index(self._shown[0])
             for child in self._messages.children[len(self._always_shown) : first]:
                 child.remove()
+        self.current = self._shown[-1] if self._shown else None
         number = self._shown[0].exchange.number - 1 if self._shown else 0
         self._earlier.display = number > 0
         self._earlier.update(Content(f"{format_count(number, 'earlier question')} not shown"))
@@ -175,11 +166,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 self.add_notice(notice.format(), notice.severity)
         if status := "; ".join(notice.text for notice in notices if notice.slot is NoticeSlot.STATUS):
             self.post_message(StatusMessage(status))
-
-    @property
-    def has_targets(self) -> bool:
-        """Whether there are targets to select."""
-        return next(self._walk_targets(), None) is not None
 
     def clear_selection(self) -> bool:
         """Clear the selection. Return whether there was one."""
@@ -279,9 +265,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         Return whether there are passages.
         """
         view = self._get_exchange()
-        if view is None or view.passage_ids is None:
+        if view is None or view.passages is None:
             return False
-        self.post_message(self.RetryRequested(view.exchange.number, view.passage_ids, needs_model=True))
+        opening = tuple(dict.fromkeys(citation.section_id for citation in view.exchange.citations))
+        self.post_message(self.RetryRequested(view.exchange.number, opening, needs_model=True))
         return True
 
     def action_copy(self) -> None:
@@ -316,15 +303,14 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self._keeps_newest_in_view and (line > self.scroll_y or has_ended):
             self.scroll_to(y=line, animate=False, immediate=True)
 
-    def _walk_targets(self) -> Iterator[tuple[ContentView, int]]:
-        for view in self.query(ContentView):
-            if view.display:
-                for index in range(len(view.targets)):
-                    yield view, index
+    def list_targets(self) -> list[tuple[ContentView, int]]:
+        """List all targets that can be selected, each with its view and its index there."""
+        views = [view for view in self.query(ContentView) if view.display]
+        return [(view, index) for view in views for index in range(len(view.targets))]
 
     def action_move(self, step: int) -> None:
         """Select the next target (1) or the previous one (-1)."""
-        targets = list(self._walk_targets())
+        targets = self.list_targets()
         if not targets:
             return
         selected = (self._selected, self._selected.selected if self._selected is not None else None)
@@ -366,7 +352,78 @@ class NoticeView(ContentView):
         self.severity = severity
 
     @override
-    def render_content(self, width: int) -> Content:
+    def draw(self, width: int) -> list[Content]:
         sign, style = _SIGNS[self.severity]
         words = Content.styled(sanitise_text(self.text), style)
-        return Content("\n").join(wrap(words, width, lead=Content.styled(f"{sign} ", style), follow="  "))
+        return wrap(words, width, lead=Content.styled(f"{sign} ", style), follow="  ")
+
+
+_NOUNS = {
+    NodeKind.SECTION: "chapter",
+    NodeKind.TEXT: "part",
+    NodeKind.LINK: "linked page",
+    NodeKind.FOLDER: "folder",
+    NodeKind.FILE: "document",
+}
+"""What people call the nodes at the top of a library."""
+_TITLES_MAX = 100
+_CHAPTERS_LINES_MAX = 2
+"""Maximum number of lines with the titles of chapters."""
+_LINE_END_LENGTH = 8
+"""Number of characters that may stay free at the end of a line."""
+_LIST_MARKER = Content.styled("› ", "bold $secondary")
+
+
+class WelcomeView(ContentView):
+    """What the chat shows before the first question."""
+
+    def __init__(self, library: Library, examples: tuple[str, ...], model: str, keys: Keymap) -> None:
+        super().__init__(id="welcome")
+        self._examples = examples
+        self._model = model
+        self._keys = keys
+        self.show_library(library)
+
+    def show_library(self, library: Library) -> None:
+        """Describe a document, or another version of it: what it consists of, and the first titles at its top."""
+        root, columns = library.root, library.root.columns
+        rows = [root.rows_by_id[one] for one in root.list_children(-1 if root.title_row is None else root.title_row)]
+        counted = Counter(columns.kinds[row] for row in rows)
+        parts = [format_count(counted[kind], noun) for kind, noun in _NOUNS.items() if counted[kind]]
+        if root.page_starts:
+            parts.append(format_count(len(root.page_starts), "page"))
+        elif not library.unloaded_files:
+            tokens = sum(estimate_row_tokens(document, 0, len(document.columns)) for document in library.documents)
+            parts.append(f"~{format_tokens(tokens)} tokens")
+        titled = [row for row in rows if columns.kinds[row] not in (NodeKind.PREAMBLE, NodeKind.TEXT)]
+        titles = (strip_anchor(sanitise_line(columns.titles[row])) for row in titled[:_TITLES_MAX])
+        self._contents, self._chapters = ", ".join(parts), " · ".join(titles)
+        self.invalidate()
+
+    def show_model(self, model: str) -> None:
+        self._model = model
+        self.invalidate()
+
+    @override
+    def draw(self, width: int) -> list[Content]:
+        lines = wrap(Content(self._contents), width)
+        if self._chapters:
+            chapters = shorten(self._chapters, _CHAPTERS_LINES_MAX * (width - _LINE_END_LENGTH))
+            lines += wrap(Content.styled(chapters, "$muted"), width)
+        self.targets = [*map(ExampleTarget, self._examples)]
+        if self._examples:
+            lines += [Content(), Content.assemble(("Try", "bold $muted"), (" · ↑ takes one", "$muted"))]
+        for index, question in enumerate(self._examples):
+            row = self.attach(Content(sanitise_line(question)), index)
+            lines += wrap(row, width, lead=_LIST_MARKER, follow="  ")
+        role = "receives your questions and the sections it opens."
+        if self._model == OFFLINE:
+            role = "no key, no network; quotes passages but does not reason."
+        how = f"{self._keys.first_keys['global.choose_model']} changes it."
+        model = Content.assemble(
+            ("Model  ", "bold $muted"),
+            (sanitise_line(self._model), "bold"),
+            f" · {role} ",
+            (how, "$muted"),
+        )
+        return [*lines, Content(), *wrap(model, width)]

@@ -18,13 +18,14 @@ from roamtui.tui.run_styles import TARGET_META
 
 
 class ContentView(Widget):
-    """A widget that shows the result of `render_content`, and its targets, which keys and clicks choose."""
+    """A widget that shows the lines that `draw` returns, and its targets, which keys and clicks choose."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
-        self._laid_out: tuple[int, Content] | None = None
+        self._drawn: tuple[int, list[Content]] | None = None
+        """The width and the lines."""
         self.targets: list[Target] = []
-        """The targets, in order. `render_content` attaches each to its words by its index."""
+        """The targets, in order. `draw` attaches each to its words by its index."""
         self.selected: int | None = None
         """Index of the selected target."""
 
@@ -41,45 +42,35 @@ class ContentView(Widget):
         linked = content.stylize(Style.from_meta({TARGET_META: index}))
         return linked.stylize(_SELECTED_STYLE) if shows_selection and index == self.selected else linked
 
-    def render_content(self, width: int) -> Content:
-        """Lay out the content in lines of at most `width` cells."""
+    def draw(self, width: int) -> list[Content]:
+        """Draw the content as lines of at most `width` cells."""
         raise NotImplementedError
 
     def invalidate(self) -> None:
-        """Lay out the content again after a change."""
-        self._laid_out = None
+        """Draw the content again after a change."""
+        self._drawn = None
         self.refresh(layout=True)
+
+    def _get_lines(self, width: int) -> list[Content]:
+        if self._drawn is None or self._drawn[0] != width:
+            self._drawn = (width, self.draw(max(1, width)))
+        return self._drawn[1]
 
     @property
     def selected_lines(self) -> range:
         """The lines of the selected target."""
-        content = self._get_content(self.size.width)
-        places = [
-            place
-            for start, end, style in content.spans
-            if not isinstance(style, str) and style.meta.get(TARGET_META) == self.selected
-            for place in (start, end)
-        ]
-        lines = [content.plain.count("\n", 0, place) for place in sorted(places)] or [0]
-        return range(lines[0], lines[-1] + 1)
+        wanted = Style.from_meta({TARGET_META: self.selected})
+        lines = self._get_lines(self.size.width)
+        found = [number for number, line in enumerate(lines) if any(span.style == wanted for span in line.spans)] or [0]
+        return range(found[0], found[-1] + 1)
 
     @override
     def render(self) -> Content:
-        return self._get_content(self.size.width)
-
-    @override
-    def get_content_width(self, container: Size, viewport: Size) -> int:
-        return container.width
+        return Content("\n").join(self._get_lines(self.size.width))
 
     @override
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        content = self._get_content(width)
-        return content.plain.count("\n") + 1 if content else 0
-
-    def _get_content(self, width: int) -> Content:
-        if self._laid_out is None or self._laid_out[0] != width:
-            self._laid_out = (width, self.render_content(max(1, width)))
-        return self._laid_out[1]
+        return len(self._get_lines(width))
 
     @on(events.Click)
     def _choose_clicked(self, event: events.Click) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from itertools import chain, groupby
+from textwrap import dedent
 from time import monotonic
 
+from msgspec import Struct
 from textual import events, on
-from textual.content import Content
+from textual.content import Content, Span
 from textual.selection import Selection
 from textual.style import Style
 from typing_extensions import override
 
 from roamtui.agent.answer import list_passages, list_unopened_hits, replies_with_passages
+from roamtui.agent.offline import find_statement
 from roamtui.conversation.events import (
     AnswerStreamed,
     Citation,
@@ -27,21 +33,35 @@ from roamtui.conversation.notices import Notice, NoticeSlot, Severity, list_endi
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_line, sanitise_text, shorten
+from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
+from roamtui.markdown.parser import read_markdown
+from roamtui.quotes.read import MARKED_ID
+from roamtui.quotes.recheck import resolve_citation
 from roamtui.quotes.verdicts import (
     QuoteChecker,
     Source,
     describe_source,
     format_verification,
+    list_path_titles,
     make_proof,
     strip_links,
 )
+from roamtui.search.passages import find_question_words
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, TargetSelected, wrap
-from roamtui.tui.chat.passages import Passages
 from roamtui.tui.labels import STEP, adapt_flags, describe_usage, format_full_path
-from roamtui.tui.run_styles import TARGET_META, add_code_background, render_run
+from roamtui.tui.reader.document_view import build_parser_context
+from roamtui.tui.run_styles import TARGET_META, add_code_background, render_line, render_run
 from roamtui.tui.status_line import format_key_hint
+
+_TEXT_WIDTH_MIN = 20
+_QUESTION_WORD_STYLE = "bold $secondary"
+"""Style of the question's words. Matches in Find are also underlined, but here, that would make text hard to read."""
+_GAP = Paragraph(words=(Words("⋯"),), start=0, end=0)
+"""Stands between two passages of a section."""
+_CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
+"""Matches a text that ends with a line that is not blank, so that what follows continues its block."""
 
 _QUESTION_LENGTH_MAX = 4_000
 """In characters. A question with a whole pasted page would push its answer out of view."""
@@ -81,8 +101,6 @@ class ExchangeView(ContentView):
         self._open_key = keys.first_keys["chat.open_and_ask"]
         self.answer = ""
         """The answer so far, as the model wrote it."""
-        self.proof = make_proof("", ())
-        """The quotes and citations of the answer that is shown, with their verdicts."""
         self.passages: Passages | None = None
         """The passages that are shown in place of an answer."""
         self.unopened: tuple[SearchHit, ...] = ()
@@ -139,7 +157,7 @@ class ExchangeView(ContentView):
         notices = [notice for event in exchange.events for notice in make_notices(event, library)]
         actions = [notice for notice in notices if notice.slot is NoticeSlot.ACTIVITY]
         if len(actions) > len(self._actions):
-            self._actions, self._status, self.answer, self._checker = actions, "", "", None
+            self._actions, self._status, self.answer, self._checker, self.selected = actions, "", "", None, None
             self.invalidate()
         if exchange.stopped is None:
             return
@@ -155,12 +173,6 @@ class ExchangeView(ContentView):
             self._sources = [_format_source(*pair, self.answer) for pair in cited]
         self._is_folded = bool(self.passages or self.answer.strip())
         self.invalidate()
-
-    @property
-    def passage_ids(self) -> tuple[str, ...] | None:
-        """The sections of the passages that are shown in place of an answer, or None if a model answered."""
-        citations = self.exchange.citations
-        return None if self.passages is None else tuple(dict.fromkeys(citation.section_id for citation in citations))
 
     def fold_steps(self) -> bool:
         """Fold or unfold the actions of a finished exchange. Return false if it has none or is not finished."""
@@ -189,14 +201,13 @@ class ExchangeView(ContentView):
     @override
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text without the margins, which are part of the lines."""
-        selected = super().get_selection(selection)
-        return selected and (
-            "\n".join(line.rstrip().removeprefix(" ") for line in selected[0].split("\n")),
-            selected[1],
-        )
+        if (selected := super().get_selection(selection)) is None:
+            return None
+        text, end = selected
+        return "\n".join(line.rstrip().removeprefix(" ") for line in text.split("\n")), end
 
     @override
-    def render_content(self, width: int) -> Content:
+    def draw(self, width: int) -> list[Content]:
         started, room = monotonic(), max(1, width - 2)
         self.targets, self._is_drawing_due = [], False
         question = wrap(self._question, room, lead=Content.styled("❯ ", "bold $secondary"), follow="  ")
@@ -215,7 +226,7 @@ class ExchangeView(ContentView):
                 self.answer_line = len(lines) + 1 if answer else None
             lines += [Content(), *(" " + line for line in part)] if part else []
         self._drawing_seconds = monotonic() - started
-        return Content("\n").join(lines)
+        return lines
 
     def _draw_steps(self, width: int) -> list[Content]:
         """Draw the actions, oldest first, and what happens now. Once the exchange has ended, a summary comes first."""
@@ -223,7 +234,11 @@ class ExchangeView(ContentView):
         has_usage = bool(exchange.usage.input_tokens or exchange.usage.output_tokens)
         if exchange.stopped is not None and (self._actions or has_usage):
             sign = ("▸" if self._is_folded else "▾") if self._actions else "·"
-            summary = Content.assemble((f"{sign} ", "$accent"), _count_steps(exchange))
+            searches = sum(isinstance(event, SectionsSearched) for event in exchange.events)
+            searched = f"searched {'once' if searches == 1 else f'{searches} times'}, " if searches else ""
+            batches = [event.opened_ids for event in exchange.events if isinstance(event, SectionsExpanded)]
+            opened = format_count(len(set(chain(*batches))), "section") if any(batches) else "no sections"
+            summary = Content.assemble((f"{sign} ", "$accent"), f"{searched}opened {opened}")
             if has_usage:
                 summary += f" · {describe_usage(exchange.usage, is_short=self._is_folded)}"
             problems = sum(notice.severity is not Severity.INFO for notice in self._actions)
@@ -250,9 +265,9 @@ class ExchangeView(ContentView):
         if not self.answer.strip() or (self._checker is None and self.exchange.stopped is None):
             return []
         citations = self.exchange.citations if self._checker is None else self._checker.cite(self.answer)
-        self.proof = make_proof(self.answer, citations)
-        markdown = self.proof.markdown
-        marks = [self.proof.marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links]
+        proof = make_proof(self.answer, citations)
+        markdown = proof.markdown
+        marks = [proof.marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links]
         first, first_id = len(self.targets), citations[0].section_id if citations else None
         for link, mark in zip(markdown.links, marks, strict=True):
             if mark is None:
@@ -272,7 +287,7 @@ class ExchangeView(ContentView):
                 if mark is not None:
                     words = Content.styled(run.text, f"bold {_QUOTE_STYLES[mark.verdict]}")
                 elif quote is not None:
-                    state = self.proof.quotes[quote].state
+                    state = proof.quotes[quote].state
                     line_style = "strike" if state is QuoteState.NOT_FOUND else "underline"
                     words = words.stylize(f"{line_style} {_QUOTE_STYLES[state]}")
                 parts.append(words if link_number is None else self.attach(words, first + link_number))
@@ -292,7 +307,7 @@ class ExchangeView(ContentView):
             number = Content.styled(f"{index + 1:>{indent - 1}} ", "bold $accent")
             lines += wrap(self.attach(source, self.cited[index]), width, lead=number, follow=" " * indent)
         parts = []
-        has_outcome = exchange.stopped is not None and self.passage_ids != ()
+        has_outcome = exchange.stopped is not None and (self.passages is None or bool(exchange.citations))
         for text, severity in list_endings(exchange) if has_outcome else ():
             sign = "✗ " if severity is Severity.ERROR else ""
             parts.append(Content.styled(f"{sign}{adapt_flags(sanitise_line(text))}", _STYLES[severity]))
@@ -305,15 +320,6 @@ class ExchangeView(ContentView):
             outcome = Content(" · ").join(parts).stylize_before("$muted")
             lines += [*([Content()] if lines else []), *wrap(outcome, width)]
         return lines
-
-
-def _count_steps(exchange: Exchange) -> str:
-    """Return how often the model searched and how many sections it opened, in a few words."""
-    searches = sum(isinstance(event, SectionsSearched) for event in exchange.events)
-    batches = [event for event in exchange.events if isinstance(event, SectionsExpanded)]
-    opened = {section_id for batch in batches for section_id in batch.opened_ids}
-    searched = f"searched {'once' if searches == 1 else f'{searches} times'}, " if searches else ""
-    return f"{searched}opened {format_count(len(opened), 'section') if opened else 'no sections'}"
 
 
 def _format_source(citation: Citation, source: Source, answer: str) -> Content:
@@ -330,3 +336,113 @@ def _format_source(citation: Citation, source: Source, answer: str) -> Content:
         (source.place, style),
         (f" “{shorten(quote, _QUOTE_LENGTH)}”" if quote not in strip_links(answer) else "", "italic"),
     )
+
+
+class _Card(Struct, frozen=True, kw_only=True):
+    path: tuple[str, ...]
+    """Titles down to the section."""
+    place: str
+    """Page or lines."""
+    statement: str = ""
+    """The words of the passage that are likeliest to answer, if they stand out."""
+    blocks: Sequence[Block] = ()
+    """The whole passage. It folds if there is a statement."""
+
+
+class Passages:
+    """A numbered card for each section: path, place and the likeliest statement, below which the whole passage unfolds.
+
+    The words of the question are in bold. If there are no passages, a sentence says so above the nearest sections.
+    """
+
+    def __init__(self, exchange: Exchange, library: Library, ask_key: str) -> None:
+        """Show the passages of an exchange, or the nearest sections. `ask_key` is the key that asks a model."""
+        self._ask_key = ask_key
+        self._missing = ""
+        """A sentence that says that there is no passage, or empty."""
+        self._unfolded: set[int] = set()
+        """Indexes of the cards whose whole passages are shown."""
+        passages = list_passages(exchange)
+        self._words = find_question_words(exchange.question, [passage.quote or "" for passage in passages])
+        if passages:
+            by_section = groupby(passages, key=lambda passage: passage.section_id)
+            sections = [[*found] for _, found in by_section]
+            self._cards = [_make_card(found, exchange.question, library) for found in sections]
+            self.targets = tuple(SectionTarget(one.section_id, one) for one, *_ in sections)
+        else:
+            self._missing, _, nearest = exchange.answer.partition("\n\n")
+            ids = [section_id for section_id in MARKED_ID.findall(nearest) if section_id in library]
+            paths = (format_full_path(library, section_id).split(STEP) for section_id in ids)
+            self._cards = [_Card(path=tuple(path), place="") for path in paths]
+            self.targets = tuple(map(SectionTarget, ids))
+
+    def fold(self, *cards: int) -> bool:
+        """Fold or unfold the passages of cards, or of all. Return false if none has more."""
+        chosen = {index for index in cards or range(len(self._cards)) if self._cards[index].statement}
+        self._unfolded = self._unfolded - chosen if chosen <= self._unfolded else self._unfolded | chosen
+        return bool(chosen)
+
+    def draw(self, view: ContentView, first: int, width: int) -> list[Content]:
+        """Draw the cards in a view, whose targets from `first` on belong to them."""
+        lines, room = wrap(self._draw_lead(), width), max(_TEXT_WIDTH_MIN, width - 2)
+        for index, card in enumerate(self._cards):
+            if card.blocks or not index:
+                lines.append(Content())
+            *above, own = card.path
+            place = f" · {card.place}" if card.place else ""
+            path = "".join(f"{one}{STEP}" for one in above)
+            head = view.attach(Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted")), first + index)
+            lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
+            shown = wrap(Content.styled(card.statement, "bold"), room) if card.statement else []
+            if not card.statement or index in self._unfolded:
+                layout = MarkdownLayout(width=room, can_scroll=False)
+                layout.add_blocks(card.blocks)
+                shown += [*([Content()] if shown else []), *(render_line(line, room) for line in layout.lines)]
+            bar = Content.styled("│ ", "$accent" if first + index == view.selected else "$foreground 30%")
+            for line in shown:
+                spans = [Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in self._words.locate(line.plain)]
+                lines.append(bar + view.attach(line.add_spans(spans), first + index, shows_selection=False))
+            if card.statement:
+                fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")
+                lines.append(bar + fold.stylize(Style.from_meta({"@click": f"fold_passages({index})"})))
+        return lines
+
+    def _draw_lead(self) -> Content:
+        ask = Content.styled("in this pane, ", "$muted") + format_key_hint(self._ask_key, "asks one")
+        if not self._missing:
+            count = format_count(len(self._cards), "passage")
+            return Content.assemble((count, "bold $muted"), (" · no model has read them · ", "$muted"), ask)
+        kind, colon, reason = self._missing.partition(":")
+        lead = Content.assemble((f"{kind}{colon}", "bold $text-warning"), sanitise_text(reason))
+        nearest = "Nearest titles" if self._cards else "No title is near it"
+        return Content.assemble(lead, ("\n" + nearest, "bold $muted"), (" · no model has looked · ", "$muted"), ask)
+
+
+def _make_card(passages: Sequence[Citation], question: str, library: Library) -> _Card:
+    citation = passages[0]
+    source = describe_source(citation, library)
+    path = list_path_titles(citation, library.title) or [source.title]
+    if source.document and not citation.doc:
+        path.insert(0, source.document)
+    statement = find_statement(question, [passage.quote or "" for passage in passages])
+    blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
+    return _Card(path=tuple(path), place=source.place, statement=statement, blocks=blocks)
+
+
+def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:
+    """Parse a passage with what its first line needs: its indent, the head of its table, or the fence of its code."""
+    quote, span = passage.quote or "", resolve_citation(passage, library)
+    if span is None:  # the document has changed
+        return read_markdown(quote).blocks
+    doc, start = span.doc, span.start
+    text, section_id = library.documents_by_key[doc].text, library.section_at(doc, start)
+    first = start if section_id is None else library.node(section_id).own_content_span.start
+    above = text[first:start].rstrip(" \t")
+    line_start = first + len(above)
+    is_inside_line = above != "" and above[-1] not in "\r\n"
+    markdown = quote if is_inside_line else text[line_start:start] + quote
+    context = ""
+    if _CONTINUED.search(above):
+        context = build_parser_context(text, first, line_start, "")
+        markdown = markdown if context else dedent(markdown)
+    return read_markdown(context + markdown).blocks

@@ -27,10 +27,10 @@ from roamtui.document.node import Span
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import SectionTarget
+from roamtui.tui.chat.question_area import QuestionArea
 from roamtui.tui.context import ImageMode, TuiOptions
 from roamtui.tui.labels import format_ancestors, format_library_size
 from roamtui.tui.messages import ReadingPositionChanged
-from roamtui.tui.panes.question_area import QuestionArea
 from roamtui.tui.status_line import format_key_hint
 from roamtui.tui.tree.outline_tree import OutlineTree
 
@@ -280,7 +280,7 @@ class PaneSwitcher(Horizontal):
 
     def _get_adjacent(self, direction: int) -> Scope:
         """Return where the next (1) or previous (-1) step of the tab key leads, wrapping around."""
-        is_log_empty = self._log_view.current is None and not self._log_view.has_targets
+        is_log_empty = self._log_view.current is None and not self._log_view.list_targets()
         skipped = {Scope.CHAT: is_log_empty, Scope.READER: self._reader.section_id is None}
         order = (Scope.TREE, Scope.CHAT, Scope.INPUT, Scope.READER)
         stops = [scope for scope in order if not skipped.get(scope)]

@@ -21,9 +21,9 @@ from roamtui.conversation.state import AskOptions
 from roamtui.models.base import OFFLINE
 from roamtui.models.recorded import RECORDED
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.chat.chat_log import ChatLog
+from roamtui.tui.chat.chat_log import ChatLog, WelcomeView
 from roamtui.tui.chat.content_view import ExampleTarget, LinkTarget, SectionTarget, TargetActivated, TargetSelected
-from roamtui.tui.chat.welcome import WelcomeView
+from roamtui.tui.chat.question_area import QuestionArea, QuestionBox
 from roamtui.tui.context import AppContext
 from roamtui.tui.labels import adapt_flags, format_error
 from roamtui.tui.messages import (
@@ -34,7 +34,6 @@ from roamtui.tui.messages import (
     make_section_command,
 )
 from roamtui.tui.panes.panes import PaneSwitcher, ReaderPane, TreePane
-from roamtui.tui.panes.question_area import QuestionArea, QuestionBox
 from roamtui.tui.reloader import Reloader
 from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine
 
@@ -244,10 +243,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.warn_if_busy():
             return
         if event.is_edited:
-            self.questions.edit_last()
             self.panes.focus_scope(Scope.INPUT)
-        elif not event.needs_model or self.agent.model.name != OFFLINE or await self._choose_model():
-            self.questions.ask_again(event.number, event.open_first)
+        if not event.needs_model or self.agent.model.name != OFFLINE or await self._choose_model():
+            self.questions.ask_again(event.number, event.open_first, is_edited=event.is_edited)
 
     def action_ask_about(self) -> None:
         if self.panes.scope is Scope.CHAT and self.chat_log.request_model():

@@ -82,8 +82,8 @@ def test_a_quote_has_the_style_of_its_verdict_and_its_mark_a_sign() -> None:
         citations.append(
             Citation(section_id="a8a96034", quote=quote, state=state, start=start, end=end, marks=(end + 1,))
         )
-    content = make_view(text, *citations).render_content(80)
-    assert content.plain.splitlines()[2] == ' So "one" [1 ✓]. But "two" [2 !]. Or "six" [3 ✗].'
+    content = make_view(text, *citations).draw(80)[2]
+    assert content.plain == ' So "one" [1 ✓]. But "two" [2 !]. Or "six" [3 ✗].'
     assert styles_of(content, '"one"') == {"underline", "$text-success"}
     assert styles_of(content, '"two"') == {"underline", "$text-warning"}
     assert styles_of(content, '"six"') == {"strike", "$text-error"}
@@ -104,7 +104,7 @@ def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
         cite(FEES, "five", line=5),
         cite(LATE, "four", QuoteState.NOT_FOUND),
     )
-    assert view.render_content(100).plain.splitlines()[-6:] == [
+    assert [line.plain for line in view.draw(100)[-6:]] == [
         " Sources  4 quotes: 3 where cited, 1 nowhere",
         "  1 ✓ a.md › Fees · line 3",
         "  2 a.md › Late · line 8",
@@ -118,7 +118,7 @@ def test_a_quote_of_another_section_says_where_its_words_are_and_leads_there() -
     span = Span(doc="", start=27, end=32)
     citation = replace(cite(FEES, "Three", QuoteState.ELSEWHERE, line=7), span=span, doc="")
     view = make_view('"Three"', citation)
-    assert view.render_content(80).plain.splitlines()[-1] == "  1 ! Fees · these words stand in Late, line 7"
+    assert view.draw(80)[-1].plain == "  1 ! Fees · these words stand in Late, line 7"
     assert view.targets[-1] == SectionTarget(LATE, citation)
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from msgspec import Struct
 from msgspec.structs import replace
 from textual import events, on
-from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 from textual.content import Content
 from textual.message import Message
@@ -18,7 +17,7 @@ from textual.worker import Worker
 from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.state import AskOptions, Exchange
+from roamtui.conversation.state import AskOptions
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.labels import format_full_path
@@ -121,14 +120,14 @@ class QuestionArea(Container):
         self, box: QuestionBox, conversation: Conversation, keys: Keymap, ask: Callable[[str, AskOptions], Worker[None]]
     ) -> None:
         """Ask the questions that are typed into `box`."""
-        super().__init__(id="ask")
+        self._sent_line = Static(id="queued")
+        self._sent_line.display = False
+        self._frame = Horizontal(Static(Content("❯"), id="prompt"), box, id="ask-frame")
+        super().__init__(self._sent_line, self._frame, id="ask")
         self.box = box
         self._conversation = conversation
         self._keys = keys
         self._ask = ask
-        self._sent_line = Static(id="queued")
-        self._sent_line.display = False
-        self._frame = Horizontal(Static(Content("❯"), id="prompt"), box, id="ask-frame")
         self._options = AskOptions()
         self._worker: Worker[None] | None = None
         """Answers the question that became part of the conversation last."""
@@ -136,11 +135,6 @@ class QuestionArea(Container):
         """The question that was sent and is not part of the conversation yet, for example while another is answered."""
         self.table_question = ""
         """The last question, if a table would answer it for each document."""
-
-    @override
-    def compose(self) -> ComposeResult:
-        yield self._sent_line
-        yield self._frame
 
     @property
     def is_asking(self) -> bool:
@@ -157,18 +151,6 @@ class QuestionArea(Container):
         self._frame.border_title = Content(label)
         return previous
 
-    def _make_retry_options(self, exchange: Exchange) -> AskOptions:
-        """Return the options to ask a question again, about the same section if the document still has it."""
-        return AskOptions(
-            replaces=exchange, within=exchange.within if exchange.within in self._conversation.state.library else None
-        )
-
-    def edit_last(self) -> None:
-        """Put the last question into the box. The edited question will replace it."""
-        exchange = self._conversation.state.exchanges[-1]
-        self._set_options(self._make_retry_options(exchange))
-        self.box.fill(exchange.question)
-
     def ask_about_section(self, section_id: str | None, selected: str = "") -> None:
         """Limit the next question to one section. If text is selected there, begin the question with it as a quote."""
         self._set_options(AskOptions(within=section_id))
@@ -184,8 +166,9 @@ class QuestionArea(Container):
 
     def note_asked(self, question: str) -> None:
         """Note that a question has become part of the conversation."""
-        if (sent := self._pop_sent()) is not None:
-            self._worker = sent.worker
+        if self._sent is not None:
+            self._worker, self._sent = self._sent.worker, None
+            self._show_sent()
         library = self._conversation.state.library
         has_several = library.root.columns.has_files or len(library.sources) > 1
         self.table_question = question if has_several and _ABOUT_EACH.match(question) else ""
@@ -222,29 +205,33 @@ class QuestionArea(Container):
 
     def take_back(self) -> bool:
         """Put the waiting question back into the box, before any text typed meanwhile. Return whether there was one."""
-        if (sent := self._pop_sent()) is None:
+        sent, self._sent, typed = self._sent, None, self.box.text
+        if sent is None:
             return False
+        self._show_sent()
         sent.worker.cancel()
-        typed = self.box.text
         self.box.fill(f"{sent.question}\n{typed}" if typed else sent.question)
         if not typed:
             self.ask_about_section(sent.options.within)
         return True
 
-    def _pop_sent(self) -> _SentQuestion | None:
-        sent, self._sent = self._sent, None
-        self._show_sent()
-        return sent
-
-    def ask_again(self, number: int, open_first: tuple[str, ...] = ()) -> None:
-        """Ask question `number` again, after opening the sections `open_first`.
+    def ask_again(self, number: int, open_first: tuple[str, ...] = (), *, is_edited: bool = False) -> None:
+        """Ask question `number` again, after opening the sections `open_first` or after the person has edited it.
 
         If it was the last question, the new answer replaces the old one. Otherwise, it becomes a new question.
         """
-        exchanges = self._conversation.state.exchanges
+        exchanges, library = self._conversation.state.exchanges, self._conversation.state.library
         exchange = exchanges[number - 1]
-        options = replace(self._make_retry_options(exchange), open_first=open_first)
-        self._send(exchange.question, options if number == len(exchanges) else replace(options, replaces=None))
+        options = AskOptions(
+            replaces=exchange if number == len(exchanges) else None,
+            within=exchange.within if exchange.within in library else None,
+            open_first=open_first,
+        )
+        if is_edited:
+            self._set_options(options)
+            self.box.fill(exchange.question)
+        else:
+            self._send(exchange.question, options)
 
     def stop(self) -> None:
         """Stop the current answer. A waiting question returns to the box."""
