@@ -11,9 +11,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from roamtui.conversation.events import Usage
-from roamtui.document.document import hash_text
+from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError

@@ -51,8 +51,8 @@ from roamtui.conversation.events import (
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question, shrink_transcript
 from roamtui.conversation.state import AskOptions, Exchange
 from roamtui.conversation.update import ExpandSections
+from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.document.parallel import run_in_thread
 from roamtui.document.plain import shorten
 from roamtui.document.text import estimate_tokens

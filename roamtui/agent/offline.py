@@ -25,9 +25,8 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import AnswerStreamed, Step, StepRecorded, ToolCall, ToolFinished, ToolUse
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.document.node import Span
 from roamtui.document.plain import sanitise_line
-from roamtui.document.text import estimate_tokens, split_pages
+from roamtui.document.text import Span, estimate_tokens, split_pages
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_path
 from roamtui.outline.structure import find_unread_pages

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from roamtui.conversation.events import SearchHit, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import estimate_delivery_tokens
+from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind, Span
-from roamtui.document.text import Bounds, add_delivered, estimate_tokens, subtract_bounds, subtract_delivered
+from roamtui.document.text import Bounds, Span, add_delivered, estimate_tokens, subtract_bounds, subtract_delivered
 from roamtui.errors import RoamtuiError
 from roamtui.outline.expansion import insert_marks, list_id_marks
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, escape, format_node_title, format_size

@@ -31,9 +31,8 @@ from roamtui.conversation.update import (
     make_close_events,
     open_without_text,
 )
-from roamtui.document.node import Span
 from roamtui.document.plain import sanitise_text
-from roamtui.document.text import Bounds, estimate_tokens, merge_bounds, subtract_delivered
+from roamtui.document.text import Bounds, Span, estimate_tokens, merge_bounds, subtract_delivered
 from roamtui.outline.expansion import render_open_section
 from roamtui.outline.labels import format_path
 

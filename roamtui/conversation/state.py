@@ -48,10 +48,10 @@ from roamtui.conversation.events import (
     TransientEvent,
     Usage,
 )
+from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, LibrarySource
-from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.text import Bounds, add_delivered, merge_bounds
+from roamtui.document.text import Bounds, Span, add_delivered, merge_bounds
 
 OPEN_TOKENS_DEFAULT = 32_000
 """Default budget, in tokens, for the section text that stays open between questions."""

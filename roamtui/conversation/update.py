@@ -21,9 +21,8 @@ from roamtui.conversation.events import (
     SectionsExpanded,
 )
 from roamtui.conversation.state import ConversationState
-from roamtui.document.document import hash_text
+from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.document.text import PAGE_TOKENS, add_delivered, estimate_tokens
 from roamtui.outline.expansion import format_no_room, render_section
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title

@@ -13,10 +13,9 @@ from itertools import chain, count
 
 from msgspec.structs import replace
 
-from roamtui.document.document import Document, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import LISTING_KEY, Library, LibrarySource, make_short_name
 from roamtui.document.loader import Loader, add_loader, load_files, make_error_document
-from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError
 from roamtui.sources.listing import format_names
 

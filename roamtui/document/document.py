@@ -7,14 +7,33 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from functools import cached_property
 from hashlib import blake2b
 from itertools import accumulate, pairwise
 
 from msgspec import Struct
 
-from roamtui.document.node import NodeKind
 from roamtui.document.text import compute_line_starts, estimate_tokens
+
+
+class NodeKind(StrEnum):
+    """Kind of a node."""
+
+    SECTION = "section"
+    """A heading and the text below it."""
+    PREAMBLE = "preamble"
+    """Text before the first heading; front matter belongs to it."""
+    TEXT = "text"
+    """A group of paragraphs in a document without headings."""
+    LINK = "link"
+    """A page that is fetched when it is opened."""
+    FILE = "file"
+    FOLDER = "folder"
+
+
+LOADED_ON_DEMAND = frozenset({NodeKind.FILE, NodeKind.LINK})
+"""Kinds of nodes whose document is loaded only when it is needed."""
 
 
 class NodeRow(Struct, frozen=True):

@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.document.document import Document, hash_text, make_node_id
-from roamtui.document.node import LOADED_ON_DEMAND, NodeKind, Span
+from roamtui.document.document import LOADED_ON_DEMAND, Document, NodeKind, hash_text, make_node_id
 from roamtui.document.plain import sanitise_line
+from roamtui.document.text import Span
 from roamtui.errors import UnknownSectionError
 from roamtui.sources.listing import format_name, format_names, split_sources
 from roamtui.sources.read import is_path

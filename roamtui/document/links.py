@@ -10,9 +10,9 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from msgspec import Struct
 
-from roamtui.document.document import make_anchor
+from roamtui.document.document import NodeKind, make_anchor
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind, Span
+from roamtui.document.text import Span
 from roamtui.sources.pictures import DocumentFile, locate_document
 from roamtui.sources.web.urls import resolve_href
 

@@ -18,9 +18,8 @@ from itertools import groupby
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.document.document import Columns, Document, NodeRow, build_columns
+from roamtui.document.document import Columns, Document, NodeKind, NodeRow, build_columns
 from roamtui.document.headings import parse_title, restore_offsets, scan_headings
-from roamtui.document.node import NodeKind
 from roamtui.document.plain import make_title_from_url, sanitise_line, shorten
 from roamtui.document.text import find_body_start, measure_front_matter, normalise_line_ends
 from roamtui.markdown.blocks import Block, Emphasis, Heading, Inline, Link, List, Paragraph, Quote

@@ -12,9 +12,8 @@ from weakref import finalize
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.document.document import Document, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library, Node
-from roamtui.document.node import NodeKind
 from roamtui.document.parallel import run_parallel
 from roamtui.document.parse import parse_source_text
 from roamtui.document.web_loader import open_web_source, parse_page

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from roamtui.document.document import Columns, Document, NodeRow, build_columns, nest_levels
+from roamtui.document.document import Columns, Document, NodeKind, NodeRow, build_columns, nest_levels
 from roamtui.document.headings import HeadingTable, restore_offsets, scan_headings
-from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import find_body_start, measure_front_matter, normalise_line_ends
 from roamtui.markdown.inline import extract_words

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from operator import mul
 
-from roamtui.document.node import Span
+from msgspec import Struct
 
 Bounds = tuple[int, int]
 """Offsets of the first character, and of the character after the last."""
@@ -25,6 +25,18 @@ _BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[ \t]*(?>\r\n|\r|\n)+")
 _FRONT_OPENING = re.compile(r"---[ \t]*\n(?!\n)")
 _FRONT_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _LETTER, _DIGIT, _SPACE, _END, _NON_ASCII, _OTHER = range(6)
+
+
+class Span(Struct, frozen=True, kw_only=True):
+    """A range of the text of document `doc`: the characters from `start` up to `end` (exclusive)."""
+
+    doc: str
+    start: int
+    end: int
+
+    def get_part(self, start: int, end: int) -> Span:
+        """Return a part of the range. Both offsets are counted from the start of the range."""
+        return Span(doc=self.doc, start=self.start + start, end=self.start + end)
 
 
 def compute_line_starts(text: str) -> array[int]:

@@ -9,9 +9,8 @@ from urllib.parse import urljoin, urlsplit
 
 from msgspec.structs import replace
 
-from roamtui.document.document import Document
+from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_source_text
 from roamtui.document.plain import make_title_from_url
 from roamtui.errors import SourceError

@@ -17,11 +17,12 @@ from itertools import takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library, Node
-from roamtui.document.node import LOADED_ON_DEMAND, NodeKind, Span
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import (
     Delivered,
+    Span,
     add_delivered,
     estimate_tokens,
     format_tokens,

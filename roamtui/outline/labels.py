@@ -9,10 +9,10 @@ from itertools import islice
 
 from msgspec.structs import replace
 
+from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, Node
-from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import sanitise_line, shorten, strip_anchor
-from roamtui.document.text import format_tokens, measure_front_matter, normalise_line_ends
+from roamtui.document.text import Span, format_tokens, measure_front_matter, normalise_line_ends
 from roamtui.markdown.inline import strip_tags
 
 WHOLE_TOKENS_MAX = 3_000

@@ -14,8 +14,8 @@ from itertools import count, takewhile
 
 from msgspec import Struct, field
 
+from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, Node
-from roamtui.document.node import NodeKind
 from roamtui.document.plain import shorten
 from roamtui.document.text import estimate_tokens
 from roamtui.outline.labels import (

@@ -12,8 +12,8 @@ from itertools import accumulate
 
 from msgspec import Struct
 
+from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
 from roamtui.document.text import format_tokens, measure_front_matter, normalise_line_ends
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_and_heading, format_node_title, has_own_text

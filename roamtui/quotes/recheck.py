@@ -26,9 +26,8 @@ from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.notes import Note
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.document.node import Span
 from roamtui.document.plain import escape_json, sanitise_line
-from roamtui.document.text import Bounds
+from roamtui.document.text import Bounds, Span
 from roamtui.outline.structure import get_canonical_id
 from roamtui.quotes.find import find_quote, normalise_markdown, widen_to_numbers
 from roamtui.quotes.read import MARK, read_answer

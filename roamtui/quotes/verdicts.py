@@ -18,9 +18,8 @@ from msgspec.structs import replace
 from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.document.node import Span
 from roamtui.document.plain import format_count, sanitise_line, strip_anchor
-from roamtui.document.text import Bounds, merge_bounds
+from roamtui.document.text import Bounds, Span, merge_bounds
 from roamtui.markdown.blocks import Markdown
 from roamtui.outline.expansion import strip_ids
 from roamtui.outline.labels import format_node_title

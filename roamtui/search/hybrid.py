@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError
 from roamtui.search.base import Hit, Progress, Ranking, RetrievalOptions, Searcher, SearchMode, SearchServices
 from roamtui.search.index import IndexLocation

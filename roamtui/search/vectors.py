@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
+from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.search.base import Embedder, Progress, VectorArray, VectorRows
 
 _PATH_LENGTH_MAX = 200

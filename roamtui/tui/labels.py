@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from roamtui.conversation.events import Usage
+from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.document.plain import format_count, sanitise_line
 from roamtui.document.text import format_tokens
 from roamtui.errors import RoamtuiError

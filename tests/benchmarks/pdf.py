@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from roamtui.document.node import NodeKind
+from roamtui.document.document import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.converters import Format

@@ -13,9 +13,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
-from roamtui.document.node import NodeKind
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.recheck import Claim, ClaimStatus, recheck
 from roamtui.sources.read import RawText

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 
-from roamtui.document.document import Document
+from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library, Node
-from roamtui.document.node import NodeKind
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 

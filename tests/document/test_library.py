@@ -8,9 +8,8 @@ from itertools import permutations
 import pytest
 
 from roamtui.document import document as module
-from roamtui.document.document import Document, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.errors import UnknownSectionError
 

@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from roamtui.document.document import Document
+from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library, Node
-from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.sources.read import RawText
 from tests.document.invariants import assert_is_lossless, assert_is_nested, list_nodes, read_sections

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from roamtui.document.node import NodeKind
+from roamtui.document.document import NodeKind
 from roamtui.document.parse import group_paragraphs, parse_document
 from tests.document.block_texts import markdown_texts
 from tests.document.invariants import (

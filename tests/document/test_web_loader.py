@@ -9,10 +9,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from roamtui.document.document import Document
+from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, LoadingOptions, open_sources
-from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_source_text
 from roamtui.document.web_loader import parse_page
 from roamtui.errors import UsageError

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from roamtui.conversation.events import Citation, StopReason
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.document.node import Span
 from roamtui.document.parse import parse_document
+from roamtui.document.text import Span
 from roamtui.export.markdown import render_markdown
 from roamtui.export.table import render_markdown_table
 from roamtui.quotes.find import find_quote

@@ -19,10 +19,10 @@ from roamtui.conversation.events import (
 from roamtui.conversation.library_sync import reload_state, resume_state
 from roamtui.conversation.question_flow import begin_question, finish_question
 from roamtui.conversation.update import ExpandSections, update
-from roamtui.document.document import Document, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind, Span
 from roamtui.document.parse import parse_document, parse_source_text
+from roamtui.document.text import Span
 from roamtui.sources.read import RawText
 from tests.conversation.conversations import PROMPT_CONTEXT, Recorder
 

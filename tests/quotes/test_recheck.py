@@ -9,7 +9,7 @@ import pytest
 from roamtui.conversation.notes import Note, make_note
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
-from roamtui.document.node import Span
+from roamtui.document.text import Span
 from roamtui.quotes.recheck import (
     Claim,
     ClaimStatus,

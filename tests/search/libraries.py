@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from roamtui.document.document import Document, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.search.keyword import KeywordSearcher
 

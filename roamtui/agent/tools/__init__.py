@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
-from roamtui.document.node import Span
+from roamtui.document.text import Span
 from roamtui.models.base import ToolSpec
 from roamtui.outline.structure import resolve_name
 from roamtui.search.base import Searcher

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from roamtui.agent.prompt import DOCUMENTS_DESCRIPTION
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
-from roamtui.document.node import NodeKind
+from roamtui.document.document import NodeKind
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import (
     OPENING_LENGTH,

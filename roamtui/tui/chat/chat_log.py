@@ -27,10 +27,10 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import Exchange
+from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import format_count, sanitise_line, sanitise_text, shorten, strip_anchor
-from roamtui.document.text import format_tokens
+from roamtui.document.text import Span, format_tokens
 from roamtui.export.markdown import format_source_line
 from roamtui.models.base import OFFLINE
 from roamtui.quotes.recheck import resolve_citation

@@ -16,6 +16,7 @@ from typing_extensions import override
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command, ReadSection
+from roamtui.document.document import NodeKind
 from roamtui.document.links import (
     DeadLink,
     FileLink,
@@ -25,7 +26,7 @@ from roamtui.document.links import (
     locate_section,
     resolve_link,
 )
-from roamtui.document.node import NodeKind, Span
+from roamtui.document.text import Span
 from roamtui.editor import build_editor_command, find_editor
 from roamtui.markdown.blocks import Link
 from roamtui.quotes.recheck import CitedPassage, find_cited_passage

@@ -15,9 +15,8 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from roamtui.document.document import Document
+from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.document.text import compute_line_starts, measure_front_matter, normalise_line_ends
 from roamtui.markdown.code import update_fence

@@ -16,8 +16,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from roamtui.document.document import Document
-from roamtui.document.node import Span
-from roamtui.document.text import subtract_bounds
+from roamtui.document.text import Span, subtract_bounds
 from roamtui.markdown.blocks import Link
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import (

@@ -23,9 +23,9 @@ from textual.style import Style
 from typing_extensions import override
 
 from roamtui.document.library import Library
-from roamtui.document.node import Span
 from roamtui.document.parse import parse_document
 from roamtui.document.plain import sanitise_line
+from roamtui.document.text import Span
 from roamtui.markdown.blocks import Link
 from roamtui.markdown.lines import Line, PictureLine
 from roamtui.sources.convert.drawing import PictureFile

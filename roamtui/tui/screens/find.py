@@ -16,8 +16,8 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.document.library import Library
-from roamtui.document.node import Span
 from roamtui.document.plain import format_count, sanitise_line
+from roamtui.document.text import Span
 from roamtui.outline.labels import format_node_title
 from roamtui.quotes.recheck import find_in_span
 from roamtui.search.terms import extract_query_terms, fold_term

@@ -16,8 +16,8 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.notes import NoteStore, make_note
-from roamtui.document.node import Span
 from roamtui.document.plain import sanitise_line, shorten
+from roamtui.document.text import Span
 from roamtui.errors import UsageError
 from roamtui.export.markdown import format_location, render_notes
 from roamtui.quotes.recheck import LocatedNote, cite_span, locate_notes

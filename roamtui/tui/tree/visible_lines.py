@@ -12,9 +12,8 @@ from enum import StrEnum
 
 from roamtui.conversation.events import SectionsExpanded
 from roamtui.conversation.state import ConversationState
-from roamtui.document.document import Document
+from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.document.text import format_tokens
 
 _BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ", "‥ "

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from roamtui.document.node import NodeKind
+from roamtui.document.document import NodeKind
 from roamtui.document.parse import parse_document
 
 _WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'

@@ -13,7 +13,7 @@ from textual.selection import Selection
 from typing_extensions import override
 
 from roamtui.document.library import Library
-from roamtui.document.node import Span
+from roamtui.document.text import Span
 from roamtui.markdown.blocks import Link
 from roamtui.tui.messages import ReadingPositionChanged
 from roamtui.tui.reader.lazy_lines import HighlightKind

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from roamtui.conversation.events import OpenSection, Origin
 from roamtui.conversation.state import ConversationState
-from roamtui.document.document import Document, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from tests.outline.documents import find_id
 
 HANDBOOK = """# Handbook

@@ -11,9 +11,8 @@ from rich.cells import cell_len
 
 from roamtui.conversation.events import ExpandResult, ExpandStatus, Origin, SectionsExpanded
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.document.document import Document, NodeRow, build_columns
+from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.tui.tree.outline_tree import OutlineTree
 from roamtui.tui.tree.visible_lines import VisibleLines
