@@ -43,7 +43,6 @@ from roamtui.conversation.events import (
     StepStarted,
     StopReason,
     ThinkingStreamed,
-    ToolCall,
     ToolFinished,
     ToolUse,
     Usage,
@@ -90,6 +89,9 @@ _INDEXED_AHEAD_MIN = 5_000
 """Minimum number of sections for indexing ahead. Indexing fewer takes no noticeable time."""
 
 
+_NO_STEP = Step(text="", uses=())
+
+
 class AgentOptions(Struct, frozen=True, kw_only=True):
     """Limits of one question."""
 
@@ -109,30 +111,15 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     """Spent or about to be spent, by the id of the conversation, if several agents share the spending limit."""
 
 
-class StepReply(Struct):
-    """The model's reply in one step, and the results of its tool calls so far."""
-
-    text: str = ""
-    calls: list[ToolCall] = field(default_factory=list)
-    uses: list[ToolUse] = field(default_factory=list)
-    """The calls that have run, with their results."""
-    reason: str = ""
-    """Why the reply ended, from `ReplyFinished`."""
-    usage: Usage = field(default_factory=Usage)
-    room_tokens: int = _WINDOW_TOKENS_DEFAULT
-    """Tokens that the request and its answer leave of the context window."""
-
-    def make_step(self, missing_result: str = CALL_NOT_RUN) -> Step:
-        """Return the reply as a step. `missing_result` becomes the result of each call that has not run."""
-        missing = (ToolUse(call=call, result=missing_result) for call in self.calls[len(self.uses) :])
-        return Step(text=self.text, uses=(*self.uses, *missing), usage=self.usage)
-
-
 class QuestionRun(Struct):
     """Progress of one question."""
 
-    reply: StepReply = field(default_factory=StepReply)
-    """The reply that is not recorded as a step yet."""
+    step: Step = _NO_STEP
+    """The reply that is not recorded yet. The result of a call says so until it has run."""
+    reason: str = ""
+    """Why the reply ended, from `ReplyFinished`."""
+    room_tokens: int = 0
+    """Tokens that the last request and its answer leave of the context window."""
     usage: Usage = field(default_factory=Usage)
     stopped: StopReason = StopReason.CANCELLED
     """Why it ended. The person has cancelled it unless the loop says something else."""
@@ -233,7 +220,8 @@ class Agent:
             if self.model.name == OFFLINE:
                 needs_certainty, run.usage = self.options.needs_certainty, Usage(cost_usd=0.0)
                 answer = read_offline(conversation, self.searcher, needs_certainty=needs_certainty)
-                run.reply.text, run.steps = await answer
+                text, run.steps = await answer
+                run.step = Step(text=text, uses=())
                 run.stopped = StopReason.ANSWERED
             else:
                 run.stopped = await self._run_steps(run)
@@ -241,11 +229,10 @@ class Agent:
             run.stopped, run.error = StopReason.ERROR, str(error)
         finally:
             if conversation.state.is_asking and len(conversation.state.exchanges) == number:
-                reply = run.reply
-                if reply.calls and run.stopped is StopReason.CANCELLED:
-                    conversation.fold((StepRecorded(step=reply.make_step()),))
-                text = reply.text if reply.text.strip() else run.draft or ""
-                outcome = build_outcome(conversation.state, text, run.stopped, self.searcher, reason=reply.reason)
+                if run.step.uses and run.stopped is StopReason.CANCELLED:
+                    conversation.fold((StepRecorded(step=run.step),))
+                text = run.step.text if run.step.text.strip() else run.draft or ""
+                outcome = build_outcome(conversation.state, text, run.stopped, self.searcher, reason=run.reason)
                 outcome = replace(outcome, usage=run.usage, steps=run.steps, error=run.error or outcome.error)
                 await conversation.apply(finish_question(conversation.state, outcome))
 
@@ -295,25 +282,25 @@ class Agent:
             is_last = number == steps_max
             if not await self._ask_model(run, allow_calls=not is_last):
                 return StopReason.COST
-            reply = run.reply
-            if reply.calls and is_last:
-                step = replace(reply.make_step(LIMIT_REACHED), text="")  # the text is the answer
-                reply.calls.clear()
-                await conversation.apply((StepRecorded(step=step),))
+            step = run.step
+            if step.uses and is_last:
+                uses = tuple(replace(use, result=LIMIT_REACHED) for use in step.uses)
+                run.step = replace(step, uses=())  # its text is the answer
+                await conversation.apply((StepRecorded(step=replace(step, text="", uses=uses)),))
                 return StopReason.STEP_LIMIT
-            may_remind = not reply.calls and not is_last and run.draft is None
-            reminder = choose_reminder(conversation.state, reply.text, reply.reason) if may_remind else ""
-            if not reply.calls and not reminder:
+            may_remind = not step.uses and not is_last and run.draft is None
+            reminder = choose_reminder(conversation.state, step.text, run.reason) if may_remind else ""
+            if not step.uses and not reminder:
                 break
-            if draft := reply.text.strip():
+            if draft := step.text.strip():
                 conversation.fold((AnswerStreamed(text=shorten(draft, _DRAFT_LENGTH)),))
             if reminder:
                 conversation.apply_unsaved(ReminderSent(text=reminder))
-                run.draft = reply.text
+                run.draft = step.text
             else:
-                await self._run_calls(reply, is_before_last_step=number + 1 == steps_max)
-            run.reply = StepReply()
-            await conversation.apply((StepRecorded(step=replace(reply.make_step(), reminder=reminder)),))
+                await self._run_calls(run, is_before_last_step=number + 1 == steps_max)
+            step, run.step = replace(run.step, reminder=reminder), _NO_STEP
+            await conversation.apply((StepRecorded(step=step),))
         return StopReason.ANSWERED
 
     async def _ask_model(self, run: QuestionRun, *, allow_calls: bool) -> bool:
@@ -337,7 +324,7 @@ class Agent:
                 continue
             if self.options.cost_usd_max is not None and not await self._confirm_spending(run, tokens):
                 return False
-            run.reply = StepReply(room_tokens=room)
+            run.step, run.reason, run.room_tokens = _NO_STEP, "", room
             conversation.publish(StepStarted(number=run.steps, input_tokens=tokens))
             try:
                 await self._stream_reply(request, run)
@@ -373,21 +360,21 @@ class Agent:
         return self._consented_id == state.id
 
     async def _stream_reply(self, request: ModelRequest, run: QuestionRun) -> None:
-        """Send a request, fill `run.reply` from the stream, and publish what arrives.
+        """Send a request, fill `run.step` from the stream, and publish what arrives.
 
         Raises:
             ModelError: The model could not answer.
         """
-        conversation, reply = self.conversation, run.reply
+        conversation = self.conversation
         call_ids = {call.id for message in request.messages for call in message.tool_calls}
         async with aclosing(self.model.stream(request)) as stream:  # type: ignore[type-var]
             async for event in stream:
                 match event:
                     case TextDelta(text):
-                        reply.text += text
+                        run.step = replace(run.step, text=run.step.text + text)
                         start = len(conversation.state.exchanges[-1].answer)
-                        if len(reply.text) - start >= _DRAFT_CHARACTERS:
-                            await conversation.apply((DraftRecorded(start=start, text=reply.text[start:]),))
+                        if len(run.step.text) - start >= _DRAFT_CHARACTERS:
+                            await conversation.apply((DraftRecorded(start=start, text=run.step.text[start:]),))
                         conversation.publish(AnswerStreamed(text=text))
                     case ThinkingDelta(text):
                         conversation.publish(ThinkingStreamed(text=text))
@@ -397,42 +384,45 @@ class Agent:
                             number += 1
                             call_id = f"{call.id or 'call'}_{number}"
                         call_ids.add(call_id)
-                        reply.calls.append(replace(call, id=call_id))
+                        use = ToolUse(call=replace(call, id=call_id), result=CALL_NOT_RUN)
+                        run.step = replace(run.step, uses=(*run.step.uses, use))
                     case UsageReported(usage):
-                        reply.usage = usage
+                        run.step = replace(run.step, usage=usage)
                         run.usage += usage
                     case RetryPending(reason, wait_seconds):
                         conversation.apply_unsaved(RetryScheduled(reason=reason, wait_seconds=wait_seconds))
                     case ReplyFinished(reason):
-                        reply.reason = reason
+                        run.reason = reason
                     case _:
                         assert_never(event)
 
-    async def _run_calls(self, reply: StepReply, *, is_before_last_step: bool = False) -> None:
+    async def _run_calls(self, run: QuestionRun, *, is_before_last_step: bool) -> None:
         """Run the calls of a reply, searches last. If `is_before_last_step`, tell the model that they were its last."""
-        reply.calls.sort(key=lambda call: call.name == search.NAME)  # so that the hits do not repeat opened sections
-        room = max(0, int(_STEP_SHARE * reply.room_tokens))
-        for index, call in enumerate(reply.calls):
+        # So that hits do not repeat opened sections.
+        uses = sorted(run.step.uses, key=lambda use: use.call.name == search.NAME)
+        room = max(0, int(_STEP_SHARE * run.room_tokens))
+        for index, use in enumerate(uses):
+            name, tool = use.call.name[:60], self._tools.get(use.call.name)
             if index >= _CALLS_MAX:
-                reply.uses.append(ToolUse(call=call, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step"))
+                uses[index] = replace(use, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step")
                 continue
-            name, tool = call.name[:60], self._tools.get(call.name)
+            result = ToolResponse(text=f'There is no tool "{name}". The tools are {", ".join(self._tools)}.')
             context = ToolContext(
                 conversation=self.conversation,
                 searcher=self.searcher,
                 room_tokens=room,
-                excerpts=tuple(span for use in reply.uses for span in use.excerpts),
+                excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
             )
-            text = f'There is no tool "{name}". The tools are {", ".join(self._tools)}.'
-            result = ToolResponse(text=text)
             try:
                 if tool is not None:
-                    result = await tool.run(parse_tool_arguments(call.arguments), context)
+                    result = await tool.run(parse_tool_arguments(use.call.arguments), context)
             except RoamtuiError as error:
                 result = ToolResponse(text=f"{name} failed: {error}")
             room = max(0, room - estimate_tokens(result.text))
-            reply.uses.append(ToolUse(call=call, result=result.text, excerpts=result.excerpts))
+            uses[index] = replace(use, result=result.text, excerpts=result.excerpts)
+            run.step = replace(run.step, uses=tuple(uses))
             ids, results = result.section_ids, result.results
             self.conversation.publish(ToolFinished(tool=name, section_ids=ids, query=result.query, results=results))
         if is_before_last_step:
-            reply.uses[-1] = replace(reply.uses[-1], result=f"{reply.uses[-1].result}\n{LAST_STEP_NOTE}")
+            uses[-1] = replace(uses[-1], result=f"{uses[-1].result}\n{LAST_STEP_NOTE}")
+        run.step = replace(run.step, uses=tuple(uses))

@@ -21,7 +21,6 @@ from roamtui.conversation.events import (
 from roamtui.conversation.library_sync import (
     graft_documents,
     identify_document,
-    list_nodes_to_load,
     load_nodes,
     reload_state,
     resume_state,
@@ -37,7 +36,7 @@ from roamtui.conversation.state import (
     fold_events,
     start_conversation,
 )
-from roamtui.conversation.update import Command, ExpandSections, FoldNodes, ReadSection, update
+from roamtui.conversation.update import Command, ExpandSections, FoldNodes, ReadSection, list_nodes_to_load, update
 from roamtui.document.added_sources import SourceOpener, list_sources_of, make_source_key, restore_sources
 from roamtui.document.library import Library, LibrarySource, make_short_name
 from roamtui.document.loader import Loader, load_pages
@@ -181,20 +180,16 @@ class Conversation:
     async def _save_and_publish(self, events: tuple[ConversationEvent, ...]) -> None:
         async with self._saving:
             before = self.save_failure
-            if not self._log.is_saved and self._is_worth_saving:
+            if self.store is not None:
                 await asyncio.to_thread(self.flush)
             self.publish(*events)
             if self.save_failure and not before:
                 self.publish(WarningRaised(message=self.save_failure))
 
-    @property
-    def _is_worth_saving(self) -> bool:
-        return bool(self.state.exchanges or self.state.open_sections)
-
     def flush(self) -> None:
         """Write what is not on disk yet. Callable from any thread; `save_failure` says if it failed."""
         try:
-            if self._is_worth_saving:
+            if self.state.exchanges or self.state.open_sections:
                 self._log.save()
             self.save_failure = ""
         except StoreError as error:

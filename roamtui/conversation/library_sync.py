@@ -22,12 +22,8 @@ from roamtui.conversation.events import (
 from roamtui.conversation.question_flow import finish_question
 from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply, fold_events
 from roamtui.conversation.update import (
-    Command,
     Events,
-    ExpandSections,
     FoldNodes,
-    PinSections,
-    ReadSection,
     estimate_delivery_tokens,
     hash_own_text,
     update,
@@ -36,32 +32,10 @@ from roamtui.document.document import Document, hash_text
 from roamtui.document.library import LISTING_KEY, Library
 from roamtui.document.loader import Loader, make_refusal
 from roamtui.document.parallel import run_in_thread
-from roamtui.outline.structure import resolve_reference
 from roamtui.sources.listing import split_sources
 
 _ROUNDS_MAX = 3
 """Maximum number of rounds of loading. A page may redirect to another origin, which the person must approve first."""
-
-
-def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
-    """List the nodes that must be loaded before `update` can carry out a command.
-
-    If several nodes are unfolded at once, links among them are not loaded, because there may be thousands.
-    """
-    named: Iterable[str] = ()
-    match command:
-        case ExpandSections(section_ids=requested):
-            references = (resolve_reference(library, text) for text in requested)
-            named = (reference.section_id for reference in references if reference is not None)
-        case PinSections(section_ids=ids, is_pinned=True):
-            named = ids
-        case FoldNodes(section_ids=ids, is_folded=False):
-            named = (i for i in ids if len(ids) == 1 or (i in library and not library.node(i).link_url))
-        case ReadSection(section_id=str(section_id)):
-            named = (section_id,)
-        case _:
-            pass
-    return tuple(one for one in dict.fromkeys(named) if one in library and not library.node(one).is_loaded)
 
 
 def graft_documents(

@@ -200,11 +200,6 @@ class ConversationLog:
         self._saved_count = 0 if file is None else len(self.events)
         self._writing = Lock()
 
-    @property
-    def is_saved(self) -> bool:
-        """Whether all events are on disk."""
-        return self._path is None or self._saved_count == len(self.events)
-
     def save(self) -> None:
         """Append the new events to the file. When this returns, they are on disk. Callable from any thread.
 
@@ -212,7 +207,7 @@ class ConversationLog:
             StoreError: They could not be written. The next call tries again.
         """
         path = self._path
-        if path is None or self.is_saved:
+        if path is None or self._saved_count == len(self.events):
             return
         with self._writing, map_store_errors("save the conversation", path.parent):
             if self._file is None:

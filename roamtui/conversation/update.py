@@ -26,6 +26,7 @@ from roamtui.document.library import Library
 from roamtui.document.text import PAGE_TOKENS, add_delivered, estimate_tokens
 from roamtui.outline.expansion import format_no_room, render_section
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title
+from roamtui.outline.structure import resolve_reference
 
 Events = tuple[ConversationEvent, ...]
 
@@ -70,9 +71,31 @@ class ReadSection(Struct, frozen=True, kw_only=True):
 Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection
 
 
+def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
+    """List the nodes that must be loaded before `update` can carry out a command.
+
+    If several nodes are unfolded at once, links among them are not loaded, because there may be thousands.
+    """
+    named: Iterable[str] = ()
+    match command:
+        case ExpandSections(section_ids=requested):
+            references = (resolve_reference(library, text) for text in requested)
+            named = (reference.section_id for reference in references if reference is not None)
+        case PinSections(section_ids=ids, is_pinned=True):
+            named = ids
+        case FoldNodes(section_ids=ids, is_folded=False):
+            named = (i for i in ids if len(ids) == 1 or (i in library and not library.node(i).link_url))
+        case ReadSection(section_id=str(section_id)):
+            named = (section_id,)
+        case _:
+            pass
+    return tuple(one for one in dict.fromkeys(named) if one in library and not library.node(one).is_loaded)
+
+
 def expand_for_agent(state: ConversationState, command: ExpandSections) -> SectionsExpanded:
     """Open sections for the agent: deliver their texts, and unfold them and their ancestors."""
-    library, room, delivered = state.library, command.room_tokens, state.collect_delivered()
+    library, number = state.library, len(state.exchanges)
+    room, delivered = command.room_tokens, state.collect_delivered()
     results: list[ExpandResult] = []
     sections: dict[str, OpenSection] = {}
     shown: list[str] = []
@@ -102,30 +125,23 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
             continue
         section = sections.get(section_id) or state.open_sections.get(section_id)
         if section is not None or block.spans:
-            section = section or _make_section(state, section_id, Origin.AGENT)
+            section = section or OpenSection(
+                section_id=section_id,
+                opened_by=Origin.AGENT,
+                last_used=number,
+                content_hash=hash_own_text(library, section_id),
+            )
             sections[section_id] = replace(
                 section,
                 deliveries=(*section.deliveries, *block.spans),
                 tokens=block.tokens + (section.tokens if section.deliveries else 0),
-                last_used=len(state.exchanges),
+                last_used=number,
             )
     return SectionsExpanded(
         results=tuple(results),
         origin=Origin.AGENT,
         sections=tuple(sections.values()),
         unfolded_ids=_list_unfolding(state, shown),
-    )
-
-
-def _make_section(state: ConversationState, section_id: str, origin: Origin) -> OpenSection:
-    """Open a section without its text, which follows with a delivery."""
-    library = state.library
-    return OpenSection(
-        section_id=section_id,
-        opened_by=origin,
-        last_used=len(state.exchanges),
-        tokens=estimate_delivery_tokens(library, section_id),
-        content_hash=hash_own_text(library, section_id),
     )
 
 
@@ -147,7 +163,7 @@ def open_without_text(
     state: ConversationState, section_ids: Iterable[str], origin: Origin = Origin.PERSON
 ) -> SectionsExpanded:
     """Open sections. The model gets their text with the next question."""
-    library = state.library
+    library, number = state.library, len(state.exchanges)
     results: list[ExpandResult] = []
     sections: dict[str, OpenSection] = {}
     for section_id in (library.aliases.get(one, one) for one in section_ids):
@@ -164,8 +180,14 @@ def open_without_text(
             status = ExpandStatus.ALREADY_OPEN
         else:
             status = ExpandStatus.OPENED
-            section = already_open or _make_section(state, section_id, origin)
-            sections[section_id] = replace(section, last_used=len(state.exchanges), is_closing=False)
+            section = already_open or OpenSection(
+                section_id=section_id,
+                opened_by=origin,
+                last_used=number,
+                tokens=estimate_delivery_tokens(library, section_id),
+                content_hash=hash_own_text(library, section_id),
+            )
+            sections[section_id] = replace(section, last_used=number, is_closing=False)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
     shown = [path for one in sections for path in (*library.node(one).ancestors, one)] if origin is Origin.AGENT else ()
     return SectionsExpanded(
