@@ -74,7 +74,6 @@ def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:
     """Lay out an answer as lines of at most `width` columns, except for code."""
     markdown = proof.markdown
     layout = MarkdownLayout(width=width, can_scroll=False, can_click=False, links=markdown.links)
-    layout.add_blocks(markdown.blocks)
 
     def get_codes(style: RunStyle) -> tuple[int, ...]:
         link = None if style.link_number is None else markdown.links[style.link_number]
@@ -87,7 +86,7 @@ def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:
         return (*codes, *([_ROLE_CODES[style.role]] if style.role in _ROLE_CODES else []))
 
     painted = []
-    for line in layout.lines:
+    for line in layout.lay_out(markdown.blocks):
         parts: list[str] = []
         for codes, runs in groupby(line.runs, key=lambda run: get_codes(run.style)):
             text = "".join(run.text for run in runs)

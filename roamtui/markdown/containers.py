@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from markdown_it.token import Token
 from msgspec import Struct
 
+from roamtui.document.headings import parse_blocks
 from roamtui.document.text import normalise_line_ends
 from roamtui.markdown.code import update_fence
 from roamtui.markdown.inline import is_html_element
-from roamtui.markdown.rules import get_parser
 
 _ALERTS = frozenset(
     ("caution", "check", "danger", "details", "error", "hint", "important", "info", "note", "success", "tip", "warning")
@@ -57,17 +57,12 @@ def rewrite_containers(source: str) -> str:
     """Rewrite the containers of a text. If a heading would be lost with them, return the text as it is."""
     if not _SIGN.search(source):
         return source
-    tokens = _parse_blocks(source)
+    source = normalise_line_ends(source)
+    tokens = parse_blocks(source, {})
     headings = _list_headings(tokens)
     code = {row for token in tokens if token.type == "code_block" and token.map for row in range(*token.map)}
-    text = "\n".join(_rewrite(normalise_line_ends(source).split("\n"), headings, code))
-    return text if headings <= _list_headings(_parse_blocks(text)) else source
-
-
-def _parse_blocks(text: str) -> list[Token]:
-    tokens: list[Token] = []
-    get_parser().block.parse(normalise_line_ends(text), get_parser(), {}, tokens)
-    return tokens
+    text = "\n".join(_rewrite(source.split("\n"), headings, code))
+    return text if headings <= _list_headings(parse_blocks(text, {})) else source
 
 
 def _list_headings(tokens: Sequence[Token]) -> set[int]:

@@ -1,15 +1,14 @@
-"""Collect the words of inline Markdown and of HTML tags."""
+"""Read the tags of HTML, and the words of a piece of Markdown without parsing it."""
 
 from __future__ import annotations
 
 import html
 import re
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from roamtui.document.plain import sanitise_line
-from roamtui.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link, Words
-from roamtui.markdown.formulas import to_script_characters
+from roamtui.markdown.blocks import Emphasis
 
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*+)(?P<attributes>.*)>", re.DOTALL)
 _ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
@@ -65,118 +64,6 @@ def read_tag(text: str) -> Tag | None:
 def is_html_element(name: str) -> bool:
     """Return whether HTML has an element with this name in lower case."""
     return name in EMPHASES or name in HIDDEN_TAGS or bool(_BLOCK.fullmatch(name) or _OTHER.fullmatch(name))
-
-
-_WHITE_SPACE = re.compile(r"\s+")
-_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
-_NESTING_MAX = 50
-"""Maximum number of nested elements, such as emphasis and links. Deeper ones are ignored."""
-
-
-class InlineReader(Struct):
-    """Collects the words of a block."""
-
-    has_footnotes: bool
-    """Whether to look for marks of footnotes."""
-    links: list[Link] = field(default_factory=list)
-    group: int | None = None
-    """Group of the words that follow."""
-    _words: list[Words] = field(default_factory=list)
-    _open_elements: list[tuple[str, Emphasis, int | None]] = field(default_factory=list)
-    """Name, emphasis and link of each open element, outermost first."""
-
-    @property
-    def is_at_start(self) -> bool:
-        """Whether nothing was collected for the current line."""
-        return not self._words or self._words[-1] is LINE_BREAK
-
-    def open(self, name: str, href: str | None = None) -> None:
-        """Open an element, such as emphasis, for the words that follow. It is a link if it has an `href`."""
-        if len(self._open_elements) >= _NESTING_MAX:
-            return
-        number = None if href is None else self._add_link(Link(href))
-        self._open_elements.append((name, EMPHASES.get(name, Emphasis.NONE), number))
-
-    def close(self, name: str) -> None:
-        """Close the innermost element with this name."""
-        for index in range(len(self._open_elements) - 1, -1, -1):
-            if self._open_elements[index][0] == name:
-                del self._open_elements[index]
-                return
-
-    def close_all(self) -> None:
-        """Close all elements at the end of a block."""
-        self._open_elements.clear()
-
-    def add_text(self, text: str) -> None:
-        """Add text with marks of footnotes: `[^1]` leads to its note, `[^1]:` at the start of a note leads back."""
-        style, is_first, position = self._current_style, not self._words, 0
-        for match in _FOOTNOTE.finditer(text) if self.has_footnotes and style.link is None else ():
-            self._add(text[position : match.start()], style)
-            is_note = is_first and match.start() == 0 and text.startswith(":", match.end())
-            link = self._add_link(Link(f"{match[0]}:" if is_note else match[0], is_reference_mark=True))
-            self._add(match[0], Words("", style.emphasis, link))
-            position = match.end()
-        self._add(text[position:], style)
-
-    def add_html(self, text: str) -> None:
-        """Add the text of HTML. White space becomes one space, or none at the start of a line."""
-        text = _WHITE_SPACE.sub(" ", text)
-        keeps_space = not self.is_at_start and not self._words[-1].text.endswith(" ")
-        self.add_text(text if keeps_space else text.lstrip())
-
-    def add_plain(self, text: str, emphasis: Emphasis = Emphasis.NONE) -> None:
-        """Add text as it is, without looking for marks."""
-        style = self._current_style
-        self._add(text, Words("", style.emphasis | emphasis, style.link))
-
-    def add_mark(self, label: str, href: str) -> None:
-        """Add the label of a citation. It is a link, unless it is part of another link."""
-        style = self._current_style
-        link = self._add_link(Link(href, is_reference_mark=True)) if style.link is None else style.link
-        self._words.append(Words(label, style.emphasis, link, group=self.group))
-
-    def add_image(self, text: str, href: str) -> None:
-        """Add a text in place of an image. It links to the image, unless it is part of another link."""
-        style = self._current_style
-        link = self._add_link(Link(href, is_image=True)) if style.link is None and href else style.link
-        if text or href:
-            self._words.append(Words(text or href, style.emphasis, link, is_image=True, group=self.group))
-
-    def end_line(self) -> None:
-        """Add a forced line end."""
-        self._words.append(LINE_BREAK)
-
-    def take(self) -> Inline:
-        """Return and remove the words collected so far, without space at both ends."""
-        words = self._words
-        while words and not words[0].text.strip():
-            del words[0]
-        while words and not words[-1].text.strip():
-            del words[-1]
-        self._words = []
-        return tuple(words)
-
-    @property
-    def _current_style(self) -> Words:
-        """The current emphasis and link, as `Words` without text."""
-        emphasis, link = Emphasis.NONE, None
-        for _, added, number in self._open_elements:
-            emphasis |= added
-            link = link if number is None else number
-        return Words("", emphasis, link)
-
-    def _add_link(self, link: Link) -> int:
-        """Add a link, and return its number."""
-        self.links.append(link)
-        return len(self.links) - 1
-
-    def _add(self, text: str, style: Words) -> None:
-        sign = next((SCRIPT_SIGNS[name] for name, _, _ in reversed(self._open_elements) if name in SCRIPT_SIGNS), "")
-        if sign and style.link is None:
-            text = to_script_characters(text, sign) or (sign + text if text.isalnum() else text)
-        if text:
-            self._words.append(Words(text, style.emphasis, style.link, group=self.group))
 
 
 _MARKUP = re.compile(r"[<\[*_`|#>~]|^[ \t]*[-+:=]", re.MULTILINE)

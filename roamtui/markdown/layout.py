@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from itertools import chain, zip_longest
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import assert_never
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.markdown.blocks import (
@@ -78,22 +77,23 @@ _FIGURES_MIN = 0.8
 _Cells = Sequence[list[Run]]
 
 
-class _Container(Struct):
-    """A quote, list or list item that contains lines."""
+class _Place(Struct, frozen=True, kw_only=True):
+    """What is around blocks: quotes, lists and their items."""
 
-    first_prefix: tuple[Run, ...] = ()
-    """The prefix of its first line."""
-    other_prefix: tuple[Run, ...] = ()
-    """The prefix of its other lines."""
-    is_quote: bool = False
-    has_bullets: bool = False
-    is_tight: bool | None = None
-    """Whether a list has no blank lines between its items, or None for other containers."""
-    has_lines: bool = False
+    indent: int = 0
+    """In cells. Width of what is before each line, such as bullets."""
+    is_quoted: bool = False
+    bullets: int = 0
+    """Number of bulleted lists."""
+    is_tight: bool = False
+    """Whether the innermost list has no blank lines between blocks."""
+
+
+_TOP = _Place()
 
 
 class MarkdownLayout(Struct, kw_only=True):
-    """A layout that collects the lines of blocks in order."""
+    """A layout of blocks as lines."""
 
     width: int | None
     """Width of the view in cells, or None for no wrapping."""
@@ -105,172 +105,138 @@ class MarkdownLayout(Struct, kw_only=True):
     """The links of the blocks, by number. They are needed if the view cannot open them."""
     measure_picture: Callable[[int], tuple[PictureFile, int, int] | None] | None = None
     """Returns the picture that a link leads to, with its width and height in pixels. None to show only words."""
-    lines: list[Line] = field(default_factory=list)
-    _containers: list[_Container] = field(default_factory=list)
     _block: int = 0
-    _ends_with_title: bool = False
-    """Whether the last line is the title of an alert, so that no blank line may follow it."""
+    """Number of the last block."""
 
-    def add_blocks(self, blocks: Sequence[Block]) -> None:
-        """Lay out blocks, and append their lines."""
+    def lay_out(self, blocks: Sequence[Block], place: _Place = _TOP) -> list[Line]:
+        """Return the lines of blocks."""
+        lines: list[Line] = []
         for block in blocks:
             match block:
                 case Paragraph():
-                    is_quoted = any(container.is_quote for container in self._containers)
-                    style = RunStyle(TextRole.QUOTE if is_quoted else TextRole.TEXT)
-                    has_pictures = self._add_pictures(block)
-                    lines = self._wrap(self._to_runs(block.words, style))
-                    self._add_lines(lines, block.start, block.end, is_tight=has_pictures)
+                    added = self._lay_out_pictures(block, place) if self.measure_picture is not None else []
+                    runs = self._to_runs(block.words, RunStyle(TextRole.QUOTE if place.is_quoted else TextRole.TEXT))
+                    wrapped = wrap_runs(runs, self._compute_room(place, PROSE_WIDTH_MAX))
+                    added += self._make_lines(wrapped, block.start, block.end)
                 case Heading():
-                    self._add_heading(block)
+                    added = self._lay_out_heading(block, place)
                 case Code():
-                    self._add_code(block)
+                    added = self._lay_out_code(block, place)
                 case Table():
-                    self._add_table(block)
+                    added = self._lay_out_table(block, place)
                 case List():
-                    self._add_list(block)
+                    added = self._lay_out_list(block, place)
                 case Quote():
-                    self._add_quote(block)
+                    added = self._lay_out_quote(block, place)
                 case ThematicBreak(start=start, end=end):
-                    width = min(self._compute_available_width(_RULE_WIDTH) or _RULE_WIDTH, _RULE_WIDTH)
-                    self._add_lines([(Run("─" * width, RunStyle(TextRole.RULE)),)], start, end)
+                    width = self._compute_room(place, _RULE_WIDTH) or _RULE_WIDTH
+                    added = self._make_lines([(Run("─" * width, RunStyle(TextRole.RULE)),)], start, end)
                 case _:
                     assert_never(block)
+            _append_block(lines, added, is_tight=place.is_tight)
+        return lines
 
-    @contextmanager
-    def _within(self, container: _Container) -> Iterator[_Container]:
-        self._containers.append(container)
-        yield container
-        self._containers.pop()
-
-    def _add_pictures(self, block: Paragraph) -> bool:
-        """Add the pictures of a paragraph that has no other words. Return whether any were added."""
+    def _lay_out_pictures(self, block: Paragraph, place: _Place) -> list[Line]:
+        """Return the pictures of a paragraph, or nothing if it has other words."""
+        lines: list[Line] = []
         if self.measure_picture is None or not all(words.is_image or not words.text.strip() for words in block.words):
-            return False
-        count = len(self.lines)
+            return lines
         for words in block.words:
             found = self.measure_picture(words.link) if words.link is not None else None
-            columns, rows = fit_picture(*found[1:], self._compute_available_width()) if found else (0, 0)
+            columns, rows = fit_picture(*found[1:], self._compute_room(place)) if found else (0, 0)
             if found and rows >= _PICTURE_ROWS_MIN:
-                self._add_lines([()] * rows, block.start, block.end)
-                for row in range(rows):
-                    picture = PictureLine(found[0], words.link or 0, columns, rows, row)
-                    self.lines[row - rows] = replace(self.lines[row - rows], picture=picture)
-        return len(self.lines) > count
+                picture = [
+                    replace(line, picture=PictureLine(found[0], words.link or 0, columns, rows, row))
+                    for row, line in enumerate(self._make_lines([()] * rows, block.start, block.end))
+                ]
+                _append_block(lines, picture, is_tight=place.is_tight)
+        return lines
 
-    def _add_heading(self, block: Heading) -> None:
+    def _lay_out_heading(self, block: Heading, place: _Place) -> list[Line]:
         role = _HEADING_ROLES[block.level - 1] if block.level <= len(_HEADING_ROLES) else TextRole.H4
-        lines = self._wrap(self._to_runs(block.words, RunStyle(role)))
+        runs = self._to_runs(block.words, RunStyle(role))
+        lines = wrap_runs(runs, self._compute_room(place, PROSE_WIDTH_MAX))
         if role in _UNDERLINES:
             stroke = _UNDERLINES[role] * max(measure_runs(line) for line in lines)
             lines.append([Run(stroke, RunStyle(TextRole.RULE))])
-        self._add_lines(lines, block.start, block.end)
+        return self._make_lines(lines, block.start, block.end)
 
-    def _add_list(self, block: List) -> None:
-        number = block.number
-        with self._within(_Container(has_bullets=number is None, is_tight=block.is_tight)):
-            depth = sum(container.has_bullets for container in self._containers)
-            for item in block.items:
-                bullet = BULLETS[(depth - 1) % len(BULLETS)] + " "
-                if number is not None:
-                    bullet = f"{number}{block.delimiter} "
-                    number += 1
-                bullet = bullet if item.is_done is None else CHECKBOXES[item.is_done]
-                indent = (Run(" " * len(bullet)),)
-                with self._within(_Container((Run(bullet, RunStyle(TextRole.BULLET)),), indent)) as container:
-                    self.add_blocks(item.blocks)
-                    if not container.has_lines:
-                        self._add_lines([()], item.start, item.end)
+    def _lay_out_list(self, block: List, place: _Place) -> list[Line]:
+        lines: list[Line] = []
+        bullets = place.bullets + (block.number is None)
+        for index, item in enumerate(block.items):
+            bullet = BULLETS[(bullets - 1) % len(BULLETS)] + " "
+            if block.number is not None:
+                bullet = f"{block.number + index}{block.delimiter} "
+            bullet = bullet if item.is_done is None else CHECKBOXES[item.is_done]
+            indent = place.indent + len(bullet)
+            inside = replace(place, indent=indent, bullets=bullets, is_tight=block.is_tight)
+            added = self.lay_out(item.blocks, inside) or self._make_lines([()], item.start, item.end)
+            added = _put_before(added, Run(bullet, RunStyle(TextRole.BULLET)), Run(" " * len(bullet)))
+            _append_block(lines, added, is_tight=block.is_tight)
+        return lines
 
-    def _add_quote(self, block: Quote) -> None:
+    def _lay_out_quote(self, block: Quote, place: _Place) -> list[Line]:
         role = _ALERT_ROLES.get(block.alert, TextRole.NOTE) if block.alert else TextRole.BAR
-        bar = (Run("▌ ", RunStyle(role)),)
-        with self._within(_Container(bar, bar, is_quote=not block.alert)):
-            if block.alert:
-                style = RunStyle(role, Emphasis.STRONG)
-                kind = make_run(block.alert.capitalize() + (": " if block.title else ""), style)
-                title = self._to_runs(block.title, style if block.blocks else RunStyle())
-                self._add_lines(self._wrap([kind, *title]), block.start, block.end)
-                self._ends_with_title = True
-            self.add_blocks(block.blocks)
-            self._ends_with_title = False
+        bar = Run("▌ ", RunStyle(role))
+        is_quoted = place.is_quoted or not block.alert
+        inside = replace(place, indent=place.indent + len(bar.text), is_quoted=is_quoted)
+        lines: list[Line] = []
+        if block.alert:
+            style = RunStyle(role, Emphasis.STRONG)
+            kind = make_run(block.alert.capitalize() + (": " if block.title else ""), style)
+            title = self._to_runs(block.title, style if block.blocks else RunStyle())
+            wrapped = wrap_runs([kind, *title], self._compute_room(inside, PROSE_WIDTH_MAX))
+            lines += self._make_lines(wrapped, block.start, block.end)
+        lines += self.lay_out(block.blocks, inside)
+        return _put_before(lines, bar, bar)
 
-    def _add_code(self, block: Code) -> None:
-        start = block.offsets[0]
-        language = get_language(block.info)
+    def _lay_out_code(self, block: Code, place: _Place) -> list[Line]:
+        start, language = block.offsets[0], get_language(block.info)
+        lines: list[Line] = []
         if language:
-            self._add_lines([(make_run(language, RunStyle(TextRole.ASIDE)),)], start, start, is_code=True)
-        room = None if self.can_scroll or not self.can_click else self._compute_available_width()
+            label = make_run(language, RunStyle(TextRole.ASIDE))
+            lines += self._make_lines([(label,)], start, start, is_code=True)
+        room = None if self.can_scroll or not self.can_click else self._compute_room(place)
         spans = zip(block.offsets, block.offsets[1:], strict=False)
-        for number, (runs, (start, end)) in enumerate(zip(highlight_code(block.text, language), spans, strict=False)):
-            lines = fold_runs(runs, room and room - len(_CODE_MARGIN.text))
-            self._add_lines(lines, start, end, is_code=True, is_tight=number > 0 or bool(language))
+        for runs, (start, end) in zip(highlight_code(block.text, language), spans, strict=False):
+            folded = fold_runs(runs, room and room - len(_CODE_MARGIN.text))
+            lines += self._make_lines(folded, start, end, is_code=True)
+        return lines
 
-    def _add_table(self, block: Table) -> None:
+    def _lay_out_table(self, block: Table, place: _Place) -> list[Line]:
         head_style, style = RunStyle(emphasis=Emphasis.STRONG), RunStyle()
         are_heads = [row.is_head for row in block.rows]
         cells = [
             [self._to_runs(cell, head_style if row.is_head else style) for cell in row.cells] for row in block.rows
         ]
-        room = self._compute_available_width()
+        room = self._compute_room(place)
         wrapped = _lay_out_rows(cells, are_heads, block.alignments, room, can_scroll=self.can_scroll)
-        for number, (row, lines) in enumerate(zip(block.rows, wrapped, strict=False)):
-            self._add_lines(lines, row.start, row.end, is_tight=number > 0)
+        rows = zip(block.rows, wrapped, strict=False)
+        return [line for row, texts in rows for line in self._make_lines(texts, row.start, row.end)]
 
-    def _add_lines(
-        self,
-        texts: Sequence[Sequence[Run]],
-        start: int,
-        end: int,
-        *,
-        is_code: bool = False,
-        is_tight: bool = False,
-    ) -> None:
-        """Add lines of one block.
-
-        Args:
-            texts: The runs of each line.
-            start: Start offset of the block in the source.
-            end: Offset after the block.
-            is_code: Whether the lines are code.
-            is_tight: Whether no blank line may come before the lines.
-        """
+    def _make_lines(self, texts: Sequence[Sequence[Run]], start: int, end: int, *, is_code: bool = False) -> list[Line]:
+        """Make the lines of one block, which is in the source from `start` to `end`, from the runs of each line."""
         self._block += 1
-        lists = [container for container in self._containers if container.is_tight is not None and container.has_lines]
-        if self.lines and not (is_tight or self._ends_with_title or (lists and lists[-1].is_tight)):
-            gap = tuple(run for container in self._containers if container.has_lines for run in container.other_prefix)
-            self.lines.append(Line(runs=gap, block_start=start, block_end=start, block_number=-self._block))
-        self._ends_with_title = False
-        for text in texts:
-            prefixes = [
-                container.other_prefix if container.has_lines else container.first_prefix
-                for container in self._containers
-            ]
-            prefix = [*chain.from_iterable(prefixes), *([_CODE_MARGIN] if is_code else [])]
-            length = sum(len(run.text) for run in prefix)
-            runs = (*prefix, *(run for run in text if run is not HARD_BREAK and run.text))
-            self.lines.append(
-                Line(
-                    runs=runs,
-                    block_start=start,
-                    block_end=end,
-                    block_number=self._block,
-                    prefix_length=length,
-                    is_code=is_code,
-                )
+        margin = [_CODE_MARGIN] if is_code else []
+        return [
+            Line(
+                runs=(*margin, *(run for run in text if run is not HARD_BREAK and run.text)),
+                block_start=start,
+                block_end=end,
+                block_number=self._block,
+                prefix_length=len(margin),
+                is_code=is_code,
             )
-            for container in self._containers:
-                container.has_lines = True
+            for text in texts
+        ]
 
-    def _wrap(self, runs: Sequence[Run]) -> list[list[Run]]:
-        return wrap_runs(runs, self._compute_available_width(PROSE_WIDTH_MAX))
-
-    def _compute_available_width(self, width_max: int | None = None) -> int | None:
-        """Return the width in cells inside the containers, at most `width_max`."""
+    def _compute_room(self, place: _Place, width_max: int | None = None) -> int | None:
+        """Return the width in cells of lines at a place, at most `width_max`."""
         if self.width is None:
             return None
         width = self.width if width_max is None else min(self.width, width_max)
-        return max(_WIDTH_MIN, width - sum(measure_runs(container.other_prefix) for container in self._containers))
+        return max(_WIDTH_MIN, width - place.indent)
 
     def _to_runs(self, words: Inline, base: RunStyle) -> list[Run]:
         """Convert inline text to runs, each with the style `base` and its own emphasis, link and quote."""
@@ -291,6 +257,24 @@ class MarkdownLayout(Struct, kw_only=True):
                 if not is_shown and href.startswith(("http://", "https://")):
                     runs.append(make_run(f" ({href})", RunStyle(TextRole.ASIDE)))
         return runs
+
+
+def _append_block(lines: list[Line], added: Sequence[Line], *, is_tight: bool) -> None:
+    """Append the lines of a block, with a blank line before it unless its list is tight."""
+    if lines and added and not is_tight:
+        start = added[0].block_start
+        lines.append(Line(block_start=start, block_end=start, block_number=-added[0].block_number))
+    lines += added
+
+
+def _put_before(lines: Sequence[Line], first: Run, other: Run) -> list[Line]:
+    """Put a run before the first line, and another one before all others."""
+    prefixed = []
+    for number, line in enumerate(lines):
+        prefix = other if number else first
+        length = line.prefix_length + len(prefix.text) if line.block_number >= 0 else 0
+        prefixed.append(replace(line, runs=(prefix, *line.runs), prefix_length=length))
+    return prefixed
 
 
 def fit_picture(width: int, height: int, columns_max: int | None) -> tuple[int, int]:

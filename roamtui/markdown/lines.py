@@ -167,16 +167,20 @@ HARD_BREAK = Run("\n")
 
 
 def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
-    """Wrap runs into at least one line of at most `width` cells. None means no limit."""
-    lines: list[list[Run]] = []
-    paragraph: list[Run] = []
+    """Wrap runs into at least one line of at most `width` cells, without spaces around it. None means no limit."""
+    paragraphs: list[list[Run]] = [[]]
     for run in runs:
         if run is HARD_BREAK:
-            lines.extend(_wrap_paragraph(paragraph, width))
-            paragraph = []
+            paragraphs.append([])
         else:
-            paragraph.append(run)
-    lines.extend(_wrap_paragraph(paragraph, width))
+            paragraphs[-1].append(run)
+    lines: list[list[Run]] = []
+    for paragraph in paragraphs:
+        text = "".join(run.text for run in paragraph)
+        if width is None or measure(text) <= width:
+            lines.append(slice_runs(paragraph, len(text) - len(text.lstrip(" ")), len(text.rstrip())))
+        else:
+            lines += [slice_runs(paragraph, start, end) for start, end in _break_text(text, max(1, width))]
     return lines
 
 
@@ -201,17 +205,6 @@ def slice_runs(runs: Sequence[Run], start: int, end: int) -> list[Run]:
             sliced.append(run if len(text) == len(run.text) else Run(text, run.style))
         position += len(run.text)
     return sliced
-
-
-def _wrap_paragraph(runs: list[Run], width: int | None) -> Iterator[list[Run]]:
-    """Yield the lines of runs without hard breaks. Spaces around a line are dropped."""
-    text = "".join(run.text for run in runs)
-    if width is None or measure(text) <= width:
-        start = len(text) - len(text.lstrip(" "))
-        yield slice_runs(runs, start, len(text.rstrip()))
-        return
-    for start, end in _break_text(text, max(1, width)):
-        yield slice_runs(runs, start, end)
 
 
 def _break_text(text: str, width: int) -> Iterator[tuple[int, int]]:

@@ -1,25 +1,40 @@
-"""Parse Markdown, and the HTML in it, into blocks. Only this module and `rules` know the tokens of markdown-it-py."""
+"""Parse Markdown, and the HTML in it, into blocks. Only this module knows the tokens of markdown-it-py.
+
+Our own rules for formulas, wikilinks, footnotes and quotes never change where a block begins or ends.
+"""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from operator import itemgetter
 
+from markdown_it import MarkdownIt
 from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.common.utils import normalizeReference
+from markdown_it.rules_block import StateBlock, reference
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline import text as read_text
 from markdown_it.token import Token
+from msgspec import Struct, field
 from msgspec.structs import replace
 
+from roamtui.document.headings import make_parser
 from roamtui.document.plain import strip_anchor
 from roamtui.document.text import compute_line_starts
 from roamtui.markdown.blocks import (
+    LINE_BREAK,
     Block,
     Code,
     Emphasis,
     Heading,
     Inline,
     Item,
+    Link,
     List,
     Markdown,
     Paragraph,
@@ -27,36 +42,41 @@ from roamtui.markdown.blocks import (
     Table,
     TableRow,
     ThematicBreak,
+    Words,
 )
 from roamtui.markdown.containers import rewrite_containers
-from roamtui.markdown.formulas import convert_formula
-from roamtui.markdown.inline import (
-    EMPHASES,
-    HIDDEN_TAGS,
-    SCRIPT_SIGNS,
-    InlineReader,
-    is_html_element,
-    read_tag,
-)
-from roamtui.markdown.rules import InlineSpans, get_html_splitter, get_parser
+from roamtui.markdown.formulas import FORMULA, convert_formula, get_formula, to_script_characters
+from roamtui.markdown.inline import EMPHASES, HIDDEN_TAGS, SCRIPT_SIGNS, is_html_element, read_tag
 
 Definitions = dict[str, dict[str, str]]
 """Link definitions by normalised label, in the form of markdown-it-py's environment."""
 
-_CELLS = ("td", "th")
-_LEADS = {"li": "• ", "summary": "▾ "}
-"""Signs before the text of elements."""
-_LINE_TAGS = frozenset({"dd", "dt", "li", "tbody", "td", "tfoot", "th", "thead", "tr"})
-"""Elements that start a line, but no paragraph. A cell continues the line of its row."""
-_PRE = re.compile(r"<pre\b[^>]*>(.*?)(?:</pre>)?", re.DOTALL | re.IGNORECASE)
-_ANY_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-_TASK_BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
-_ALERT = re.compile(r"\[!([A-Za-z][\w-]{1,40})\][+-]?(?:[ \t]+(.*)|)")
 _LABEL_LENGTH_MAX = 200
 """Maximum length of the label of a link definition, in characters. CommonMark allows 999."""
 _DEFINITION = re.compile(
     r" {0,3}\[(?P<label>(?!\^)[^\[\]\r\n]{1,200})\]:[ \t]*(?:\r\n?|\n)?[ \t]*(?P<href><[^<>\r\n]*>|[^\s<]\S*)",
 )
+_WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])")
+_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
+
+
+class InlineSpans(Struct):
+    """Parts of a text that the parser keeps apart: groups of words, and marks. A mark becomes one token."""
+
+    text: str
+    groups: Sequence[tuple[int, int]]
+    """Start and end of each group, in order, without overlaps."""
+    marks: Sequence[tuple[int, int, str]]
+    """Start, end and label of each mark, in order. Marks at the same place become labels side by side."""
+    group: int | None = None
+    """The group of the last token."""
+    lines: list[tuple[int, int]] = field(default_factory=list)
+    """Where each line of the current inline text starts, in that and in the whole text."""
+
+    def locate(self, position: int) -> int:
+        """Return the offset in the whole text of a position in the current inline text."""
+        own, start = self.lines[bisect_right(self.lines, (position, len(self.text))) - 1]
+        return start + position - own
 
 
 def read_markdown(
@@ -77,20 +97,12 @@ def read_markdown(
     """
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
-    env = {"references": dict(definitions or {}), "spans": spans}
-    tokens = get_parser(has_spans=spans is not None).parse(rewrite_containers(source), env)
-    starts = compute_line_starts(text)
-    prefix_lines = prefix.count("\n")
-
-    def find_offset(line: int) -> int:
-        """Return the offset of a line, or if it is in the prefix, an offset before the text."""
-        own = line - prefix_lines
-        if own < 0:
-            return start - 1
-        return start + (starts[own] if own < len(starts) else len(text))
-
-    reader = _BlockReader(tokens, InlineReader(has_footnotes=has_footnotes), start, find_offset)
-    return Markdown(blocks=reader.read_blocks(), links=tuple(reader.words.links))
+    parser = _get_parser(has_spans=spans is not None, has_footnotes=has_footnotes)
+    tokens = parser.parse(rewrite_containers(source), {"references": dict(definitions or {}), "spans": spans})
+    lines = [start - 1] * prefix.count("\n")
+    lines += (start + offset for offset in (*compute_line_starts(text), len(text)))
+    reader = _BlockReader(tokens=tokens, start=start, lines=lines)
+    return Markdown(blocks=reader.read_blocks(), links=tuple(reader.links))
 
 
 def parse_link_definitions(text: str) -> Definitions:
@@ -108,82 +120,223 @@ def parse_link_definitions(text: str) -> Definitions:
     return definitions
 
 
-class _BlockReader:
+@lru_cache(maxsize=4)
+def _get_parser(*, has_spans: bool, has_footnotes: bool) -> MarkdownIt:
+    """Return the parser, which is made once. With `has_spans`, it looks for an `InlineSpans` in its environment."""
+    parser = make_parser("table", "strikethrough")
+    parser.block.ruler.at("reference", _read_reference)
+    parser.inline.ruler.before("escape", "formula", _read_formula)
+    parser.inline.ruler.before("link", "wikilink", _read_wikilink)
+    if has_footnotes:
+        parser.inline.ruler.after("link", "footnote", _read_footnote)
+    if has_spans:
+        parser.core.ruler.at("inline", _read_inline)
+        parser.inline.ruler.at("text", _read_text)
+        parser.inline.ruler.after("link", "mark", _read_mark)
+    return parser
+
+
+@lru_cache(maxsize=1)
+def _get_html_splitter() -> MarkdownIt:
+    """Return a parser that only splits HTML into tags and text. It is made once."""
+    return MarkdownIt("zero", {"html": True}).enable(["html_inline", "entity"])
+
+
+def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001
+    """Parse a link definition, but keep the definition of a footnote as text."""
+    if state.src.startswith("[^", state.bMarks[start_line] + state.tShift[start_line]):
+        return False
+    return reference(state, start_line, end_line, silent)
+
+
+def _read_inline(state: StateCore) -> None:
+    """Parse all inline texts, like the rule of markdown-it-py, and tell the spans where the lines of each are.
+
+    A line of an inline text is a part of a line of the whole text, which also has its indent and marks.
+    """
+    spans: InlineSpans = state.env["spans"]
+    starts = compute_line_starts(spans.text)
+    after = 0  # in a table row, the next cell starts here at the earliest
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        start, position = max(starts[(token.map or [0])[0]], after), 0
+        spans.lines = []
+        for line in token.content.split("\n"):
+            start = max(start, spans.text.find(line, start))
+            spans.lines.append((position, start))
+            after, position, start = start + 1, position + len(line) + 1, start + len(line)
+        token.children = []
+        state.md.inline.parse(token.content, state.md, state.env, token.children)
+
+
+def _read_text(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Parse text without markup, like the rule of markdown-it-py, but only up to the next edge of a group.
+
+    A token tells where another group, or none, starts.
+    """
+    spans: InlineSpans = state.env["spans"]
+    start, offset = state.pos, spans.locate(state.pos)
+    character = offset + (state.src[start] == "\\")  # an escaped quotation mark belongs to its quote
+    index = bisect_right(spans.groups, character, key=itemgetter(1))
+    edges = spans.groups[index] if index < len(spans.groups) else ()
+    group = index if edges and edges[0] <= character else None
+    if group != spans.group and not silent:
+        state.push("group", "", 0).meta["group"] = spans.group = group
+    read_text(state, True)  # noqa: FBT003 - moves the position, but adds no text
+    state.pos = min([state.pos, *(start + edge - offset for edge in edges if edge > offset)])
+    if not silent:
+        state.pending += state.src[start : state.pos]
+    return state.pos > start
+
+
+def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Parse marks that are not links."""
+    spans: InlineSpans = state.env["spans"]
+    if state.src[state.pos] != "[":
+        return False
+    offset = spans.locate(state.pos)
+    first = bisect_left(spans.marks, offset, key=itemgetter(0))
+    marks = spans.marks[first : bisect_right(spans.marks, offset, key=itemgetter(0))]
+    end = state.pos + marks[0][1] - offset if marks else 0
+    if state.src[end - 1 : end] != "]":  # no mark, or one that continues on an indented line
+        return False
+    for index, (_, _, label) in enumerate(marks if not silent else (), start=first):
+        token = state.push("mark", "", 0)
+        token.content, token.info = label, str(index)
+    state.pos = end
+    return True
+
+
+def _read_footnote(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Parse the mark of a footnote: `[^1]` leads to its note, `[^1]:` at the start of a note leads back."""
+    match = None if silent else _FOOTNOTE.match(state.src, state.pos)  # in a search for the end of a link, it is text
+    if match is None:
+        return False
+    is_note = match.start() == 0 and state.src.startswith(":", match.end())
+    token = state.push("mark", "", 0)
+    token.content, token.info = match[0], f"{match[0]}:" if is_note else match[0]
+    state.pos = match.end()
+    return True
+
+
+def _read_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Parse a formula, which markdown-it-py would take for escapes and emphasis. It becomes text, or else code."""
+    if state.src[state.pos] not in "$\\" or (match := FORMULA.match(state.src, state.pos)) is None:
+        return False
+    formula = get_formula(match)
+    if formula and not silent:
+        text = convert_formula(formula)
+        state.push("text" if text else "code_inline", "", 0).content = text or formula
+    state.pos = match.end() if formula else state.pos
+    return bool(formula)
+
+
+def _read_wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Parse a link to a name, such as `[[Name#Part|words]]`, unless a link definition has the text as its label."""
+    match = _WIKILINK.match(state.src, state.pos) if state.src[state.pos] in "![" else None
+    if match is None or normalizeReference(match[1]) in state.env.get("references", {}):
+        return False
+    if not silent:
+        target, _, words = match[1].partition("|")
+        state.push("link_open", "a", 1).attrSet("href", f"[[{target.strip()}]]")
+        state.push("text", "", 0).content = words.strip() or target.strip().lstrip("#!?").replace("#", " › ")
+        state.push("link_close", "a", -1)
+    state.pos = match.end()
+    return True
+
+
+_CELLS = ("td", "th")
+_LEADS = {"li": "• ", "summary": "▾ "}
+"""Signs before the text of elements."""
+_LINE_TAGS = frozenset({"dd", "dt", "li", "tbody", "td", "tfoot", "th", "thead", "tr"})
+"""Elements that start a line, but no paragraph. A cell continues the line of its row."""
+_PRE = re.compile(r"<pre\b[^>]*>(.*?)(?:</pre>)?", re.DOTALL | re.IGNORECASE)
+_ANY_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_WHITE_SPACE = re.compile(r"\s+")
+_TASK_BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
+_ALERT = re.compile(r"\[!([A-Za-z][\w-]{1,40})\][+-]?(?:[ \t]+(.*)|)")
+_NESTING_MAX = 50
+"""Maximum number of nested elements, such as emphasis and links. Deeper ones are ignored."""
+
+
+class _BlockReader(Struct, kw_only=True):
     """Reads the blocks of one text from its tokens."""
 
-    def __init__(
-        self,
-        tokens: Sequence[Token],
-        words: InlineReader,
-        start: int,
-        find_offset: Callable[[int], int],
-    ) -> None:
-        self.words = words
-        self._tokens = tokens
-        self._next = 0
-        """Index of the next token."""
-        self._start = start
-        self._find_offset = find_offset
-        self._hidden = ""
-        """Name of the open element whose text is skipped."""
+    tokens: Sequence[Token]
+    start: int
+    """Offset of the text. What is in its prefix has a lower one."""
+    lines: Sequence[int]
+    """Offset of each line, and of the end of the text."""
+    links: list[Link] = field(default_factory=list)
+    _next: int = 0
+    """Index of the next token."""
+    _words: list[Words] = field(default_factory=list)
+    """The words of the current block so far."""
+    _group: int | None = None
+    """Group of the words that follow."""
+    _open_elements: list[tuple[str, Emphasis, int | None]] = field(default_factory=list)
+    """Name, emphasis and link of each open element, outermost first."""
+    _hidden: str = ""
+    """Name of the open element whose text is skipped."""
 
     def _iter_until(self, kind: str) -> Iterator[Token]:
         """Yield the tokens before the next one of a kind, and skip that. What reads a token's content skips it too."""
-        while self._next < len(self._tokens):
-            token = self._tokens[self._next]
+        while self._next < len(self.tokens):
+            token = self.tokens[self._next]
             self._next += 1
             if token.type == kind:
                 return
             yield token
 
-    def read_blocks(self, end: str = "") -> tuple[Block, ...]:
-        """Read blocks up to a token of the kind `end`, which is skipped; without one, all blocks."""
-        return tuple(block for token in self._iter_until(end) for block in self._read_block(token))
-
-    def _read_block(self, token: Token) -> Iterator[Block]:
-        start, end = self._find_span(token)
-        match token.type:
-            case "paragraph_open":
-                if words := self._read_inline("paragraph_close"):
-                    yield Paragraph(words=words, start=start, end=end)
-            case "heading_open":
-                if words := self._read_inline("heading_close"):
-                    yield Heading(level=int(token.tag[1]), words=_strip_anchor(words), start=start, end=end)
-            case "blockquote_open":
-                alert, title = self._read_alert()
-                title_end = self._find_offset((token.map or (0, 0))[0] + 1) if alert else end
-                blocks = self.read_blocks("blockquote_close")
-                if blocks or alert:
-                    yield Quote(blocks=blocks, alert=alert, title=title, start=start, end=title_end)
-            case "bullet_list_open" | "ordered_list_open":
-                yield self._read_list(token)
-            case "table_open":
-                yield from self._read_table()
-            case "fence" | "code_block":
-                first = (token.map or (0, 0))[0]
-                info = token.info.strip() if start >= self._start else ""
-                yield self._make_code(token.content.removesuffix("\n"), info, first + (token.type == "fence"), end)
-            case "hr":
-                yield ThematicBreak(start=start, end=end)
-            case "html_block":
-                yield from self._read_html(token)
-            case _:  # the end of a paragraph or of the head of a table
-                pass
-
     def _find_span(self, token: Token) -> tuple[int, int]:
         first, after = token.map or (0, 0)
-        return self._find_offset(first), self._find_offset(after)
+        last = len(self.lines) - 1
+        return self.lines[min(first, last)], self.lines[min(after, last)]
+
+    def read_blocks(self, end: str = "") -> tuple[Block, ...]:
+        """Read blocks up to a token of the kind `end`, which is skipped; without one, all blocks."""
+        blocks: list[Block] = []
+        for token in self._iter_until(end):
+            start, after = self._find_span(token)
+            match token.type:
+                case "paragraph_open":
+                    if words := self._read_words(self.tokens[self._next].children or []):
+                        blocks.append(Paragraph(words=words, start=start, end=after))
+                case "heading_open":
+                    if words := self._read_words(self.tokens[self._next].children or []):
+                        *others, last = words
+                        words = (*others, replace(last, text=strip_anchor(last.text)))
+                        blocks.append(Heading(level=int(token.tag[1]), words=words, start=start, end=after))
+                case "blockquote_open":
+                    blocks += self._read_quote(token)
+                case "bullet_list_open" | "ordered_list_open":
+                    blocks.append(self._read_list(token))
+                case "table_open":
+                    blocks += self._read_table()
+                case "fence" | "code_block":
+                    first = (token.map or (0, 0))[0]
+                    info = token.info.strip() if start >= self.start else ""
+                    code = token.content.removesuffix("\n")
+                    blocks.append(self._make_code(code, info, first + (token.type == "fence"), after))
+                case "hr":
+                    blocks.append(ThematicBreak(start=start, end=after))
+                case "html_block":
+                    blocks += self._read_html(token)
+                case _:  # the inline text and the end of a paragraph, which were read
+                    pass
+        return tuple(blocks)
 
     def _make_code(self, text: str, info: str, first: int, end: int) -> Code:
-        lines = text.count("\n") + 1 if text else 0
-        offsets = tuple(min(self._find_offset(first + number), end) for number in range(lines + 1))
+        count, last = text.count("\n") + 1 if text else 0, len(self.lines) - 1
+        offsets = tuple(min(self.lines[min(first + number, last)], end) for number in range(count + 1))
         return Code(text=text, info=info, offsets=offsets)
 
     def _read_list(self, token: Token) -> List:
         items: list[Item] = []
         is_tight = True
         for opened in self._iter_until(token.type.replace("open", "close")):
-            following = self._tokens[self._next]
+            following = self.tokens[self._next]
             is_tight = is_tight and (following.type != "paragraph_open" or following.hidden)
             start, end = self._find_span(opened)
             is_done, blocks = _read_task(self.read_blocks("list_item_close"))
@@ -202,94 +355,32 @@ class _BlockReader:
             cells: list[Inline] = []
             is_head = False
             for cell in self._iter_until("tr_close"):
-                is_head = cell.type == "th_open"
-                if is_head:
+                if cell.type == "th_open":
+                    is_head = True
                     alignments.append(str(cell.attrGet("style") or "").removeprefix("text-align:"))
-                cells.append(self._read_inline(cell.type.replace("open", "close")))
-            if start >= self._start:  # otherwise, it is in the prefix
+                if cell.type == "inline":
+                    cells.append(self._read_words(cell.children or []))
+            if start >= self.start:  # otherwise, it is in the prefix
                 rows.append(TableRow(cells=tuple(cells), is_head=is_head, start=start, end=end))
         if rows:
             yield Table(rows=tuple(rows), alignments=tuple(alignments))
 
-    def _read_alert(self) -> tuple[str, Inline]:
-        """If a quote starts with the first line of an alert, skip that line, and return its kind and title."""
-        token = self._tokens[min(self._next + 1, len(self._tokens) - 1)]
-        children = token.children or []
+    def _read_quote(self, token: Token) -> Iterator[Quote]:
+        """Yield a quote, unless it is empty. The first line of an alert names its kind, and may have a title."""
+        start, end = self._find_span(token)
+        alert, title = "", Inline()
+        inline = self.tokens[min(self._next + 1, len(self.tokens) - 1)]
+        children = inline.children or []
         found = _ALERT.fullmatch(children[0].content) if children and children[0].type == "text" else None
         after = next((n for n, child in enumerate(children) if child.type in ("softbreak", "hardbreak")), len(children))
-        if found is None or (after > 1 and found[2] is None):
-            return "", ()
-        self.words.add_text(found[2] or "")
-        self._add_inline(children[1:after])
-        token.children = children[after + 1 :]
-        return found[1].lower(), self.words.take()
-
-    def _read_inline(self, end: str) -> Inline:
-        for token in self._iter_until(end):
-            self._add_inline(token.children or [])
-        return self.words.take()
-
-    def _add_inline(self, children: Sequence[Token]) -> None:
-        for child in children:
-            kind, _, side = child.type.rpartition("_")
-            if child.type == "html_inline":
-                self._add_tag(child.content)
-            elif self._hidden:
-                continue
-            elif side == "open":
-                self.words.open(kind, str(child.attrGet("href") or "") if kind == "link" else None)
-            elif side == "close":
-                self.words.close(kind)
-            else:
-                self._add_words(child)
-        self.words.close_all()
-        self._hidden = ""
-
-    def _add_words(self, token: Token) -> None:
-        match token.type:
-            case "formula":
-                text = convert_formula(token.content)
-                self.words.add_plain(text or token.content, Emphasis.NONE if text else Emphasis.CODE)
-            case "code_inline":
-                self.words.add_plain(token.content, Emphasis.CODE)
-            case "softbreak":
-                self.words.add_plain(" ")
-            case "hardbreak":
-                self.words.end_line()
-            case "image":
-                self.words.add_image(token.content, str(token.attrGet("src") or ""))
-            case "group":
-                self.words.group = token.meta["group"]
-            case "mark":
-                self.words.add_mark(token.content, token.info)
-            case _:
-                self.words.add_text(token.content)
-
-    def _add_tag(self, text: str) -> None:
-        """Read a tag among words. The tag of a block starts a line; the tag of a cell continues it."""
-        tag, words = read_tag(text), self.words
-        if tag is None:
-            return
-        if self._hidden or tag.name in HIDDEN_TAGS:
-            is_end = tag.is_end and tag.name == self._hidden
-            self._hidden = "" if is_end or (tag.is_end and not self._hidden) else self._hidden or tag.name
-        elif tag.is_bare and not tag.is_end and not is_html_element(tag.name):  # only words, such as `<your-name>`
-            words.add_plain(text)
-        elif tag.name == "img":
-            words.add_image(tag.attributes.get("alt", ""), tag.attributes.get("src", ""))
-        elif tag.name == "q":
-            words.add_plain("”" if tag.is_end else "“")
-        else:
-            if tag.name == "br" or (tag.is_block and not words.is_at_start and tag.name not in _CELLS):
-                words.end_line()
-            if tag.is_end:
-                words.close(tag.name)
-            elif tag.name in EMPHASES or tag.name in SCRIPT_SIGNS:
-                words.open(tag.name)
-            elif tag.name == "a" and "href" in tag.attributes:
-                words.open(tag.name, tag.attributes["href"])
-            if not tag.is_end:
-                words.add_plain(" │ " if tag.name in _CELLS and not words.is_at_start else _LEADS.get(tag.name, ""))
+        if found is not None and (after == 1 or found[2] is not None):
+            inline.children = children[after + 1 :]
+            children[0].content = found[2] or ""
+            alert, title = found[1].lower(), self._read_words(children[:after])
+            end = self.lines[(token.map or (0, 0))[0] + 1]
+        blocks = self.read_blocks("blockquote_close")
+        if blocks or alert:
+            yield Quote(blocks=blocks, alert=alert, title=title, start=start, end=end)
 
     def _read_html(self, token: Token) -> Iterator[Block]:
         """Yield the paragraphs and the code of a block of HTML. Its lists and tables become lines."""
@@ -298,25 +389,124 @@ class _BlockReader:
             text, first = html.unescape(_ANY_TAG.sub("", match[1])), (token.map or (0, 0))[0]
             yield self._make_code(text.strip("\n"), "", first + text.startswith("\n"), end)
             return
-        group, self.words.group = self.words.group, None  # only Markdown has groups
-        for piece in get_html_splitter().parseInline(token.content)[0].children or []:
+        group, self._group = self._group, None  # only Markdown has groups
+        for piece in _get_html_splitter().parseInline(token.content)[0].children or []:
             tag = read_tag(piece.content) if piece.type == "html_inline" else None
-            if tag and tag.is_block and tag.name not in _LINE_TAGS and (words := self.words.take()):
+            if tag and tag.is_block and tag.name not in _LINE_TAGS and (words := self._take_words()):
                 yield Paragraph(words=words, start=start, end=end)
             if piece.type == "html_inline":
                 self._add_tag(piece.content)
             elif not self._hidden:
-                self.words.add_html(piece.content)
-        if words := self.words.take():
+                text = _WHITE_SPACE.sub(" ", piece.content)
+                self._add(text.lstrip() if self._is_at_start or self._words[-1].text.endswith(" ") else text)
+        if words := self._take_words():
             yield Paragraph(words=words, start=start, end=end)
-        self.words.close_all()
-        self.words.group = group
-        self._hidden = ""
+        self._open_elements, self._hidden, self._group = [], "", group
 
+    def _read_words(self, tokens: Sequence[Token]) -> Inline:
+        """Read the inline tokens of a block."""
+        for token in tokens:
+            match token.type.rpartition("_"):
+                case "html", _, "inline":
+                    self._add_tag(token.content)
+                case _ if self._hidden:
+                    pass
+                case kind, _, "open":
+                    self._open(kind, str(token.attrGet("href") or "") if kind == "link" else None)
+                case kind, _, "close":
+                    self._close(kind)
+                case "code", _, "inline":
+                    self._add(token.content, Emphasis.CODE)
+                case _, _, "softbreak":
+                    self._add(" ")
+                case _, _, "hardbreak":
+                    self._words.append(LINE_BREAK)
+                case _, _, "image":
+                    self._add_image(token.content, str(token.attrGet("src") or ""))
+                case _, _, "group":
+                    self._group = token.meta["group"]
+                case _, _, "mark":
+                    self._add(token.content, link=Link(token.info, is_reference_mark=True))
+                case _:
+                    self._add(token.content)
+        self._open_elements, self._hidden = [], ""
+        return self._take_words()
 
-def _strip_anchor(words: Inline) -> Inline:
-    last = words[-1]
-    return (*words[:-1], replace(last, text=strip_anchor(last.text)))
+    def _take_words(self) -> Inline:
+        """Return and remove the words collected so far, without space at both ends."""
+        words, self._words = self._words, []
+        while words and not words[0].text.strip():
+            del words[0]
+        while words and not words[-1].text.strip():
+            del words[-1]
+        return tuple(words)
+
+    def _add(
+        self, text: str, emphasis: Emphasis = Emphasis.NONE, link: Link | None = None, *, is_image: bool = False
+    ) -> None:
+        """Add words. They have their own `link`, unless they are part of another link."""
+        number, sign = None, ""
+        for name, added, opened in self._open_elements:
+            emphasis |= added
+            number = number if opened is None else opened
+            sign = SCRIPT_SIGNS.get(name, sign)
+        if number is None and link is not None:
+            number = len(self.links)
+            self.links.append(link)
+        if sign and number is None and not is_image:
+            text = to_script_characters(text, sign) or (sign + text if text.isalnum() else text)
+        if text:
+            self._words.append(Words(text, emphasis, number, is_image, self._group))
+
+    def _add_image(self, text: str, href: str) -> None:
+        """Add a text in place of an image."""
+        self._add(text or href, link=Link(href, is_image=True) if href else None, is_image=True)
+
+    @property
+    def _is_at_start(self) -> bool:
+        """Whether the current line has no words."""
+        return not self._words or self._words[-1] is LINE_BREAK
+
+    def _open(self, name: str, href: str | None = None) -> None:
+        """Open an element, such as emphasis, for the words that follow. It is a link if it has an `href`."""
+        if len(self._open_elements) >= _NESTING_MAX:
+            return
+        number = None if href is None else len(self.links)
+        self.links += [] if href is None else [Link(href)]
+        self._open_elements.append((name, EMPHASES.get(name, Emphasis.NONE), number))
+
+    def _close(self, name: str) -> None:
+        """Close the innermost element with this name."""
+        for index in range(len(self._open_elements) - 1, -1, -1):
+            if self._open_elements[index][0] == name:
+                del self._open_elements[index]
+                return
+
+    def _add_tag(self, text: str) -> None:
+        """Read a tag among words. The tag of a block starts a line; the tag of a cell continues it."""
+        tag = read_tag(text)
+        if tag is None:
+            return
+        if self._hidden or tag.name in HIDDEN_TAGS:
+            is_end = tag.is_end and tag.name == self._hidden
+            self._hidden = "" if is_end or (tag.is_end and not self._hidden) else self._hidden or tag.name
+        elif tag.is_bare and not tag.is_end and not is_html_element(tag.name):  # only words, such as `<your-name>`
+            self._add(text)
+        elif tag.name == "img":
+            self._add_image(tag.attributes.get("alt", ""), tag.attributes.get("src", ""))
+        elif tag.name == "q":
+            self._add("”" if tag.is_end else "“")
+        else:
+            if tag.name == "br" or (tag.is_block and not self._is_at_start and tag.name not in _CELLS):
+                self._words.append(LINE_BREAK)
+            if tag.is_end:
+                self._close(tag.name)
+                return
+            if tag.name in EMPHASES or tag.name in SCRIPT_SIGNS:
+                self._open(tag.name)
+            elif tag.name == "a" and "href" in tag.attributes:
+                self._open(tag.name, tag.attributes["href"])
+            self._add(" │ " if tag.name in _CELLS and not self._is_at_start else _LEADS.get(tag.name, ""))
 
 
 def _read_task(blocks: tuple[Block, ...]) -> tuple[bool | None, tuple[Block, ...]]:

@@ -69,8 +69,7 @@ class AnswerProof(Struct, frozen=True, kw_only=True):
 
 def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
     """Put the verdicts of an answer, or of its beginning, into its text. The citations may come from a log."""
-    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
-    from roamtui.markdown.rules import InlineSpans  # noqa: PLC0415 - the same
+    from roamtui.markdown.parser import InlineSpans, read_markdown  # noqa: PLC0415 - the first screen does not need it
 
     numbers_of: dict[tuple[str, int], list[int]] = defaultdict(list)
     for number, citation in enumerate(citations, start=1):

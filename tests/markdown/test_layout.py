@@ -174,8 +174,7 @@ def test_a_wide_table_has_one_rule_and_breaks_no_word() -> None:
         lines = show(TABLE, width=width)
         assert sum("─" in line for line in lines) == 1
         assert {"Niedersachsen", "Notwithstanding", "termination"} <= {*" ".join(lines).replace("│", " ").split()}
-    layout = MarkdownLayout(width=34, can_scroll=False)
-    layout.add_blocks(
+    laid_out = MarkdownLayout(width=34, can_scroll=False).lay_out(
         read_markdown("| Law | Words |\n|---|---|\n| Rindfleischetikettierung | a b c d e f g |\n").blocks
     )
-    assert "Rindfleischetikettierung │ a b c d" in [line.text.rstrip() for line in layout.lines]
+    assert "Rindfleischetikettierung │ a b c d" in [line.text.rstrip() for line in laid_out]

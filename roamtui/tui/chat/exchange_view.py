@@ -275,10 +275,8 @@ class ExchangeView(ContentView):
             else:
                 citation = citations[mark.numbers[0] - 1] if mark.numbers else None
                 self.targets.append(SectionTarget(mark.section_id, citation))
-        layout = MarkdownLayout(width=width, can_scroll=False)
-        layout.add_blocks(markdown.blocks)
         lines = []
-        for line in layout.lines:
+        for line in MarkdownLayout(width=width, can_scroll=False).lay_out(markdown.blocks):
             parts = []
             for run in line.runs:
                 words = render_run(run.text, run.style)
@@ -395,9 +393,8 @@ class Passages:
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
             shown = wrap(Content.styled(card.statement, "bold"), room) if card.statement else []
             if not card.statement or index in self._unfolded:
-                layout = MarkdownLayout(width=room, can_scroll=False)
-                layout.add_blocks(card.blocks)
-                shown += [*([Content()] if shown else []), *(render_line(line, room) for line in layout.lines)]
+                laid_out = MarkdownLayout(width=room, can_scroll=False).lay_out(card.blocks)
+                shown += [*([Content()] if shown else []), *(render_line(line, room) for line in laid_out)]
             bar = Content.styled("│ ", "$accent" if first + index == view.selected else "$foreground 30%")
             for line in shown:
                 spans = [Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in self._words.locate(line.plain)]

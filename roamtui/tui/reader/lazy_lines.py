@@ -27,8 +27,7 @@ from roamtui.markdown.lines import (
     TextRole,
     measure_runs,
 )
-from roamtui.markdown.parser import Definitions, parse_link_definitions, read_markdown
-from roamtui.markdown.rules import InlineSpans
+from roamtui.markdown.parser import Definitions, InlineSpans, parse_link_definitions, read_markdown
 from roamtui.quotes.find import find_quote, widen_to_numbers
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
@@ -266,8 +265,7 @@ class LazyLines:
             layout.measure_picture = lambda number: (
                 measure_picture(markdown.links[number].href) if markdown.links[number].is_image else None
             )
-        layout.add_blocks(markdown.blocks)
-        lines = layout.lines
+        lines = layout.lay_out(markdown.blocks)
         self._has_pictures = self._has_pictures or any(line.picture is not None for line in lines)
         if lines and not chunk.is_continued:
             lines.append(Line(block_start=chunk.end, block_end=chunk.end, block_number=lines[-1].block_number + 1))
