@@ -321,7 +321,8 @@ def _choose_spans(
             chosen[section_id] = spans
             cost = sum(estimate_tokens(text[start:end]) for start, end in bounds)
             used += cost
-            wholes += cost if not hit.is_named else 0
+            if not hit.is_named:
+                wholes += cost
     if not any(chosen.values()):
         return chosen
     kinds = {section_id: library.node(section_id).kind for section_id in chosen}

@@ -346,5 +346,5 @@ def _preview_titles_below(library: Library, node: Node, *, length_max: int) -> s
     for title in titles:
         if kept and len("; ".join([*kept, title])) > length_max:
             break
-        kept.append(shorten(title, max(20, length_max)))
+        kept.append(shorten(title, length_max))
     return "; ".join([*kept, *([f"+{count - len(kept)}"] if kept and count > len(kept) else [])])

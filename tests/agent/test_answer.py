@@ -74,6 +74,7 @@ async def test_the_draft_before_a_reminder_is_the_answer_if_nothing_follows() ->
     model_of(agent).add_replies(expanding(fees), saying("It costs two euros."), ScriptedReply())
     last = await answer(agent)
     assert (last.stopped, last.answer, last.citations) == (StopReason.ANSWERED, "It costs two euros.", ())
+    assert len(model_of(agent).requests) == 3
 
 
 async def test_an_empty_reply_triggers_a_reminder_and_then_an_error() -> None:

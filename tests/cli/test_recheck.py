@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.cli.conftest import GARDEN, RunCommand
@@ -13,7 +14,10 @@ def test_a_conversation_and_its_export_give_the_same_results(run: RunCommand, ga
     conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
     export, data = tmp_path / "export.md", tmp_path / "export.json"
     export.write_text(run("conversations", "export", conversation).out, "utf-8")
-    data.write_text(run("conversations", "export", conversation, "--format", "json").out, "utf-8")
+    exported = run("conversations", "export", conversation, "--format", "json").json
+    citations = exported["exchanges"][0]["citations"]
+    citations.append({**citations[0], "quote": "Spades are free.", "verified": False})
+    data.write_text(json.dumps(exported), "utf-8")
     page = run("conversations", "export", conversation, "--format", "html").out
     (tmp_path / "export.html").write_text(page, "utf-8")
     assert run("recheck", tmp_path / "export.html").code == 2  # its quotes are in a script

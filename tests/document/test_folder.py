@@ -8,6 +8,7 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files, open_sources
+from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 GUIDE = "# Guide\n\nHow to begin.\n\n## First steps\n\nTake one.\n\n## First steps\n\nTake two.\n"
 
@@ -67,6 +68,7 @@ def test_a_file_that_is_loaded_has_its_sections_below_it(folder: Path) -> None:
 
 
 def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> None:
+    (folder / "b/scan.pdf").write_bytes(make_pdf([lay_out("a"), []], empty="0 0 m 9 9 l S"))
     library, loader = open_folder(folder)
     (folder / "b/one.md").rename(folder / "b/kept")
     (folder / "b/three.md").write_bytes(b"\x89PNG\r\n\0\0\0")
@@ -74,7 +76,8 @@ def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> No
     one, three = find(whole, "one.md"), find(whole, "three.md")
     assert whole.node(one).problem.startswith("There is no file ")
     assert "does not look like text" in whole.node(three).problem
-    assert len(whole.notes) == 2
+    assert len(whole.notes) == 3
+    assert any(note.startswith("b/scan.pdf: pages without text: 2") for note in whole.notes)
     assert not whole.node(one).is_loaded
     assert list(whole.walk(one)) == [one]
     (folder / "b/kept").rename(folder / "b/one.md")

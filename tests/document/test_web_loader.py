@@ -18,6 +18,7 @@ from roamtui.errors import UsageError
 from roamtui.sources.read import RawText
 from roamtui.sources.web.page import FetchedPage
 from tests.fakes.site import FakeSite, SitePage
+from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 HTML = "<html><head><title>T</title></head><body><main><h1>{0}</h1><p>Words of {0}.</p><h2>More</h2><p>x</p></main>"
 MARKDOWN = "# {0}\n\nWords of {0}.\n\n## More\n\nx\n"
@@ -68,10 +69,14 @@ def test_a_page_is_grafted_below_its_link_with_its_url_as_key() -> None:
         assert library.text_at(library.node(link).content_span) == MARKDOWN.format("A")
 
 
-def test_markdown_is_preferred_if_the_site_offers_it() -> None:
-    with FakeSite({"/p": SitePage(body=HTML.format("P"), markdown=VARIANT), "/q": HTML.format("Q")}) as site:
-        _, batch = load(site, "/p", "/q")
-        assert [document.text for document in batch.values()] == [VARIANT, MARKDOWN.format("Q")]
+def test_pages_are_converted_unless_the_site_offers_markdown() -> None:
+    book = SitePage(body=make_pdf([lay_out("A boat floats.")]), media_type="application/pdf")
+    with FakeSite(
+        {"/p": SitePage(body=HTML.format("P"), markdown=VARIANT), "/q": HTML.format("Q"), "/r": book}
+    ) as site:
+        _, batch = load(site, "/p", "/q", "/r")
+        texts = [document.text for document in batch.values()]
+        assert texts == [VARIANT, MARKDOWN.format("Q"), "# Page 1: A boat floats.\n\nA boat floats."]
 
 
 def test_at_most_eight_pages_are_fetched_in_parallel() -> None:

@@ -36,6 +36,13 @@ class FakeLitellmError(Exception):
 
 
 @pytest.mark.parametrize(
+    ("cause", "is_transient"), [(ConnectionResetError(), True), (ImportError("boto3"), False), (TimeoutError(), False)]
+)
+def test_only_what_may_pass_is_tried_again(cause: Exception, *, is_transient: bool) -> None:
+    assert explain(cause).is_transient is is_transient
+
+
+@pytest.mark.parametrize(
     ("text", "is_overflow"),
     [
         ("maximum context length is 8192 tokens", True),

@@ -86,8 +86,7 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
     order = {element: number for number, element in enumerate(page.iter())}
     elements = {element.get("id"): element for element in order if element.get("id")}
     headings = [element for element in order if element.tag in HEADINGS]
-    place = page.find("body")
-    place = page if place is None else place
+    place = page
     listed: dict[Any, tuple[int, int]] = {}
     for level, title, fragment in points:
         place = elements.get(fragment, place)

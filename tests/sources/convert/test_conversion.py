@@ -65,7 +65,7 @@ _WAITING = """
 import os, signal, subprocess, sys
 from roamtui.sources.convert import child
 def convert(data, name, *, report, ocr_languages):
-    subprocess.Popen(['sleep', '60'])
+    subprocess.Popen(['sleep', '3600'])
     report(os.getpid(), 4)
     signal.pause()
 child.get_converter = lambda _: convert

@@ -41,5 +41,6 @@ def test_the_navigation_gives_titles_and_levels(navigation: dict[str, str]) -> N
 
 def test_a_point_without_a_heading_gets_one() -> None:
     nav = '<ol><li><a href="text/one.xhtml#x">Hulls</a></li><li><a href="text/one.xhtml">Keels</a></li></ol>'
-    parts = make_epub_parts({"one.xhtml": "<p><img src='a.png' alt='Logo'/></p><h2>Keels</h2><p>a</p>"}, nav=nav)
-    assert convert_epub(pack(parts), "a.epub").text == "# Hulls\n\n![Logo](OEBPS/text/a.png)\n\n# Keels\n\na\n"
+    page = "<p><img src='a.png' alt='Logo'/></p><h2>Keels</h2><p>a</p><h2>Ribs</h2><h2>Hulls</h2>"
+    converted = convert_epub(pack(make_epub_parts({"one.xhtml": page}, nav=nav)), "a.epub")
+    assert converted.text == "# Hulls\n\n![Logo](OEBPS/text/a.png)\n\n# Keels\n\na\n\n## Ribs\n\n## Hulls\n"

@@ -40,6 +40,12 @@ def test_a_header_over_two_columns_is_in_both_and_a_bar_is_escaped() -> None:
     assert write_table(rows, 1).splitlines()[0] == r"|  | Years that ended in \| June | Years that ended in \| June |"
 
 
+@pytest.mark.parametrize(("count", "is_table"), [(4, False), (9, True)])
+def test_a_table_whose_cells_fit_no_column_too_often_is_plain_lines(count: int, *, is_table: bool) -> None:
+    rows = _rows(*[_line("Sales", "10", "9")] * count, (("A label over columns" * 4, _LABEL), ("7", 500.0)))
+    assert write_table(rows, 0).startswith("|") is is_table
+
+
 _COLUMNS = (300.0, 380.0, 460.0, 540.0)
 
 
