@@ -81,7 +81,6 @@ class NodeNumbering:
 
     def __init__(self, root: Document, grafts: Mapping[str, Document], owners: Mapping[str, Document]) -> None:
         """`owners` is the document of each node, by the node's id."""
-        self._owners = owners
         self._grafts: dict[int, list[tuple[int, int, Document]]] = defaultdict(list)
         """By the ``id()`` of a document, the documents grafted below its rows. Each entry has the first row after the
         graft, the row of the node that it is grafted below (negative, for sorting), and the grafted document."""
@@ -114,11 +113,6 @@ class NodeNumbering:
         rows, numbers = self._runs[id(document)]
         index = bisect_right(rows, row) - 1
         return numbers[index] + row - rows[index]
-
-    def find(self, section_id: str) -> int | None:
-        """Return the number of the node with this id, or None if no node has it."""
-        document = self._owners.get(section_id)
-        return None if document is None else self.number_of(document, document.rows_by_id[section_id])
 
     def id_of(self, number: int) -> str:
         """Return the id of the node with a number."""

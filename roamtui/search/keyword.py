@@ -17,7 +17,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
-from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
 from roamtui.search.index import IndexLocation, SectionIndex, SectionStore, stem_title
 from roamtui.search.lexicon import (
@@ -185,10 +184,8 @@ def _rank(titles: TopicTitles, text: str, limit: int, within: str | None, earlie
     index = titles.index
     numbers = range(len(index))
     if within is not None and within != index.library.root_id:
-        number = index.layout.find(within)
-        if number is None:
-            raise UnknownSectionError(within)
-        numbers = index.layout.subtree(number)
+        node = index.library.node(within)
+        numbers = index.layout.subtree(index.layout.number_of(node.document, node.row))
     query = parse_query(text)
     topics = titles.recall_topics(text, earlier) if earlier else {}
     scores: dict[int, float] = {}
