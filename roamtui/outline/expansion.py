@@ -43,7 +43,6 @@ from roamtui.outline.structure import (
     LISTED_MAX,
     ChildRanges,
     Reference,
-    get_canonical_id,
     list_outline_children,
     resolve_reference,
     suggest_ids,
@@ -294,11 +293,11 @@ def list_id_marks(library: Library, span: Span, *, skipped_id: str | None = None
     for row in range(bisect_left(starts, span.start, hi=len(kinds)), len(kinds)):
         if starts[row] >= span.end:
             break
-        node_id = get_canonical_id(library, document.ids[row])
         line_end = _LINE_END.search(document.text[starts[row] : min(span.end, starts[row + 1])])
-        if line_end is not None and kinds[row] in (NodeKind.SECTION, NodeKind.LINK) and node_id != skipped_id:
+        is_marked = kinds[row] in (NodeKind.SECTION, NodeKind.LINK) and document.ids[row] != skipped_id
+        if line_end is not None and is_marked:
             offset = starts[row] + line_end.start() - span.start
-            marks[offset] = f"{marks.get(offset, '')} [{node_id}]"
+            marks[offset] = f"{marks.get(offset, '')} [{document.ids[row]}]"
     return marks
 
 

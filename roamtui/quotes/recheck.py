@@ -28,7 +28,6 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.plain import escape_json, sanitise_line
 from roamtui.document.text import Bounds, Span
-from roamtui.outline.structure import get_canonical_id
 from roamtui.quotes.find import find_quote, normalise_markdown, widen_to_numbers
 from roamtui.quotes.read import MARK, read_answer
 from roamtui.quotes.verdicts import list_path_titles, make_citation
@@ -287,8 +286,7 @@ def recheck(claim: Claim, library: Library) -> Finding:
         for span in spans[:1] if expected is not None else spans:
             found = found or _find_nearest(claim.quote, library, span, _SIMILARITY_MIN)
     if found is not None:
-        node_id = library.section_at(found.doc, found.start)
-        section_id = get_canonical_id(library, node_id) if node_id else ""
+        section_id = library.section_at(found.doc, found.start) or ""
         return Finding(claim=claim, standing=status, span=found, section_id=section_id)
     problem = next((document.problem for document in library.documents if document.problem), "")
     status = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE

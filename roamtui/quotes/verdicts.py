@@ -23,7 +23,6 @@ from roamtui.document.text import Bounds, Span, merge_bounds
 from roamtui.markdown.blocks import Markdown
 from roamtui.outline.expansion import strip_ids
 from roamtui.outline.labels import format_node_title
-from roamtui.outline.structure import get_canonical_id
 from roamtui.quotes.find import divides_number, find_quote
 from roamtui.quotes.read import MARK, MARKED_ID, CitationMark, Quotation, read_answer
 
@@ -163,7 +162,6 @@ class QuoteChecker:
         if span is None:
             return None
         section_id = self._library.section_at(span.doc, span.start) or self._library.root_id
-        section_id = get_canonical_id(self._library, section_id)
         return make_citation(section_id, quote.text, QuoteState.FOUND, span, self._library)
 
     def _find_in_section(self, quote: str, section_id: str) -> Span | None:
