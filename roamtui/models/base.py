@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
-from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -74,33 +73,20 @@ class ReplyFinished(Struct, frozen=True, tag=True):
 ModelEvent = TextDelta | ThinkingDelta | ToolCallReceived | UsageReported | RetryPending | ReplyFinished
 
 
-@runtime_checkable
-class Model(Protocol):
+class Model:
     """A language model."""
 
-    @property
-    def name(self) -> str:
-        """The name by which a person selects it."""
-        ...
-
-    @property
-    def window_tokens(self) -> int | None:
-        """Size of the context window, or None if unknown."""
-        ...
-
-    @property
-    def note(self) -> str:
-        """A sentence for the person once the model has started; empty for most models."""
-        ...
-
-    @property
-    def prices(self) -> tuple[float, float] | None:
-        """Prices in USD of a token that is sent and of one of the reply, or None if they are unknown."""
-        ...
+    name: str
+    """The name by which a person selects it."""
+    window_tokens: int | None = None
+    """Size of the context window, or None if unknown."""
+    prices: tuple[float, float] | None = None
+    """Prices in USD of a token that is sent and of one of the reply, or None if unknown."""
+    note: str = ""
+    """Sentences for the person, once the model has started; empty for most models."""
 
     async def start(self) -> None:
-        """Load early and learn the window's size. Nothing is raised, because the first request reports failures."""
-        ...
+        """Load early, and learn what the attributes say. Nothing is raised: the first request reports failures."""
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Yield the events of one reply. `ReplyFinished` is the last.
@@ -108,11 +94,10 @@ class Model(Protocol):
         Raises:
             ModelError: The model could not answer.
         """
-        ...
+        raise NotImplementedError
 
     async def close(self) -> None:
         """Release resources. A later request starts the model again."""
-        ...
 
 
 def estimate_request_tokens(request: ModelRequest) -> int:
@@ -174,8 +159,8 @@ class ModelOptions(Struct, frozen=True, kw_only=True):
     has_spending_cap: bool = False
     """Whether the person set a spending limit, so that an unknown price is worth a notice."""
 
-    def get_first_token_timeout(self, *, is_local: bool) -> float:
-        """Return the timeout in seconds for the first piece of a reply."""
+    def get_first_token_timeout(self, api_base: str | None) -> float:
+        """Return the timeout in seconds for the first piece of a reply from a server, or the provider's default."""
         if self.first_token_seconds is not None:
             return self.first_token_seconds
-        return _LOCAL_FIRST_TOKEN_SECONDS if is_local else _FIRST_TOKEN_SECONDS
+        return _FIRST_TOKEN_SECONDS if api_base is None else _LOCAL_FIRST_TOKEN_SECONDS

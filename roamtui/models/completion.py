@@ -41,7 +41,7 @@ async def stream_completion(litellm: Any, job: Job, resolved: ResolvedModel) -> 
     """
     reply = _ReplyAssembler()
     arguments = build_arguments(job, resolved)
-    first_seconds = job.options.get_first_token_timeout(is_local=resolved.is_local)
+    first_seconds = job.options.get_first_token_timeout(resolved.api_base)
     # The time limit of the connection is a last resort, so it is longer than ours.
     httpx: Any = importlib.import_module("httpx")
     timeout = httpx.Timeout(max(first_seconds, job.options.gap_seconds) + 5, connect=job.options.connect_seconds)
@@ -249,7 +249,7 @@ async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> li
     """
     arguments = _build_common_arguments(resolved) | {
         "input": list(job.texts),
-        "timeout": job.options.get_first_token_timeout(is_local=resolved.is_local),
+        "timeout": job.options.get_first_token_timeout(resolved.api_base),
     }
     if resolved.is_ollama:
         arguments["model"] = f"ollama/{resolved.model.removeprefix('ollama_chat/')}"  # litellm's name for embedding

@@ -16,10 +16,11 @@ from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
+from typing_extensions import override
 
 from roamtui.conversation.events import Role
 from roamtui.errors import ModelError, format_reason
-from roamtui.models.base import OLLAMA_WINDOW_TOKENS, ModelEvent, ModelOptions, ModelRequest, RetryPending
+from roamtui.models.base import OLLAMA_WINDOW_TOKENS, Model, ModelEvent, ModelOptions, ModelRequest, RetryPending
 from roamtui.models.worker_protocol import (
     EmbeddingBatch,
     Frame,
@@ -48,7 +49,7 @@ _NO_TOOLS = "You have no tools here: answer from the texts and excerpts in these
 _Result = TypeVar("_Result", ResolvedModel, EmbeddingBatch)
 
 
-class LitellmModel:
+class LitellmModel(Model):
     """A model of any provider that litellm knows. Keys come only from the environment."""
 
     def __init__(
@@ -65,7 +66,8 @@ class LitellmModel:
         self._job = Job(operation="complete", model=name, api_base=api_base, options=self._options)
         self._worker = worker or WorkerProcess(environ)
         self._owns_worker = worker is None
-        self._resolved: ResolvedModel | None = None
+        self._is_described = False
+        """Whether the attributes say what is known about the model."""
         self._lacks_tools = False
         """Whether the model has no tool calls, according to litellm or its server."""
         self.window_tokens = self._options.window_tokens
@@ -73,33 +75,14 @@ class LitellmModel:
         if self.window_tokens is None and name.startswith(("ollama/", "ollama_chat/")):
             self.window_tokens = OLLAMA_WINDOW_TOKENS
 
-    @property
-    def note(self) -> str:
-        """Sentences for the person if the model has no tool calls or no known price; empty before it has started."""
-        resolved, notes = self._resolved, []
-        if resolved is not None and resolved.can_call_tools is False:
-            notes.append(self._no_tools_note)
-        is_priced = resolved is None or resolved.input_usd is not None or resolved.is_ollama
-        if self._options.has_spending_cap and not is_priced:
-            notes.append(f"No price known for {self.name}; the spending limit does not apply.")
-        return " ".join(notes)
-
-    @property
-    def prices(self) -> tuple[float, float] | None:
-        """Prices in USD of a token that is sent and of one of the reply, or None as long as they are unknown."""
-        resolved = self._resolved
-        if resolved is None or resolved.input_usd is None:
-            return None
-        output_usd = resolved.input_usd if resolved.output_usd is None else resolved.output_usd
-        return resolved.input_usd, output_usd
-
+    @override
     async def start(self) -> None:
         """Start the process and learn the window size, which takes seconds. The first request reports failures.
 
         Once the window size is known, this does nothing, even if the process has ended, because waiting here would
         delay the question.
         """
-        if self._resolved is None:
+        if not self._is_described:
             with suppress(ModelError):
                 await self.describe()
 
@@ -112,10 +95,18 @@ class LitellmModel:
         # Nothing is sent, so a failure (the name is unknown, or the process ended) is reported at once.
         job = replace(self._job, operation="describe", options=replace(self._options, retries=0))
         resolved = await self._worker.run_to_result(job, ResolvedModel)
-        self._resolved, self.window_tokens = resolved, resolved.window_tokens
+        self._is_described, self.window_tokens = True, resolved.window_tokens
         self._lacks_tools = self._lacks_tools or resolved.can_call_tools is False
+        notes = [self._no_tools_note] if resolved.can_call_tools is False else []
+        if resolved.input_usd is not None:
+            output_usd = resolved.input_usd if resolved.output_usd is None else resolved.output_usd
+            self.prices = resolved.input_usd, output_usd
+        elif self._options.has_spending_cap and not resolved.is_ollama:
+            notes.append(f"No price known for {self.name}; the spending limit does not apply.")
+        self.note = " ".join(notes)
         return resolved
 
+    @override
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the events of one reply. `ReplyFinished` is the last.
 
@@ -152,6 +143,7 @@ class LitellmModel:
                 assert not isinstance(event, ResolvedModel | EmbeddingBatch)
                 yield event
 
+    @override
     async def close(self) -> None:
         """Make the process exit, unless it is shared. A later request starts it again."""
         if self._owns_worker:
@@ -203,7 +195,7 @@ class WorkerProcess:
                 wait = min(options.retry_wait_seconds * float(2**attempt), options.retry_wait_seconds_max)
             can_retry = failure.is_transient and not has_begun and attempt < options.retries
             if not can_retry or wait > options.retry_wait_seconds_max:
-                raise ModelError(failure.message, overflow=failure.is_overflow)
+                raise ModelError(f"{failure.reason}; {failure.advice}.", overflow=failure.is_overflow)
             yield RetryPending(failure.reason, wait)
             await asyncio.sleep(wait)
 

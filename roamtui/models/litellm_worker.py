@@ -30,6 +30,7 @@ from roamtui.models.worker_protocol import (
     ResolvedModel,
     encode_frame,
 )
+from roamtui.paths import write_all
 
 _LITELLM_VARIABLES = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -119,9 +120,7 @@ class LitellmWorker:
 
     def _send(self, number: int, frame: Mapping[str, object]) -> None:
         # os.write blocks while the pipe is full, which stops all jobs until the program reads again.
-        data = memoryview(encode_frame({"id": number, **frame}))
-        while data:
-            data = data[os.write(self._events_output, data) :]
+        write_all(self._events_output, encode_frame({"id": number, **frame}))
 
 
 def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on its types

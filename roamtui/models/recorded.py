@@ -7,22 +7,21 @@ import json
 import re
 from collections.abc import AsyncGenerator
 
+from typing_extensions import override
+
 from roamtui.conversation.events import Role, ToolCall
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived
+from roamtui.models.base import Model, ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived
 from roamtui.paths import get_resource_dir
 
 RECORDED = "recorded"
 """Name of the recorded model."""
 
 
-class RecordedModel:
+class RecordedModel(Model):
     """Answers one question about the example handbook, at a speed that people can follow."""
 
     name = RECORDED
-    note = ""
-    prices: tuple[float, float] | None = None
-    window_tokens: int | None = None
 
     def __init__(self, seconds_per_word: float = 0.1) -> None:
         recording = json.loads((get_resource_dir("examples") / "answer.json").read_text("utf-8"))
@@ -30,6 +29,7 @@ class RecordedModel:
         self._replies: list[dict[str, str | list[str]]] = recording["replies"]
         self._seconds_per_word = seconds_per_word
 
+    @override
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the events of the next recorded reply.
 
@@ -49,9 +49,3 @@ class RecordedModel:
             arguments = json.dumps({"section_ids": opened})
             yield ToolCallReceived(ToolCall(id=f"recorded_{number}", name="expand_sections", arguments=arguments))
         yield ReplyFinished("tool_calls" if opened else "stop")
-
-    async def start(self) -> None:
-        """Nothing to load."""
-
-    async def close(self) -> None:
-        """Nothing to release."""

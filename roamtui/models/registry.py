@@ -13,6 +13,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, SourceError, UsageError
@@ -29,28 +30,21 @@ _REPLY_BYTES_MAX = 1_000_000
 _OFFLINE_REASON = "no key, no network"
 
 
-class NoModel:
+class NoModel(Model):
     """Stands for a model where the agent answers without one, and so is never asked."""
 
     name = OFFLINE
-    note = ""
-    prices: tuple[float, float] | None = None
     window_tokens = 128_000
     """A limit, so that budgets apply as for other models."""
 
-    def stream(self, _request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    @override
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Refuse the request.
 
         Raises:
             ModelError: Always.
         """
         raise ModelError(f"{OFFLINE} is not a language model. Choose one with --model.")
-
-    async def start(self) -> None:
-        """Nothing to load."""
-
-    async def close(self) -> None:
-        """Nothing to release."""
 
 
 class ModelOffer(Struct, frozen=True, kw_only=True):

@@ -48,11 +48,6 @@ class ModelFailure(Struct, frozen=True, kw_only=True, tag=True):
     wait_seconds: float | None = None
     """Wait that the provider asks for, or None if it names none."""
 
-    @property
-    def message(self) -> str:
-        """Reason and advice as one sentence."""
-        return f"{self.reason}; {self.advice}."
-
 
 class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
     """What is known about a model by its name, without asking a server."""
@@ -86,11 +81,6 @@ class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
     def is_ollama(self) -> bool:
         """Whether the server is Ollama."""
         return self.provider == "ollama_chat"
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the person named a server, which may need minutes to read a long request."""
-        return self.api_base is not None
 
     @property
     def address(self) -> str | None:

@@ -13,6 +13,7 @@ from roamtui.conversation.events import ToolCall, Usage
 from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError
 from roamtui.models.base import (
+    Model,
     ModelEvent,
     ModelRequest,
     ReplyFinished,
@@ -52,7 +53,7 @@ class ScriptedReply:
 Reply = ScriptedReply | Callable[[ModelRequest], ScriptedReply]
 
 
-class ScriptedModel:
+class ScriptedModel(Model):
     """Answers each request with the next of `replies`; a callable makes its reply from the request."""
 
     def __init__(
@@ -61,8 +62,6 @@ class ScriptedModel:
         self._replies = list(replies)
         self.name = name
         self.window_tokens = window_tokens
-        self.note = ""
-        self.prices: tuple[float, float] | None = None
         self.requests: list[ModelRequest] = []
         """Every request so far, oldest first."""
         self.is_closed = False
@@ -77,9 +76,7 @@ class ScriptedModel:
         """Append replies to the script."""
         self._replies.extend(replies)
 
-    async def start(self) -> None:
-        """Nothing to load."""
-
+    @override
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the next reply of the script."""
         self.is_closed = False
@@ -99,6 +96,7 @@ class ScriptedModel:
         for event in _finish(reply, request, number):
             yield event
 
+    @override
     async def close(self) -> None:
         """Record the call."""
         self.is_closed = True
