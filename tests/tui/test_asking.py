@@ -65,24 +65,6 @@ async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_st
         assert "\n\nForty [1].\n\n" in last(app)
 
 
-async def test_an_answer_shows_numbers_sources_and_which_quotes_stand_in_the_text() -> None:
-    async with running(make_app(), SIZE) as (app, pilot):
-        stone, deck = find_id(app, "Stone oven"), find_id(app, "Deck oven")
-        answer = (
-            f'The deck oven is larger: "The deck oven takes ninety loaves" [{deck}].\n\n'
-            f'The stone oven: "The stone oven takes fifty loaves" [{stone}].'
-        )
-        model_of(app).add_replies(expand(stone, deck), ScriptedReply(text=answer))
-        await ask(pilot, QUESTION)
-        assert stone not in last(app)
-        assert last(app).count("[1 ✓]") == last(app).count("[2 ✗]") == 1
-        assert last(app).splitlines()[-3:] == [
-            "Sources  2 quotes: 1 where cited, 1 nowhere",
-            "1 ✓ Deck oven · line 15",
-            "2 ✗ Stone oven · these words are not in the text",
-        ]
-
-
 async def test_while_an_answer_streams_its_quotes_have_verdicts_and_then_keep_them() -> None:
     async with running(make_app(), SIZE) as (app, pilot):
         deck = find_id(app, "Deck oven")
@@ -150,6 +132,20 @@ async def test_the_steps_of_an_answer_fold_to_a_line_and_unfold_by_a_key() -> No
         await wait_until(pilot, lambda: "Not in this document" not in screen_text(app))
         await pilot.click(app.screen.query(ExchangeView).last(), offset=(3, 2))
         await wait_until(pilot, "Not in this document")
+
+
+async def test_a_selected_step_that_folds_with_the_answer_is_no_longer_selected() -> None:
+    gate = asyncio.Event()
+    async with running(make_app(), SIZE) as (app, pilot):
+        deck = find_id(app, "Deck oven")
+        model_of(app).add_replies(expand(deck), ScriptedReply(text=f"Ninety [{deck}].", gate=gate))
+        app.main_screen.question_box.fill(QUESTION)
+        await press_until(pilot, "Opened 1 section: Deck oven", "enter")
+        app.main_screen.panes.focus_scope(Scope.CHAT)
+        await pilot.press("j")
+        gate.set()
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        await press_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck, "enter")
 
 
 async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:

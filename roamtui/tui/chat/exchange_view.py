@@ -217,9 +217,8 @@ class ExchangeView(ContentView):
         self.targets += self.citation_targets
         if self.passages is not None:
             answer = self.passages.draw(self, self.cited.start, room)
-        lines = [
-            (" " + line).pad_right(width - 1 - line.cell_length).stylize_before("on $surface") for line in question
-        ]
+        band = [(" " + line).pad_right(max(1, width - 1 - line.cell_length)) for line in question]
+        lines = [line.stylize_before("on $surface") for line in band]
         self.step_lines = range(len(lines) + 1, len(lines) + 1 + len(steps))
         for part in (steps, answer, self._draw_ending(room)):
             if part is answer:
