@@ -5,22 +5,25 @@ Without a document, the start screen comes first.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.generated_texts import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary
+from roamtui.document.document import NodeKind
+from roamtui.document.library import Library
 from roamtui.document.loader import is_url
 from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import StoreError, UsageError
@@ -28,6 +31,7 @@ from roamtui.headless.output import ProgressLine, write_notice
 from roamtui.models.base import Model
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.registry import discover_local_models, list_usable_models
+from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.paths import config_path, conversations_path, display_path, get_resource_dir, themes_path
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
@@ -55,6 +59,11 @@ _DEFECT_MESSAGE = (
 )
 _TABLE_JOBS = 4
 """Number of table cells that the app fills at a time."""
+_QUESTIONS_MAX = 3
+_SCANNED_SECTIONS_MAX = 400
+_TITLE_LENGTH_MAX = 60
+_TITLE_WORDS_MIN = 2
+"""Minimum number of words of a title to ask about: "Overview" says nothing outside its section."""
 
 
 class Launch(Struct, frozen=True, kw_only=True):
@@ -237,3 +246,20 @@ def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
 def _is_in_browser() -> bool:
     # `roamtui serve` starts this program without a terminal.
     return "web_driver" in os.environ.get("TEXTUAL_DRIVER", "")
+
+
+def suggest_questions(library: Library) -> tuple[str, ...]:
+    """Suggest up to three questions: those written for a bundled example, or from titles of the document."""
+    source, folder = Path(library.source).absolute(), get_resource_dir("examples")
+    if source.parent == folder:
+        written: dict[str, list[str]] = json.loads((folder / "first_questions.json").read_bytes())
+        return tuple(written.get(source.name, ()))
+    titles: dict[str, None] = {}
+    for section_id in islice(library.walk(), _SCANNED_SECTIONS_MAX):
+        node = library.node(section_id)
+        title = format_node_title(node)
+        is_telling = len(title.split()) >= _TITLE_WORDS_MIN and len(title) <= _TITLE_LENGTH_MAX
+        if is_telling and node.kind is NodeKind.SECTION and has_own_text(library, section_id):
+            titles[title] = None
+    asked = list(titles)[:: max(1, len(titles) // _QUESTIONS_MAX)][:_QUESTIONS_MAX]
+    return tuple(title if title.endswith("?") else f"What does it say about {title}?" for title in asked)

@@ -17,10 +17,9 @@ from typing import Any, BinaryIO
 import msgspec
 
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.models.base import OLLAMA_WINDOW_TOKENS
+from roamtui.models.base import OLLAMA_WINDOW_TOKENS, PROVIDERS, get_key_variable
 from roamtui.models.completion import compute_vectors, stream_completion
 from roamtui.models.failures import CHOOSE_ADVICE, to_failure
-from roamtui.models.secrets import PROVIDERS, get_key_variable
 from roamtui.models.worker_protocol import (
     EmbeddingBatch,
     Frame,

@@ -17,10 +17,9 @@ from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, SourceError, UsageError
-from roamtui.models.base import OFFLINE, Model, ModelEvent, ModelOptions, ModelRequest
+from roamtui.models.base import OFFLINE, PROVIDERS, Model, ModelEvent, ModelOptions, ModelRequest, get_key_variable
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.recorded import RECORDED, RecordedModel
-from roamtui.models.secrets import PROVIDERS, get_key_variable
 from roamtui.sources.web.page import FetchOptions, UnreachableError
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 

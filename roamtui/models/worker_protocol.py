@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from roamtui.models.base import ModelEvent, ModelOptions, ModelRequest
-from roamtui.models.secrets import PROVIDERS
+from roamtui.models.base import PROVIDERS, ModelEvent, ModelOptions, ModelRequest
 
 Frame = dict[str, Any]
 _NO_REQUEST = ModelRequest(messages=())

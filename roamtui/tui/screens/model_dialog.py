@@ -15,9 +15,8 @@ from typing_extensions import override
 from roamtui.conversation.events import Message, Role
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError
-from roamtui.models.base import Model, ModelRequest
+from roamtui.models.base import Model, ModelRequest, get_recommended_key_variable
 from roamtui.models.registry import ModelOffer, inspect_providers
-from roamtui.models.secrets import get_recommended_key_variable
 from roamtui.tui.context import AppContext
 from roamtui.tui.labels import adapt_flags
 from roamtui.tui.messages import ModelReleased
