@@ -57,6 +57,18 @@ async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck)
 
 
+async def test_words_that_the_mouse_selects_are_copied_without_margins() -> None:
+    async with running(make_app(), (120, 35)) as (app, pilot):
+        await answer(pilot, "- Deck.\n- Stone.")
+        view = app.main_screen.query(ExchangeView).last()
+        await pilot.mouse_down(view, offset=(3, 0))
+        await pilot.hover(view, offset=(20, 5))
+        await pilot.mouse_up(view, offset=(20, 5))
+        await pilot.press("ctrl+c")
+        lines = app.clipboard.splitlines()
+        assert (lines[0], lines[-2:]) == ("Where?", ["• Deck.", "• Stone."])
+
+
 def styles_of(content: Content, words: str) -> set[str]:
     """Return the styles of words as one set."""
     start = content.plain.index(words)

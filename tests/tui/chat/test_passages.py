@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.notes import NoteStore
 from roamtui.document.loader import build_library
 from roamtui.models.base import Model
 from roamtui.models.registry import ModelOffer, NoModel
@@ -22,7 +17,6 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.context import TuiOptions
-from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.lists import PickerDialog
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -118,23 +112,18 @@ async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> N
         assert not any(words in shown for words in ("“", "found in the text", "Sources", "does not reason"))
 
 
-async def test_a_card_shows_its_likeliest_statement_and_unfolds_the_rest_by_key_or_click() -> None:
+async def test_a_card_shows_its_likeliest_statement_with_the_words_marked_and_unfolds_by_key_or_click() -> None:
     async with running(make_offline_app(), LARGE) as (app, pilot):
-        await show_cards(pilot, app)
+        await show_cards(pilot, app, "What is the fee for bicycles?")
         folded = list_lines(app)
         start = folded.index("1 Tickets › Bicycles · lines 16-22")
         assert folded[start + 1 :][:2] == ["│ A bicycle costs 2 crowns.", "│ ▸ whole passage"]
         await pilot.press("space")
         assert "│ A bicycle costs 2 crowns. It stands on the lower deck." in list_lines(app)
-        await pilot.click(get_cards(app), offset=(4, list_lines(app).index("│ ▾ fold")))
-        assert list_lines(app) == folded
-
-
-async def test_words_of_the_question_are_marked_with_their_forms_and_synonyms() -> None:
-    async with running(make_offline_app(), LARGE) as (app, pilot):
-        await show_cards(pilot, app, "What is the fee for bicycles?")
         assert {"bicycle", "costs"} <= set(list_marked(app))
         assert not {"is", "the", "crowns"} & set(list_marked(app))
+        await pilot.click(get_cards(app), offset=(4, list_lines(app).index("│ ▾ fold")))
+        assert list_lines(app) == folded
 
 
 async def test_a_opens_the_section_for_the_conversation() -> None:
@@ -150,20 +139,6 @@ async def test_a_opens_the_section_for_the_conversation() -> None:
         opened = screen.conversation.state.open_sections.get(section_id)
         assert opened is not None
         assert opened.opened_by is Origin.PERSON
-
-
-async def test_b_keeps_the_passage_as_a_note(tmp_path: Path) -> None:
-    store = ConversationStore(tmp_path / "conversations")
-    async with running(make_offline_app(store=store), LARGE) as (app, pilot):
-        await show_cards(pilot, app)
-        await pilot.press("1", "b")
-        await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
-        app.screen.query_one(Input).value = "cheap"
-        await pilot.press("enter")
-        await wait_until(pilot, "Note saved")
-        (note,) = NoteStore(store.notes_folder, "ferry.md").read()
-        assert (note.words, note.citation.section_id) == ("cheap", find_id(app, "Bicycles"))
-        assert "A bicycle costs 2 crowns." in (note.citation.quote or "")
 
 
 async def test_i_chooses_a_model_and_asks_it_the_same_question_with_these_sections_open() -> None:
@@ -198,11 +173,9 @@ async def test_what_is_not_found_is_said_plainly_with_the_nearest_titles_to_ente
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Weather"))
 
 
-@pytest.mark.parametrize("row", [0, 1], ids=["path", "text"])
-async def test_a_click_on_a_card_reads_its_section(*, row: int) -> None:
+async def test_a_click_on_a_card_reads_its_section() -> None:
     async with running(make_offline_app(), LARGE) as (app, pilot):
         await ask(pilot, BICYCLE)
-        cards = get_cards(app)
-        line = next(number for number, text in enumerate(list_lines(app)) if text.startswith("1 Tickets"))
-        await pilot.click(cards, offset=(6, line + row))
+        line = next(number for number, text in enumerate(list_lines(app)) if text.startswith("│ A bicycle"))
+        await pilot.click(get_cards(app), offset=(6, line))
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Bicycles"))
