@@ -112,8 +112,8 @@ class CitedPassage(Struct, frozen=True, kw_only=True):
 
     section_id: str
     """Id of the section, which the document may no longer have."""
-    spans: tuple[Span, ...] = ()
-    """Where the quote is or, if it was not found, the most similar words of the section. Empty for a citation of a
+    span: Span | None = None
+    """Where the quote is or, if it was not found, the most similar words of the section. None for a citation of a
     whole section, or if nothing is similar."""
     warning: str = ""
     """A short warning for the person if the quote is not in the text that the model got."""
@@ -133,7 +133,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
             warning = "Quote is not in its section, nor anything like it"
     if span is not None:
         section_id = library.section_at(span.doc, span.start) or section_id
-    return CitedPassage(section_id=section_id, spans=() if span is None else (span,), warning=warning)
+    return CitedPassage(section_id=section_id, span=span, warning=warning)
 
 
 def resolve_citation(citation: Citation | None, library: Library) -> Span | None:

@@ -39,7 +39,7 @@ def test_markdown_is_laid_out(name: str) -> None:
             ["x.md", "https://i.invalid", "d", "e&f", "u%20v"],
         ),
         (
-            "A[^1] ![b](c.png) [![in](e)](d) `[^2]` [^3]:\n\n[^1]: Its note[^4].\n",
+            "A[^1] ![b](c.png) [![in](e)](d) `[^2]` \\[^2] [^3]:\n\n[^1]: Its note[^4].\n",
             ["[^1]", "c.png", "d", "[^3]", "[^1]:", "[^4]"],
         ),
         ("<p><a href='a&amp;b'>c <img src=d></a> <img src='e' alt='f'></p>\n\n<a name='g'></a>h\n", ["a&b", "e"]),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from roamtui.conversation.events import Citation, ExpandStatus, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.quotes.read import read_answer
-from roamtui.quotes.verdicts import AnswerProof, QuoteChecker, make_proof
+from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from tests.agent.asking import MANUAL
 from tests.conversation.conversations import begin, expand_by_agent, find, make_state
 from tests.real_documents import PROJECT_DIR
@@ -42,6 +42,7 @@ from tests.real_documents import PROJECT_DIR
         ('``a ` "b"`` and "c"', ['a ` "b"', "c"]),
         ('```py\nprint("a", "b")\n```\n"c"', ['print("a", "b")', "c"]),
         ('"the `a` option"', ["the `a` option"]),
+        ('`a "x` and "c" y"', ['a "x', "c"]),
         ("", []),
         ('The cell holds "—", "[***]" or `--`, not "a".', ["a"]),
     ],
@@ -278,11 +279,6 @@ def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -
     assert _list_found('Then comes "End." [{Last}].', state) == [("Last", "End.", _NOT_FOUND)]
 
 
-def _show(answer: str, proof: AnswerProof) -> list[tuple[str, str]]:
-    """Return each quote as it stands in the answer, with the sign of its verdict."""
-    return [(answer[quote.start : quote.end], quote.state.sign) for quote in proof.quotes]
-
-
 @pytest.mark.parametrize(
     ("answer", "labels"),
     [
@@ -313,7 +309,8 @@ def test_while_an_answer_streams_it_is_judged_as_if_it_ended_there(state: Conver
     answer = _fill('It costs "2 euros a day" [{Hours}]. Or "9 euros a day" [{Fees}].', state)
 
     def judge(end: int) -> list[tuple[str, str]]:
-        return _show(answer, make_proof(answer[:end], checker.cite(answer[:end])))
+        quotes = make_proof(answer[:end], checker.cite(answer[:end])).quotes
+        return [(answer[quote.start : quote.end], quote.state.sign) for quote in quotes]
 
     closed = answer.index('day"') + 4
     assert judge(closed - 1) == []

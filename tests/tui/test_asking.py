@@ -107,7 +107,8 @@ async def test_a_quote_that_is_not_in_the_text_leads_to_the_nearest_passage() ->
         await ask(pilot, QUESTION)
         screen.panes.focus_scope(Scope.CHAT)
         await press_until(pilot, lambda: screen.reader_pane.section_id == deck, "j", "enter")
-        (span,) = screen.reader_pane.reader._highlights.quote
+        span = screen.reader_pane.reader._highlights.quote
+        assert span is not None
         assert screen.conversation.state.library.text_at(span) == "The deck oven takes ninety loaves"
         await wait_until(pilot, "nearest passage")
 

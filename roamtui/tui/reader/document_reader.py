@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -77,7 +76,7 @@ class DocumentReader(Reader):
         self,
         section_id: str,
         *,
-        highlight: Sequence[Span] = (),
+        highlight: Span | None = None,
         offset: int = 0,
         can_go_back: bool = True,
         is_read: bool = True,
@@ -133,7 +132,7 @@ class DocumentReader(Reader):
         if passage.section_id not in self.state.library:
             self._warn(f"The model cited an id that does not exist: {passage.section_id}.")
             return
-        self.open(passage.section_id, highlight=passage.spans, is_read=is_read)
+        self.open(passage.section_id, highlight=passage.span, is_read=is_read)
         self.post_message(StatusMessage(passage.warning))
 
     def show_match(self, match: Span) -> None:
@@ -220,9 +219,9 @@ class DocumentReader(Reader):
         if image is not None:
             self.follow(image)
         elif self.section_id is not None and page is not None:
-            quote = self._highlights.quote if self.get_selection_span() else ()
-            page = self._document_view.document.page_at(quote[0].start) if quote else page
-            words = " | ".join(map(self.state.library.text_at, quote))
+            quote = self._highlights.quote if self.get_selection_span() else None
+            page = self._document_view.document.page_at(quote.start) if quote else page
+            words = self.state.library.text_at(quote) if quote else ""
             self.post_message(FullScreenRequested(self.state.library, self.section_id, page=page or 1, quote=words))
         else:
             self.post_message(StatusMessage("No picture or page in view"))
@@ -234,7 +233,7 @@ class DocumentReader(Reader):
         """
         match resolve_link(href, self.state.library, section_id, with_files=with_files):
             case SectionLink(target, span):
-                self.open(target, highlight=(span,) if span is not None else ())
+                self.open(target, highlight=span)
             case WebLink(url):
                 dialog = ConfirmDialog("Open this page in your browser?", url, yes="Open")
                 dialog.ask(self.app, partial(self.app.open_url, url))
@@ -256,7 +255,7 @@ class DocumentReader(Reader):
             return
         found = find_fragment(library, first_id, anchor) if anchor else SectionLink(first_id)
         target = found or SectionLink(first_id)
-        self.open(target.section_id, highlight=(target.span,) if target.span else ())
+        self.open(target.section_id, highlight=target.span)
         if found is None:
             self.post_message(StatusMessage(f'No heading with the anchor "#{anchor}"'))
 

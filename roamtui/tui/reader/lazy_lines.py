@@ -64,8 +64,7 @@ class Highlight(NamedTuple):
 class Highlights(Struct, frozen=True):
     """A quote and the search words to highlight."""
 
-    quote: tuple[Span, ...] = ()
-    """Spans of the quote, in order. There are several if only parts of it are in the text."""
+    quote: Span | None = None
     words: tuple[str, ...] = ()
     """Search words. All their matches are highlighted."""
     current_match: int | None = None
@@ -80,8 +79,8 @@ class Highlights(Struct, frozen=True):
                 kind = HighlightKind.CURRENT_MATCH if is_current else HighlightKind.MATCH
                 found.append(Highlight(start + first, start + last, kind))
         matches = [match[:2] for match in found]
-        for span in self.quote:
-            parts = subtract_bounds(max(span.start, start), min(span.end, end), matches)
+        if self.quote is not None:
+            parts = subtract_bounds(max(self.quote.start, start), min(self.quote.end, end), matches)
             found += [Highlight(*part, HighlightKind.QUOTE) for part in parts]
         return sorted(found)
 

@@ -100,9 +100,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """The section that was posted last, so that none is posted twice."""
 
     def show_section(
-        self, library: Library, section_id: str, *, highlight: Sequence[Span] = (), offset: int = 0
+        self, library: Library, section_id: str, *, highlight: Span | None = None, offset: int = 0
     ) -> None:
-        """Scroll to a section, or to the first span to highlight. If necessary, show another document first.
+        """Scroll to a section, or to a span to highlight. If necessary, show another document first.
 
         `offset` is the number of characters from the start of the section to the top of the view.
 
@@ -113,7 +113,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._library, self._document_view = library, view
         self.section_id = self._posted_id = section_id  # the caller knows this section, so do not post it back
         self._jump_offset = min(view.start + offset, len(view.document.text))
-        quote = tuple(span for span in highlight if span.doc == view.document.key)
+        quote = highlight if highlight is not None and highlight.doc == view.document.key else None
         self._highlights = Highlights(quote, self._highlights.words)
         self._set_hints(())
         if not self.lines.chunks or previous_view.document is not view.document or not self.view_size.height:
@@ -152,9 +152,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def _show_quote(self) -> None:
         """Scroll to the highlighted quote, if any, but not above the start of its section."""
         library, quote = self._library, self._highlights.quote
-        if library is not None and quote and self.lines.chunks:
-            y = self.lines.get_y(quote[0].start)
-            section_id = library.section_at(quote[0].doc, quote[0].start)
+        if library is not None and quote is not None and self.lines.chunks:
+            y = self.lines.get_y(quote.start)
+            section_id = library.section_at(quote.doc, quote.start)
             start = library.node(section_id).content_span.start if section_id is not None else 0
             self._jump_to(max(y - _JUMP_MARGIN, self.lines.get_y(start)))
 
@@ -319,12 +319,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._document_view.is_generated:
             return None
         span = compute_selection_span(self._list_selected(self.text_selection), self._document_view.document)
-        if span is None and self._highlights.quote:
-            first, last = self._highlights.quote[0], self._highlights.quote[-1]
-            quote = Span(doc=first.doc, start=first.start, end=last.end)
-            if any(one.block_start < quote.end and quote.start < one.block_end for one in self._list_lines_in_view()):
-                return quote
-        return span
+        quote = self._highlights.quote
+        if span is not None or quote is None:
+            return span
+        shown = self._list_lines_in_view()
+        return quote if any(one.block_start < quote.end and quote.start < one.block_end for one in shown) else None
 
     @property
     def breadcrumb(self) -> str:

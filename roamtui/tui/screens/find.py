@@ -58,11 +58,10 @@ class FindResult(Struct, frozen=True, kw_only=True):
     match: int | None = None
     """Index of the first match of the phrase in the section."""
 
-    def locate_sentence(self, library: Library) -> tuple[Span, ...]:
+    def locate_sentence(self, library: Library) -> Span | None:
         """Return the place of the best sentence, if the configured search found the section."""
         span = library.node(self.section_id).own_span
-        quote = find_in_span(self.excerpt, library, span) if self.match is None else None
-        return (quote,) if quote else ()
+        return find_in_span(self.excerpt, library, span) if self.match is None else None
 
 
 class FindResults(Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ def _list_marked(text: str, highlights: Highlights, *, width: int = 40) -> list[
 
 
 def _mark(text: str, start: int, end: int) -> list[str]:
-    return _list_marked(text, Highlights(quote=(Span(doc="", start=start, end=end),)))
+    return _list_marked(text, Highlights(quote=Span(doc="", start=start, end=end)))
 
 
 @pytest.mark.parametrize(

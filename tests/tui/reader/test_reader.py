@@ -179,7 +179,7 @@ async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_
     library, quote = make_library(text), "Petrol machines, loose batteries and anything with wheels"
     exceptions, start = find_id(library, "Exceptions"), text.index(quote)
     async with _run(library, "Glossary") as (_, reader, pilot):
-        reader.show_section(library, exceptions, highlight=[Span(doc="", start=start, end=start + len(quote))])
+        reader.show_section(library, exceptions, highlight=Span(doc="", start=start, end=start + len(quote)))
         await pilot.pause()
         assert "".join(_marked(reader, HighlightKind.QUOTE)).startswith("Petrol machines")
         assert reader.section_id == exceptions

@@ -108,7 +108,7 @@ async def test_a_page_is_shown_with_the_quoted_words_marked(tmp_path: Path) -> N
         assert section_id is not None
         quote = library.node(section_id).content_span
         span = type(quote)(doc="", start=start, end=start + len("of oak and tar"))
-        app.main_screen.reader_pane.reader.open(section_id, highlight=(span,))
+        app.main_screen.reader_pane.reader.open(section_id, highlight=span)
         app.main_screen.panes.show_reader()
         await pilot.pause()
         screen = await _look(app, pilot)
