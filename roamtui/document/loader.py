@@ -24,7 +24,7 @@ from roamtui.sources.read import RawText, is_path, read_source
 from roamtui.sources.web.page import FetchedPage, FetchOptions, OriginNotApprovedError
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 
-_HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
+_HOST = r"(?i)(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?"
 _PARALLEL_FETCHES_MAX = 8
 
 
@@ -270,6 +270,6 @@ def is_url(name: str) -> bool:
 
 def suggest_url(name: str) -> str | None:
     """Return the URL that a name without a scheme may mean, or None if it names a file or does not look like a host."""
-    if os.path.lexists(name) or _HOST.fullmatch(name) is None:
+    if os.path.lexists(name) or re.fullmatch(_HOST, name) is None:
         return None
     return f"https://{name}"

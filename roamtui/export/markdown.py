@@ -16,8 +16,8 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.document.text import normalise_line_ends
 from roamtui.quotes.read import read_answer
-from roamtui.quotes.recheck import PASSAGE_LABEL, LocatedNote, format_quote
-from roamtui.quotes.verdicts import AnswerProof, list_path_titles
+from roamtui.quotes.recheck import PASSAGE_LABEL, LocatedNote
+from roamtui.quotes.verdicts import AnswerProof, format_source_line, list_path_titles
 
 _PATH_STEP = " › "
 
@@ -51,15 +51,6 @@ def _number_marks(answer: str, proof: AnswerProof) -> str:
             pieces += answer[position:start], *(mark.label for mark in marks)
             position = marks[0].end
     return "".join([*pieces, answer[position:]])
-
-
-def format_source_line(citation: Citation, number: int, label: str = "") -> str:
-    """Format a citation as a line that `recheck` reads again. A `label` replaces its verdict."""
-    titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
-    path = " > ".join(map(sanitise_line, (*filter(None, [citation.doc]), *titles)))
-    quote = f": {format_quote(citation.quote)}" if citation.quote else ""
-    sign = f"{citation.state.sign} " if citation.state.sign and not label else ""
-    return f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({label or citation.state.label}){quote}"
 
 
 def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:

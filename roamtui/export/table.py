@@ -15,7 +15,7 @@ import msgspec
 
 from roamtui.document.plain import escape_json, format_count, sanitise_line, shorten
 from roamtui.export.json import to_json_citation
-from roamtui.quotes.recheck import format_quote
+from roamtui.quotes.verdicts import format_quote
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.runner import TableRun
 from roamtui.table.store import Table

@@ -9,7 +9,7 @@ from typing import Any
 from roamtui.document.plain import sanitise_text
 from roamtui.markdown.lines import TAB_WIDTH, Run, RunStyle, TextRole
 
-FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)")
+_FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)")
 """A line that opens or closes a fence, also inside a list item or a block quote."""
 
 
@@ -18,7 +18,7 @@ def update_fence(opening: str, line: str) -> str:
 
     `opening` is the opening line of the fence that is open before `line`, or an empty string.
     """
-    opened, match = FENCE.match(opening), FENCE.match(line)
+    opened, match = _FENCE.match(opening), _FENCE.match(line)
     if match is None:
         return opening
     if opened is None:

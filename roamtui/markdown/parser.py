@@ -46,7 +46,7 @@ from roamtui.markdown.blocks import (
 )
 from roamtui.markdown.containers import rewrite_containers
 from roamtui.markdown.formulas import FORMULA, convert_formula, get_formula, to_script_characters
-from roamtui.markdown.inline import EMPHASES, HIDDEN_TAGS, SCRIPT_SIGNS, is_html_element, read_tag
+from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES, HIDDEN_TAGS, is_html_element
 
 Definitions = dict[str, dict[str, str]]
 """Link definitions by normalised label, in the form of markdown-it-py's environment."""
@@ -246,6 +246,36 @@ def _read_wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     return True
 
 
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*+)(?P<attributes>.*)>", re.DOTALL)
+_ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+_SCRIPT_SIGNS = {"sup": "^", "sub": "_"}
+"""Superscripts and subscripts, each with the sign that stands for it in plain text."""
+
+
+class _Tag(Struct, frozen=True):
+    """A tag of HTML."""
+
+    name: str
+    """In lower case."""
+    is_end: bool
+    is_block: bool
+    """Whether it separates paragraphs."""
+    is_bare: bool
+    """Whether it has no attributes and does not close itself."""
+    attributes: dict[str, str]
+
+
+def _read_tag(text: str) -> _Tag | None:
+    """Read a tag. Return None for a comment or a declaration."""
+    match = _TAG.fullmatch(text)
+    if match is None:
+        return None
+    name, found = match["name"].lower(), _ATTRIBUTE.findall(match["attributes"])
+    attributes = {key.lower(): html.unescape(double or single or bare) for key, double, single, bare in found}
+    is_block, is_bare = BLOCK_TAGS.fullmatch(name) is not None, not match["attributes"].strip()
+    return _Tag(name, bool(match["end"]), is_block, is_bare, attributes)
+
+
 _CELLS = ("td", "th")
 _LEADS = {"li": "• ", "summary": "▾ "}
 """Signs before the text of elements."""
@@ -391,7 +421,7 @@ class _BlockReader(Struct, kw_only=True):
             return
         group, self._group = self._group, None  # only Markdown has groups
         for piece in _get_html_splitter().parseInline(token.content)[0].children or []:
-            tag = read_tag(piece.content) if piece.type == "html_inline" else None
+            tag = _read_tag(piece.content) if piece.type == "html_inline" else None
             if tag and tag.is_block and tag.name not in _LINE_TAGS and (words := self._take_words()):
                 yield Paragraph(words=words, start=start, end=end)
             if piece.type == "html_inline":
@@ -449,7 +479,7 @@ class _BlockReader(Struct, kw_only=True):
         for name, added, opened in self._open_elements:
             emphasis |= added
             number = number if opened is None else opened
-            sign = SCRIPT_SIGNS.get(name, sign)
+            sign = _SCRIPT_SIGNS.get(name, sign)
         if number is None and link is not None:
             number = len(self.links)
             self.links.append(link)
@@ -484,7 +514,7 @@ class _BlockReader(Struct, kw_only=True):
 
     def _add_tag(self, text: str) -> None:
         """Read a tag among words. The tag of a block starts a line; the tag of a cell continues it."""
-        tag = read_tag(text)
+        tag = _read_tag(text)
         if tag is None:
             return
         if self._hidden or tag.name in HIDDEN_TAGS:
@@ -502,7 +532,7 @@ class _BlockReader(Struct, kw_only=True):
             if tag.is_end:
                 self._close(tag.name)
                 return
-            if tag.name in EMPHASES or tag.name in SCRIPT_SIGNS:
+            if tag.name in EMPHASES or tag.name in _SCRIPT_SIGNS:
                 self._open(tag.name)
             elif tag.name == "a" and "href" in tag.attributes:
                 self._open(tag.name, tag.attributes["href"])

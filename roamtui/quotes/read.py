@@ -30,7 +30,7 @@ _DECORATION = r"[\"'`*§\s]*+"
 MARK = re.compile(rf"\[{_DECORATION}{_SECTION}(?:[,;\"'`*§\s]++{_SECTION})*+{_DECORATION}\]")
 MARKED_ID = re.compile(r"(?<![0-9a-f:.])[0-9a-f]{8}")
 """Ids in a mark, without page numbers and ranges."""
-_TYPOGRAPHIC = re.compile(
+_TYPOGRAPHIC = (
     r"“(?P<curly>[^“”]*(?:“[^“”]*”[^“”]*)*)”|„(?P<low>[^„“”]+)[“”]|«(?P<guillemets>[^«»]*(?:«[^«»]*»[^«»]*)*)»"
     r"|»(?P<reversed>[^«»]+)«|「(?P<corner>[^「」]+)」|『(?P<white_corner>[^『』]+)』|〝(?P<prime>[^〝〞〟]+)[〞〟]"
     r"|＂(?P<wide>[^＂\n]+)＂|(?<![^\s(\[])”(?P<same>[^“”\n]+)”"
@@ -49,7 +49,7 @@ _FINAL_COLON = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
 _MARKS_AFTER = rf"(?:\s*+{MARK.pattern})*+"
 _CLOSERS = r"[\"'”’»)\]」』*_]*+"
-_SENTENCE_END = re.compile(
+_SENTENCE_END = (
     # Never match from the middle of a row of full stops: that would scan the row once for each of them.
     rf"(?:(?<![.…])(?:(?<!\b[^\W\d_])|[.…](?=[.…]))[.…]++|(?<![!?])[!?]++)"
     rf"{_CLOSERS}(?P<marks>{_MARKS_AFTER})\s++(?![\[(]?[a-zß-öø-ÿ\d])"
@@ -106,7 +106,7 @@ def read_answer(answer: str) -> AnswerReading:
         is_quoted[quote.start + 1 : quote.end - 1] = b"\1" * (quote.end - quote.start - 2)
     ends = [
         match.end()
-        for match in _SENTENCE_END.finditer(answer)
+        for match in re.finditer(_SENTENCE_END, answer)
         # a sentence ends inside a quote only before marks that follow the quote
         if not is_quoted[match.start()] or ((match["marks"] or match["wide_marks"]) and not is_quoted[match.end() - 1])
     ]
@@ -159,7 +159,7 @@ def _extract_quotations(answer: str) -> list[Quotation]:
     String literals inside code do not count, nor do quotations without a letter or digit, such as a dash from a table.
     """
     found = [*_extract_straight_quotations(answer)]
-    for match in _TYPOGRAPHIC.finditer(answer):
+    for match in re.finditer(_TYPOGRAPHIC, answer):
         text = next(group for group in match.groups() if group is not None)
         found.append(Quotation(text.strip(), match.start(), match.end()))
     for match in _CODE.finditer(answer):

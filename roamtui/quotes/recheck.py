@@ -26,11 +26,11 @@ from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.notes import Note
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.document.plain import escape_json, sanitise_line
+from roamtui.document.plain import sanitise_line
 from roamtui.document.text import Bounds, Span
 from roamtui.quotes.find import find_quote, normalise_markdown, widen_to_numbers
 from roamtui.quotes.read import MARK, read_answer
-from roamtui.quotes.verdicts import list_path_titles, make_citation
+from roamtui.quotes.verdicts import list_path_titles, make_citation, resolve_citation
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 _CITATION_LINE = re.compile(  # only the first state counts: trying each would take time by the square of the line
@@ -136,15 +136,6 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
     return CitedPassage(section_id=section_id, span=span, warning=warning)
 
 
-def resolve_citation(citation: Citation | None, library: Library) -> Span | None:
-    """Return the span of a citation in the document as it is now, or None if it is gone."""
-    if citation is None or citation.span is None or citation.span.doc not in library.documents_by_key:
-        return None
-    span, quote, text = citation.span, citation.quote, library.documents_by_key[citation.span.doc].text
-    is_there = quote is None or find_quote(quote, text[span.start : span.end]) is not None
-    return span if is_there and span.end <= len(text) else None
-
-
 class Claim(Struct, frozen=True, kw_only=True):
     """A quote and its claimed source."""
 
@@ -191,11 +182,6 @@ def parse_source_line(markdown: str) -> str:
     """Return the value of the ``Source:`` line in a Markdown text, or empty if there is none."""
     match = _SOURCE_LINE.search(markdown)
     return match["source"] if match else ""
-
-
-def format_quote(quote: str) -> str:
-    """Write a quote on one line, with the escapes of JSON, so that `read_claims` reads every character again."""
-    return escape_json(json.dumps(quote, ensure_ascii=False))
 
 
 def _parse_quote(text: str) -> str:

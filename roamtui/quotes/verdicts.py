@@ -7,6 +7,7 @@ deliveries or excerpts. A part of an answer that streams in is judged in the sam
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from msgspec.structs import replace
 from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count, sanitise_line, strip_anchor
+from roamtui.document.plain import escape_json, format_count, sanitise_line, strip_anchor
 from roamtui.document.text import Bounds, Span, merge_bounds
 from roamtui.markdown.blocks import Markdown
 from roamtui.outline.expansion import strip_ids
@@ -283,3 +284,26 @@ def format_verification(citations: Sequence[Citation]) -> str:
     counts = {"where cited": verified, "elsewhere": elsewhere, "nowhere": nowhere}
     places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
     return f"{format_count(len(states), 'quote')}: {places}"
+
+
+def resolve_citation(citation: Citation | None, library: Library) -> Span | None:
+    """Return the span of a citation in the document as it is now, or None if it is gone."""
+    if citation is None or citation.span is None or citation.span.doc not in library.documents_by_key:
+        return None
+    span, quote, text = citation.span, citation.quote, library.documents_by_key[citation.span.doc].text
+    is_there = quote is None or find_quote(quote, text[span.start : span.end]) is not None
+    return span if is_there and span.end <= len(text) else None
+
+
+def format_source_line(citation: Citation, number: int, label: str = "") -> str:
+    """Format a citation as a line that `recheck` reads again. A `label` replaces its verdict."""
+    titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
+    path = " > ".join(map(sanitise_line, (*filter(None, [citation.doc]), *titles)))
+    quote = f": {format_quote(citation.quote)}" if citation.quote else ""
+    sign = f"{citation.state.sign} " if citation.state.sign and not label else ""
+    return f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({label or citation.state.label}){quote}"
+
+
+def format_quote(quote: str) -> str:
+    """Write a quote on one line, with the escapes of JSON, so that `read_claims` reads every character again."""
+    return escape_json(json.dumps(quote, ensure_ascii=False))

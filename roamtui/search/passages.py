@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import Bounds, estimate_tokens, merge_bounds, subtract_bounds
-from roamtui.markdown.code import FENCE
 from roamtui.search.lexicon import get_synonyms
 from roamtui.search.terms import TermMatcher, tokenise
 from roamtui.search.titles import list_similar_words
@@ -265,7 +264,7 @@ def _find_frame(text: str, offset: int) -> list[Bounds]:
         return []
     if block.kind in _CODE:
         lines = [_get_line(text, end, end) for end in (block.start, block.end - 1)]
-        return [(start, end) for start, end in lines if FENCE.match(text, start)]
+        return [(start, end) for start, end in lines if text[start:end].lstrip("> \t").startswith(("```", "~~~"))]
     unit = block.units[bisect_right(block.units, offset, key=lambda unit: unit.start) - 1]
     if unit.kind is not UnitKind.ROW:
         return []

@@ -71,7 +71,7 @@ _NOT_LINE_END = re.compile(r"[^\n]")
 _LETTER = re.compile(r"[^\W_]")
 
 
-_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s)|[。！？｡]++[」』”’）】]*+")
+_SENTENCE_END = r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s)|[。！？｡]++[」』”’）】]*+"
 _CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
 _LAST_WORD = re.compile(r"[\w.]+$")
 _PARENTHESIS_LENGTH_MAX = 300
@@ -240,7 +240,7 @@ def _iter_inner_ends(text: str, unit: Unit) -> Iterator[int]:
         # code must not end a sentence, and offsets must stay
         piece = _CODE_SPAN.sub(lambda match: "X" * len(match.group()), piece)
     start = position = depth = 0
-    for match in _SENTENCE_END.finditer(piece):
+    for match in re.finditer(_SENTENCE_END, piece):
         stop, end = match.span()
         depth += piece.count("(", position, end) - piece.count(")", position, end)
         position = end

@@ -7,7 +7,7 @@ import io
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import Console
 from textual import events, on, work
@@ -39,9 +39,8 @@ if TYPE_CHECKING:
     from roamtui.table.store import Table
     from roamtui.tui.screens.main import MainScreen
 
-# Read together at the start (8 ms for the dialogs): when a screen brings its own file, Textual parses all rules again,
-# which takes 80 ms.
-_STYLE_FILES = sorted(Path(__file__).parent.rglob("*.tcss"))
+_FOLDER = Path(__file__).parent
+_SCREEN_STYLES = str(_FOLDER / "screens" / "screens.tcss")
 
 _WAIT_SECONDS_MAX = 1.0
 """A widget that is removed does not answer. Then the next key is handled after this time."""
@@ -54,7 +53,10 @@ class RoamApp(App[None], inherit_bindings=False):
     DEFAULT_MODE = "page-1"
     ENABLE_COMMAND_PALETTE = False  # ours is a dialog like the others
     BINDINGS = make_bindings(Scope.GLOBAL, only={"global.quit"})
-    CSS_PATH: ClassVar[CSSPathType | None] = [*_STYLE_FILES]
+    CSS_PATH: ClassVar[CSSPathType | None] = [
+        _FOLDER / name
+        for name in ("app.tcss", "chat/chat.tcss", "panes/panes.tcss", "reader/reader.tcss", "tree/tree.tcss")
+    ]
     available_themes: dict[str, Theme] = {}  # noqa: RUF012 - each app has its own, in place of Textual's property
 
     def __init__(
@@ -98,6 +100,15 @@ class RoamApp(App[None], inherit_bindings=False):
     @override
     def get_default_screen(self) -> Screen[None]:
         return self.documents.get(self.DEFAULT_MODE) or Screen()
+
+    @override
+    def get_screen(self, screen: Any, screen_class: type[Screen[Any]] | None = None) -> Any:
+        # The styles of dialogs and tables would delay the first screen by 8 ms. If they were the CSS_PATH of a screen,
+        # Textual would parse all rules again, which takes 80 ms.
+        if not self.stylesheet.has_source(_SCREEN_STYLES):
+            self.stylesheet.read(_SCREEN_STYLES)
+            self.stylesheet.parse()
+        return super().get_screen(screen, screen_class)
 
     @property
     def main_screen(self) -> MainScreen:

@@ -9,6 +9,7 @@ from textual.style import Style
 
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.lines import Line, RunStyle, TextRole
+from roamtui.tui.chat.content_view import TARGET_META
 
 _ROLE_STYLES = {
     TextRole.TEXT: "",
@@ -38,8 +39,6 @@ _LINK_STYLE = "underline $text-accent"
 _INLINE_CODE_STYLE = "$text-warning"
 _EMPHASIS_STYLES = {Emphasis.STRONG: "bold", Emphasis.ITALIC: "italic", Emphasis.STRUCK: "strike"}
 _CODE_BACKGROUND = "on $panel"
-TARGET_META = "roamtui_target"
-"""The style metadata key with the number of a target, such as a link, so that a click finds it."""
 
 
 def render_run(text: str, style: RunStyle) -> Content:

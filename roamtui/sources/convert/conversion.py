@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ZIP_START, ConversionOptions, ConvertedText, PageReport
 from roamtui.sources.convert.converters import NAMES_BY_FORMAT, Format, get_converter
-from roamtui.sources.convert.separated import find_delimiter
 from roamtui.sources.decode import decode_text
 
 _BYTES_MAX = 200_000_000
@@ -83,5 +82,7 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
     if b"\0" not in data[:_SAMPLE_LENGTH] and declared in {Format.PDF, *_PACKAGE_FORMATS}:
         return None
     if declared is Format.SEPARATED:
+        from roamtui.sources.convert.separated import find_delimiter  # noqa: PLC0415 - as all that converts
+
         return declared if find_delimiter(decode_text(data[:_SAMPLE_LENGTH], name)[0]) else None
     return declared

@@ -7,6 +7,7 @@ import ssl
 import time
 from http import HTTPStatus
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -19,7 +20,6 @@ from roamtui.sources.web.page import (
     FetchError,
     FetchOptions,
     OriginNotApprovedError,
-    make_status_error,
 )
 from roamtui.sources.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
 
@@ -82,7 +82,7 @@ class Fetcher:
             else:
                 raise FetchError(f"Too many redirects from {requested_url}. Check the address.")
         if response.status not in PAGE_STATUSES:
-            raise make_status_error(response.url, response.status)
+            raise _make_status_error(response.url, response.status)
         if self._options.is_offline:
             problem = "The network is off:"
         day = time.strftime("%Y-%m-%d", time.localtime(response.fetched_at))
@@ -113,7 +113,7 @@ class Fetcher:
         try:
             response = self._client.send(url, allows_local=allows_local)
             if not response.is_conclusive:
-                raise make_status_error(url, response.status)
+                raise _make_status_error(url, response.status)
         except FetchError as error:
             status = error.status
             is_temporary = status is None or status in _TEMPORARY_STATUSES or status >= HTTPStatus.INTERNAL_SERVER_ERROR
@@ -125,3 +125,17 @@ class Fetcher:
         if self._cache is not None and "no-store" not in response.headers.get("cache-control", "").lower():
             self._cache.save(response)
         return response, ""
+
+
+def _make_status_error(url: str, status: int) -> FetchError:
+    """Make the error for a response that is not a page."""
+    match status:
+        case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
+            reason = f"There is no page at {url} ({status}). Check the address."
+        case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN | HTTPStatus.PAYMENT_REQUIRED:
+            reason = f"{url} needs a login ({status}). Save it from a browser and open the file."
+        case _ if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            reason = f"{urlsplit(url).netloc} is overloaded or has a problem ({status}). Try again later."
+        case _:
+            reason = f"{url} returned status {status} instead of a page. Check the address."
+    return FetchError(reason, status=status)

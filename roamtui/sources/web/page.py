@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
-from urllib.parse import urlsplit
-
 from msgspec import Struct
 
 import roamtui
@@ -74,17 +71,3 @@ class OriginNotApprovedError(SourceError):
         super().__init__(f"{origin} is not allowed. Open that address yourself to allow it.")
         self.origin = origin
         """As `https://host[:port]`."""
-
-
-def make_status_error(url: str, status: int) -> FetchError:
-    """Make the error for a response that is not a page."""
-    match status:
-        case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
-            reason = f"There is no page at {url} ({status}). Check the address."
-        case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN | HTTPStatus.PAYMENT_REQUIRED:
-            reason = f"{url} needs a login ({status}). Save it from a browser and open the file."
-        case _ if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            reason = f"{urlsplit(url).netloc} is overloaded or has a problem ({status}). Try again later."
-        case _:
-            reason = f"{url} returned status {status} instead of a page. Check the address."
-    return FetchError(reason, status=status)

@@ -31,9 +31,8 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_line, sanitise_text, shorten, strip_anchor
 from roamtui.document.text import Span, format_tokens
-from roamtui.export.markdown import format_source_line
 from roamtui.models.base import OFFLINE
-from roamtui.quotes.recheck import resolve_citation
+from roamtui.quotes.verdicts import format_source_line, resolve_citation
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,

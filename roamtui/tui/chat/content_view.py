@@ -14,7 +14,9 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.conversation.events import Citation
-from roamtui.tui.run_styles import TARGET_META
+
+TARGET_META = "roamtui_target"
+"""The style metadata key with the number of a target, such as a link, so that a click finds it."""
 
 
 class ContentView(Widget):

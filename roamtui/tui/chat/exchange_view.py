@@ -37,7 +37,6 @@ from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.read import MARKED_ID
-from roamtui.quotes.recheck import resolve_citation
 from roamtui.quotes.verdicts import (
     QuoteChecker,
     Source,
@@ -45,14 +44,15 @@ from roamtui.quotes.verdicts import (
     format_verification,
     list_path_titles,
     make_proof,
+    resolve_citation,
     strip_links,
 )
 from roamtui.search.passages import find_question_words
 from roamtui.tui.actions import Keymap
-from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, TargetSelected, wrap
+from roamtui.tui.chat.content_view import TARGET_META, ContentView, LinkTarget, SectionTarget, TargetSelected, wrap
 from roamtui.tui.labels import STEP, adapt_flags, describe_usage, format_full_path
 from roamtui.tui.reader.document_view import build_parser_context
-from roamtui.tui.run_styles import TARGET_META, add_code_background, render_line, render_run
+from roamtui.tui.run_styles import add_code_background, render_line, render_run
 from roamtui.tui.status_line import format_key_hint
 
 _TEXT_WIDTH_MIN = 20

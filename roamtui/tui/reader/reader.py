@@ -30,6 +30,7 @@ from roamtui.markdown.blocks import Link
 from roamtui.markdown.lines import Line, PictureLine
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.actions import Scope, make_bindings
+from roamtui.tui.chat.content_view import TARGET_META
 from roamtui.tui.labels import STEP, format_full_path
 from roamtui.tui.messages import ReadingPositionChanged, StatusMessage, copy
 from roamtui.tui.pictures import PictureStore, draw_row, get_source_and_doc
@@ -43,7 +44,7 @@ from roamtui.tui.reader.lazy_lines import (
     compute_selection_span,
     list_selected_lines,
 )
-from roamtui.tui.run_styles import TARGET_META, render_line
+from roamtui.tui.run_styles import render_line
 
 _JUMP_MARGIN = 3
 """Number of lines kept above the target of a jump, to show its context."""
