@@ -98,7 +98,7 @@ class Launch(Struct, frozen=True, kw_only=True):
             raise UsageError("name the SOURCE of the conversation. Without it, the start screen lists conversations.")
         from roamtui.tui.app import RoamApp
 
-        return run_until_exit(RoamApp(first, self.make_options(), table))
+        return run_until_exit(RoamApp(first or table, self.make_options()))
 
     @property
     def should_run_plain(self) -> bool:
@@ -125,7 +125,7 @@ class Launch(Struct, frozen=True, kw_only=True):
         notes, question = [*library.notes[:_NOTES_MAX]], ""
         if isinstance(model, RecordedModel):
             question = model.question
-            notes.append("Recorded: a person played the model, and quoted one figure wrong. esc stops the answer.")
+            notes.append("Recorded: a person played the model, and quoted one figure wrong. ctrl+c stops the answer.")
         progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self.bootstrap, on_warning=notes.append, progress=progress)
         agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, conversation_id), model)
@@ -194,8 +194,9 @@ class Launch(Struct, frozen=True, kw_only=True):
 
 def run_until_exit(app: RoamApp) -> int:
     """Run the app until the person leaves it. Return the exit status. Say if a defect stopped it, and what is lost."""
+    app.error_console.quiet = not os.environ.get("ROAMTUI_DEBUG")  # a traceback would help nobody
     app.run()
-    if app.return_code and not os.environ.get("ROAMTUI_DEBUG"):
+    if app.return_code and app.error_console.quiet:
         write_notice(_DEFECT_MESSAGE)
     for failure in filter(None, [screen.app_context.close() for screen in app.documents.values()]):
         write_notice(f"roamtui: {failure}")

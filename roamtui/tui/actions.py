@@ -111,13 +111,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.notes", "", "Notes", "List your notes on this document."),
     _action("global.table", "ctrl+l", "Table", "Ask questions about each document, as a table.", "app.open_table"),
     _action("global.open_document", "ctrl+o", "Open", "Open another document.", "app.open_document"),
-    _action(
-        "global.add_source",
-        "",
-        "Add source",
-        "Add a file, folder or site to this conversation.",
-        "app.open_document(True)",
-    ),
+    _action("global.add_source", "", "Add source", "Add a file, folder or site to this conversation."),
     _action("global.next_document", "ctrl+t", "Next document", "Turn to the next open document.", "app.next_document"),
     _action(
         "global.close_document",

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import io
-import os
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rich.console import Console
 from textual import events, on, work
-from textual.app import App, ScreenStackError
-from textual.dom import DOMNode
+from textual.app import App
 from textual.notifications import Notify
 from textual.screen import Screen
 from textual.theme import Theme
@@ -21,16 +16,11 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.document.plain import sanitise_text
-from roamtui.paths import get_resource_dir
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.key_queue import TypedEvent, handle_typed
 from roamtui.tui.labels import format_error
-from roamtui.tui.messages import (
-    DocumentRequested,
-    ModelReleased,
-    ReturnRequested,
-    StatusMessage,
-)
+from roamtui.tui.messages import DocumentRequested, ModelReleased, ReturnRequested, StatusMessage
 from roamtui.tui.status_line import MessageLine
 from roamtui.tui.themes import derive_defaults, load_themes
 
@@ -41,9 +31,6 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).parent
 _SCREEN_STYLES = str(_FOLDER / "screens" / "screens.tcss")
-
-_WAIT_SECONDS_MAX = 1.0
-"""A widget that is removed does not answer. Then the next key is handled after this time."""
 
 
 class RoamApp(App[None], inherit_bindings=False):
@@ -60,42 +47,25 @@ class RoamApp(App[None], inherit_bindings=False):
     available_themes: dict[str, Theme] = {}  # noqa: RUF012 - each app has its own, in place of Textual's property
 
     def __init__(
-        self,
-        first: AppContext | None = None,
-        options: TuiOptions | None = None,
-        table: tuple[Table, TablePlan] | None = None,
+        self, first: AppContext | tuple[Table, TablePlan] | None = None, options: TuiOptions | None = None
     ) -> None:
-        """Show `first`.
-
-        Args:
-            first: The first document, or None if the person chooses it.
-            options: How the app looks, and what it can do. None for the options of `first`.
-            table: If there is no `first`, a table to show instead.
-        """
-        options = options or (first.options if first is not None else TuiOptions())
-        self.available_themes, theme, theme_problems = load_themes(
-            (get_resource_dir("themes"), *options.themes_dirs), options.theme
-        )
+        """Show `first`, or let the person choose a document. Without `options`, those of the document apply."""
+        options = options or (first.options if isinstance(first, AppContext) else TuiOptions())
+        self.available_themes, theme, theme_problems = load_themes(options.themes_dirs, options.theme)
         self.set_reactive(App.theme, theme)  # before the style sheet is made: a change later would parse it again
         super().__init__()
-        if not os.environ.get("ROAMTUI_DEBUG"):
-            self.error_console = Console(file=io.StringIO())  # a traceback would help nobody
-        self._keys = build_keymap(options.keys)
-        self.typed = asyncio.Queue[events.Key | events.Paste]()
-        """What was typed and not handled yet."""
+        self._options, self._keys, self._first = options, build_keymap(options.keys), first
         self._problems = " ".join((*self._keys.conflicts, *theme_problems))
-        self._options = options
-        self._first_table = table
+        self.typed = asyncio.Queue[TypedEvent]()
+        """What was typed and not handled yet."""
         self.documents: dict[str, MainScreen] = {}
         """The screens of open documents by mode."""
-        self._tables: dict[str, Path] = {}
-        """The folders of open tables by mode."""
+        self._pages: dict[str, Path | None] = {}
+        """The folder of each open table, and None for each open document, by mode."""
         self._origins: dict[str, str] = {}
         """The mode from which a link, a cell or a key led to a document or table, by its mode."""
-        self._page_count = 0 if first is not None else 1  # without a document, the first mode stays empty
-        self._message: MessageLine | None = None
-        if first is not None:
-            self._add_document(first)
+        if isinstance(first, AppContext):
+            self.documents[self.DEFAULT_MODE], self._pages[self.DEFAULT_MODE] = self._make_screen(first), None
 
     @override
     def get_default_screen(self) -> Screen[None]:
@@ -116,38 +86,27 @@ class RoamApp(App[None], inherit_bindings=False):
         return self.documents[self.current_mode]
 
     def on_mount(self) -> None:
-        """Apply the keymap, and open a document if none was given."""
+        """Apply the keymap, and show the first table, or let the person choose if nothing was given."""
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # this late because it would delay the first paint
         self.set_keymap(self._keys.keymap)
-        if self._first_table is not None:
-            self._show_table(*self._first_table)
-        elif not self.documents:
-            self.open_document(DocumentRequested())
+        if isinstance(self._first, tuple):
+            self._show_table(*self._first)
+        elif self._first is None:
+            self.action_open_document()
         if self._problems:
-            self._warn(self._problems)
-        self._handle_typed()
+            self.notify(self._problems, severity="warning", markup=False)
+        self.run_worker(handle_typed(self, self.typed, super().on_event), group="keys")
 
-    def _warn(self, words: str) -> None:
-        self.notify(words, severity="warning", markup=False)
-
-    @property
-    def _open_pages(self) -> list[str]:
-        return [*self._tables, *self.documents]
-
-    def _add_page(self, screen: Screen[None]) -> str:
-        """Give a document or table a mode, and return its name."""
-        self._page_count += 1
-        mode = f"page-{self._page_count}"
-        if mode != self.DEFAULT_MODE:
-            self.add_mode(mode, lambda: screen)
-        return mode
-
-    def _add_document(self, context: AppContext) -> str:
+    def _make_screen(self, context: AppContext) -> MainScreen:
         from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document
 
-        screen = MainScreen(context, self._keys)
-        mode = self._add_page(screen)
-        self.documents[mode] = screen
+        return MainScreen(context, self._keys)
+
+    def _add_page(self, screen: Screen[None], folder: Path | None = None) -> str:
+        """Give a document, or the table in a folder, a mode, and return its name."""
+        mode = f"page-{id(screen)}"
+        self.add_mode(mode, lambda: screen)
+        self._pages[mode] = folder
         return mode
 
     def _switch_to(self, mode: str, *, can_return: bool = False) -> None:
@@ -164,14 +123,14 @@ class RoamApp(App[None], inherit_bindings=False):
         self._switch_to(list(self.documents)[index])
 
     def action_next_document(self) -> None:
-        modes = self._open_pages
+        modes = list(self._pages)
         self._switch_to(modes[(modes.index(self.current_mode) + 1) % len(modes)])
 
     @on(ReturnRequested)
     def _return_to_origin(self) -> None:
         """Show the document whose link led to the current one, or the table whose cell did."""
         mode = self._origins.pop(self.current_mode, "")
-        if mode in self._open_pages:
+        if mode in self._pages:
             self._switch_to(mode)
         else:
             self.main_screen.post_message(StatusMessage("Nothing to go back to"))
@@ -182,17 +141,17 @@ class RoamApp(App[None], inherit_bindings=False):
         closed = self.documents.get(mode)
         if closed is not None and closed.warn_if_busy():
             return
-        if len(self._open_pages) == 1:
+        if len(self._pages) == 1:
             self.exit()
             return
         self.documents.pop(mode, None)
-        self._tables.pop(mode, None)
+        del self._pages[mode]
         origin = self._origins.pop(mode, "")
-        self._switch_to(origin if origin in self._open_pages else self._open_pages[-1])
+        self._switch_to(origin if origin in self._pages else next(reversed(self._pages)))
         self.remove_mode(mode)
         if closed is not None:
             if failure := await asyncio.to_thread(closed.app_context.close):  # another program may lock it for seconds
-                self._warn(failure)
+                self.notify(failure, severity="warning", markup=False)
             await self._release_model(ModelReleased(closed.agent.model))
 
     @on(ModelReleased)
@@ -204,47 +163,36 @@ class RoamApp(App[None], inherit_bindings=False):
     @work(group="tables", exclusive=True, exit_on_error=False)
     async def action_open_table(self) -> None:
         main = self.main_screen
-        if self._options.open_table is None:
-            self._warn("Cannot open a table here.")
-        else:
-            opened = await asyncio.to_thread(self._options.open_table, main.app_context.source_names)
-            self._show_table(*opened, main.questions.table_question)
+        opened = await asyncio.to_thread(self._options.open_table, main.app_context.source_names)
+        self._show_table(*opened, main.questions.table_question)
 
     def _show_table(self, table: Table, plan: TablePlan, question: str = "") -> None:
         """Show a table, and offer to ask a question in it."""
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
-        mode = next((mode for mode, folder in self._tables.items() if folder == table.folder), "")
-        if not mode:
-            mode = self._add_page(TableScreen(table, plan, self._keys, question))
-            self._tables[mode] = table.folder
+        mode = next((mode for mode, folder in self._pages.items() if folder == table.folder), "")
+        mode = mode or self._add_page(TableScreen(table, plan, self._keys, question), table.folder)
         self._switch_to(mode, can_return=True)
-
-    def action_open_document(self, is_added: bool = False) -> None:  # noqa: FBT001, FBT002 - the argument of a key
-        self.open_document(DocumentRequested(is_added=is_added))
 
     @on(DocumentRequested)
     @work(group="opening", exit_on_error=False)
-    async def open_document(self, request: DocumentRequested) -> None:
+    async def action_open_document(self, request: DocumentRequested | None = None) -> None:
         """Show a document, or one that the person chooses. If they leave and none is open, leave the app."""
         from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - rarely needed
 
-        mode = self._find_mode(request)
-        if not mode and self._options.open_source is None:
-            self._warn("Cannot open another document here.")
-        elif not mode:
-            current = self.documents.get(self.current_mode)
-            model, is_first = current.agent.model if current is not None else None, not self._open_pages
-            opened = await self.push_screen_wait(
-                OpenDialog(self._options, self._keys, request, self._find_mode, model, is_first=is_first)
-            )
+        request = request or DocumentRequested()
+        mode, current = self._find_mode(request), self.documents.get(self.current_mode)
+        if not mode:
+            model, title = None if current is None else current.agent.model, "Open a document" if self._pages else ""
+            dialog = OpenDialog(self._options, self._keys, request, self._find_mode, model, title)
+            opened = await self.push_screen_wait(dialog)
             if isinstance(opened, AppContext):
-                mode = self._add_document(opened)
-            elif opened is not None and not request.is_added:  # it is open already
+                screen = self._make_screen(opened)
+                mode = self._add_page(screen)
+                self.documents[mode] = screen
+            elif opened is not None:  # it is open already
                 request, mode = opened, self._find_mode(opened)
-            elif opened is not None:
-                self.main_screen.add_source(opened.source)
-            elif not self._open_pages:
+            elif not self._pages:
                 self.exit()
         if mode:
             self._switch_to(mode, can_return=request.is_cell or request.place is not None)
@@ -252,8 +200,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def _find_mode(self, request: DocumentRequested) -> str:
         """Return the mode of the open document, or conversation of a cell, that is requested, or an empty string."""
-        modes = (mode for mode, screen in self.documents.items() if request.is_met_by(screen.conversation.state))
-        return next(modes, "")
+        return next((mode for mode, one in self.documents.items() if request.is_met_by(one.conversation.state)), "")
 
     @on(Worker.StateChanged)
     def _tell_defect(self, event: Worker.StateChanged) -> None:
@@ -272,26 +219,10 @@ class RoamApp(App[None], inherit_bindings=False):
             self._remove_message()
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             event.character = None  # else a text field would type it, though a person may have bound it
-        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+        if isinstance(event, TypedEvent) and not event.is_forwarded:
             self.typed.put_nowait(event)
         else:
             await super().on_event(event)
-
-    @work(group="keys")
-    async def _handle_typed(self) -> None:
-        """Handle one key at a time, so that each key takes effect before the next, however fast they come.
-
-        Textual sends each key to the widget that has the focus when the key arrives. Of keys that arrive together, as
-        over a slow connection, the letters after `/` would be commands of the pane instead of a search.
-        """
-        with suppress(ScreenStackError):  # the app is ending
-            while True:
-                event = await self.typed.get()
-                target = self.focused or self.screen
-                await super().on_event(event)
-                await _wait_until_idle(target)
-                await _wait_until_idle(self.focused or self.screen)  # it gets the next key
-                self.typed.task_done()
 
     def on_notify(self, event: Notify) -> None:
         """Show the message at the foot of the screen, until the next key or click.
@@ -301,25 +232,20 @@ class RoamApp(App[None], inherit_bindings=False):
         """
         event.prevent_default()
         self._remove_message()
-        self._message = MessageLine(event.notification.message, event.notification.severity)
-        (self.documents.get(self.current_mode) or self.screen).mount(self._message)
+        page = self.documents.get(self.current_mode) or self.screen
+        page.mount(MessageLine(event.notification.message, event.notification.severity))
 
     def _remove_message(self) -> None:
-        if self._message is not None and self._message.is_attached:
-            self._message.remove()
-        if (screen := self.documents.get(self.current_mode)) is not None:
-            screen.status_line.message = ""
-
-    @override
-    def copy_to_clipboard(self, text: str) -> None:
-        super().copy_to_clipboard(sanitise_text(text))
+        main = self.documents.get(self.current_mode)
+        (main or self.screen).query_children(MessageLine).remove()
+        if main is not None:
+            main.status_line.message = ""
 
     def action_help(self) -> None:
         """List the commands. The chosen one runs as if its key were pressed in its scope."""
         from roamtui.tui.screens.help import HelpDialog  # noqa: PLC0415 - only for those who ask
 
-        main = self.documents.get(self.current_mode)
-        if main is not None and self.screen is main:
+        if self.screen is (main := self.documents.get(self.current_mode)):
             self.push_screen(HelpDialog(self._keys, main.panes.scope), main.action_run)
         else:
             self.push_screen(HelpDialog(self._keys, None))
@@ -332,12 +258,3 @@ class RoamApp(App[None], inherit_bindings=False):
     async def on_unmount(self) -> None:
         for model in {screen.agent.model for screen in self.documents.values()}:
             await model.close()
-
-
-async def _wait_until_idle(target: DOMNode) -> None:
-    """Wait until a widget and its ancestors, to which keys bubble, have handled all that they were sent so far."""
-    for node in target.ancestors_with_self:
-        is_idle = asyncio.Event()
-        if node.call_later(is_idle.set):
-            with suppress(TimeoutError):
-                await asyncio.wait_for(is_idle.wait(), _WAIT_SECONDS_MAX)

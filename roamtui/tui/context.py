@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from msgspec import Struct, field
 
 from roamtui.document.library import Library
+from roamtui.errors import UsageError
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.listing import split_sources
 
@@ -63,6 +64,10 @@ class StartOffer(Struct, frozen=True, kw_only=True):
     """Answers in the place of the settings' model."""
 
 
+def _refuse(*_given: object) -> NoReturn:
+    raise UsageError("Nothing else can be opened here.")
+
+
 class TuiOptions(Struct, frozen=True, kw_only=True):
     """How the app looks, and what it can do besides showing a document."""
 
@@ -92,13 +97,13 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
     """Saves settings, by name, for the next start, or raises `RoamtuiError`."""
     list_offers: Callable[[], tuple[StartOffer, ...]] = tuple
     """Returns the offers of the start screen. Called in a thread."""
-    open_source: Callable[[str, str | None, Model | None, PageReport], AppContext] | None = None
-    """Opens a source. None if no other document can be opened.
+    open_source: Callable[[str, str | None, Model | None, PageReport], AppContext] = _refuse
+    """Opens a source.
 
     Takes the source, the id of a conversation to resume or None, a model or None for the model of the settings, and a
     function that receives the progress. Called in a thread. Raises `RoamtuiError`, and any error of that function.
     """
-    open_table: Callable[[tuple[str, ...]], tuple[Table, TablePlan]] | None = None
+    open_table: Callable[[tuple[str, ...]], tuple[Table, TablePlan]] = _refuse
     """Prepares the table about some sources, or the table in a folder. Called in a thread. Raises `RoamtuiError`."""
 
 

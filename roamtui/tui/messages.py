@@ -13,6 +13,7 @@ from textual.widget import Widget
 from roamtui.conversation.events import Origin
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import CloseSections, Command, ExpandSections, FoldNodes, PinSections
+from roamtui.document.plain import sanitise_text
 from roamtui.models.base import Model
 from roamtui.tui.chat.content_view import SectionTarget
 
@@ -45,8 +46,6 @@ class DocumentRequested(Message):
     """An anchor, section or quote to show there. The person can go back from it."""
     is_cell: bool = False
     """Whether a cell of a table led to it. Each conversation of a cell has a document of its own."""
-    is_added: bool = False
-    """Whether the document becomes a source of the current conversation instead."""
 
     def is_met_by(self, state: ConversationState) -> bool:
         """Return whether a conversation is about this document and, for a cell, is the one of the cell."""
@@ -75,7 +74,7 @@ class ModelReleased(Message):
 
 def copy(widget: Widget, text: str, description: str) -> None:
     """Copy text to the clipboard, and say it. `description` names the text, such as `the answer`."""
-    widget.app.copy_to_clipboard(text)
+    widget.app.copy_to_clipboard(sanitise_text(text))
     widget.notify(f"Copied {description}.", markup=False)
 
 

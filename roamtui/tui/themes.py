@@ -12,6 +12,7 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 from roamtui.errors import RoamtuiError, format_nearest_name, format_reason
+from roamtui.paths import get_resource_dir
 
 DEFAULT_THEME = "dusk"
 CONTRAST_MIN = 4.5
@@ -50,12 +51,12 @@ def load_themes(folders: Iterable[Path], name: str | None) -> tuple[dict[str, Th
     """Return all themes by name, the name of the one to use, and a sentence for each problem.
 
     Args:
-        folders: Folders with theme files. Later themes replace earlier ones of the same name.
+        folders: Folders with a person's own theme files. Later themes replace earlier ones of the same name.
         name: The wanted theme, or None for the default.
     """
     own: dict[str, Theme] = {}
     problems = []
-    for folder in folders:
+    for folder in (get_resource_dir("themes"), *folders):
         for file in sorted(folder.glob("*.toml")):
             try:
                 theme = read_theme(file)

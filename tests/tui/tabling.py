@@ -54,7 +54,7 @@ class Tables:
             save_settings=lambda _: None,
             open_table=self.open_table,
         )
-        app = RoamApp(None, options, self.open_table(()))
+        app = RoamApp(self.open_table(()), options)
         app.animation_level = "none"
         return app
 

@@ -201,7 +201,7 @@ async def test_closing_a_document_closes_the_connections_of_its_site(site: FakeS
     path.write_text("# A\n", "utf-8")
     options = TuiOptions(open_source=lambda *_: make_app(site.origin).main_screen.app_context)
     async with running(RoamApp(make_app(path).main_screen.app_context, options)) as (app, pilot):
-        app.open_document(DocumentRequested(site.origin))
+        app.action_open_document(DocumentRequested(site.origin))
         await wait_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen)
         app.main_screen.conversation.loader = loader = NotingLoader()
         await app.main_screen.action_run("global.close_document")

@@ -12,10 +12,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.events import (
-    ConversationEvent,
-    DocumentReloaded,
-)
+from roamtui.conversation.events import ConversationEvent, DocumentReloaded
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import AskOptions
 from roamtui.models.base import OFFLINE
@@ -26,13 +23,7 @@ from roamtui.tui.chat.content_view import ExampleTarget, LinkTarget, SectionTarg
 from roamtui.tui.chat.question_area import QuestionArea, QuestionBox
 from roamtui.tui.context import AppContext
 from roamtui.tui.labels import adapt_flags, format_error
-from roamtui.tui.messages import (
-    CommandRequested,
-    DocumentRequested,
-    StatusMessage,
-    copy,
-    make_section_command,
-)
+from roamtui.tui.messages import CommandRequested, DocumentRequested, StatusMessage, copy, make_section_command
 from roamtui.tui.panes.panes import PaneSwitcher, ReaderPane, TreePane
 from roamtui.tui.reloader import Reloader
 from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine
@@ -219,10 +210,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.panes.focus_scope(Scope(scope))
 
     def action_step_out(self) -> None:
-        is_done = self.focused is self.question_box and (self.questions.reset_options() or self.questions.take_back())
-        if not is_done and self.is_asking and self.agent.model.name == RECORDED:
-            self.questions.stop()
-        elif not is_done:
+        if self.focused is not self.question_box or not (self.questions.reset_options() or self.questions.take_back()):
             self.panes.step_out()
 
     @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
@@ -321,13 +309,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return True
 
     @work(group="sources", exit_on_error=False)
-    async def add_source(self, name: str) -> None:
+    async def action_add_source(self) -> None:
         """Add a document, folder or site to the conversation. While a question is being answered, it waits."""
-        self.post_message(StatusMessage(f"Adding {name}…", is_progress=True))
-        try:
-            await self.conversation.add_source(name)
-        finally:
-            self.post_message(StatusMessage("", is_progress=True))
+        from roamtui.tui.screens.open_document import OpenDialog
+
+        options, title = self.app_context.options, "Add a source to this conversation"
+        dialog = OpenDialog(options, self.keys, DocumentRequested(), is_open=lambda _: True, title=title)
+        if isinstance(chosen := await self.app.push_screen_wait(dialog), DocumentRequested):
+            self.post_message(StatusMessage(f"Adding {chosen.source}…", is_progress=True))
+            try:
+                await self.conversation.add_source(chosen.source)
+            finally:
+                self.post_message(StatusMessage("", is_progress=True))
 
     # Not in `PaneSwitcher`, because Textual does not pass a message beyond the widget that posts it.
     @on(TargetActivated)

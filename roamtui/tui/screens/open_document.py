@@ -55,8 +55,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         request: DocumentRequested,
         is_open: Callable[[DocumentRequested], object] = lambda _: False,
         model: Model | None = None,
-        *,
-        is_first: bool = False,
+        title: str = "",
     ) -> None:
         """Offer the sources that `options` lists.
 
@@ -64,18 +63,16 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             options: Lists offers and opens sources.
             keys: The current keys.
             request: Names the source to open now, or none.
-            is_open: Returns whether a document is open already.
+            is_open: Returns whether a document is open already. Then its request is the result.
             model: The model for the opened document, or None for the model of the settings.
-            is_first: Whether this is the first screen.
+            title: The heading. If it is empty, this is the first screen, which introduces the program.
         """
-        title: Content | str = "Add a source to this conversation" if request.is_added else "Open a document"
-        if is_first:
-            title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
+        first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
         complete_key, help_key = map(keys.first_keys.__getitem__, ("start.complete", "global.help"))
         foot = f"enter to open, {complete_key} to complete a path, {help_key} for help, esc to close"
-        super().__init__(title, make_foot(foot), placeholder=_HINT)
+        super().__init__(title or first_title, make_foot(foot), placeholder=_HINT)
         self.field.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
-        self.set_class(is_first, "-alone")
+        self.set_class(not title, "-alone")
         self._options = options
         self._model = model
         self._request = request
@@ -84,7 +81,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         self._commands = [
             StartOffer(group=OfferGroup.COMMAND, name=command, note=note, source=command)
             for command, note in _COMMANDS.items()
-            if is_first
+            if not title
         ]
         self._opening: Worker[None] | None = None
 
@@ -136,7 +133,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     def _use(self, offer: StartOffer) -> None:
         request = DocumentRequested(expand_user(offer.source), offer.conversation_id)
-        if self._request.is_added or self._is_open(request):
+        if self._is_open(request):
             self.finish(request)
         else:
             self._opening = self._open(request.source, offer.conversation_id, offer.model or self._model)
@@ -152,7 +149,6 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     @work(group="opening", exit_on_error=False)
     async def _open(self, source: str, conversation_id: str | None, model: Model | None) -> None:
         worker, open_source = get_current_worker(), self._options.open_source
-        assert open_source is not None
         words = f"Opening {sanitise_line(source)}…"
         self.show_message(f"{words} · esc to cancel")
 
