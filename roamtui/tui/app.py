@@ -251,9 +251,9 @@ class RoamApp(App[None], inherit_bindings=False):
             self.push_screen(HelpDialog(self._keys, None))
 
     def action_choose_theme(self) -> None:
-        from roamtui.tui.screens.theme_picker import ThemePicker  # noqa: PLC0415 - only for those who ask
+        from roamtui.tui.screens.pickers import ThemePicker  # noqa: PLC0415 - only for those who ask
 
-        self.push_screen(ThemePicker(self, self._options.save_settings))
+        self.push_screen(ThemePicker(self, self._options))
 
     async def on_unmount(self) -> None:
         for model in {screen.agent.model for screen in self.documents.values()}:

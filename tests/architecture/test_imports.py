@@ -155,7 +155,7 @@ _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "litellm", "markdown_it", "pathspec", "rapidfuzz",
     "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
-    "roamtui.tui.screens.model_dialog", "roamtui.tui.screens.theme_picker",
+    "roamtui.tui.screens.pickers",
     "roamtui.tui.screens.help", "roamtui.tui.screens.dialogs", "roamtui.tui.screens.lists",
     "tomlkit",
 )  # fmt: skip

@@ -221,8 +221,7 @@ async def find_text(library: Library, query: str) -> tuple[Span, ...]:
     words, found = query.split(), list[Span]()
     pattern = re.compile(r"\s".join(map(re.escape, words)), re.IGNORECASE)
     # A run is a part of a document. Each document has one run that starts at row 0.
-    runs = library.iter_runs() if words else ()
-    for document in [document for document, row, _ in runs if row == 0]:
+    for document in [document for document, row, _ in library.iter_runs() if words and row == 0]:
         start = 0
         while start < len(document.text) and len(found) < _MATCHES_MAX:
             # The window is longer by all but one character of the phrase, so that a match may cross into the next one.

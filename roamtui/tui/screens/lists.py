@@ -21,7 +21,7 @@ from typing_extensions import override
 from roamtui.document.plain import sanitise_line
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import format_error
-from roamtui.tui.screens.dialogs import Dialog, make_foot
+from roamtui.tui.screens.dialogs import Dialog
 
 Item = TypeVar("Item")
 _ROWS_MAX = 200
@@ -259,30 +259,6 @@ class PickerItem(Struct, Generic[Item], frozen=True, kw_only=True):
     """More words that find the entry."""
     sign: str = ""
     """What comes before the label, such as a check mark."""
-
-
-class PickerDialog(ListDialog[str, str | None]):
-    """Lets a person choose a value. The result is None if they leave."""
-
-    def __init__(
-        self,
-        title: str,
-        choices: Sequence[PickerItem[str]],
-        current: str | None = None,
-        *,
-        foot: str = "enter to choose, esc to cancel",
-    ) -> None:
-        """Offer `choices`, with the cursor on the value `current`."""
-        super().__init__(title, make_foot(foot), current=current)
-        self.choices = choices
-
-    @override
-    def list_rows(self, typed: str) -> Iterable[Row[str]]:
-        return lay_out_columns(self.choices, typed)
-
-    @override
-    def choose(self, item: str) -> None:
-        self.dismiss(item)
 
 
 def lay_out_columns(choices: Sequence[PickerItem[Item]], typed: str) -> list[Row[Item]]:

@@ -301,7 +301,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     async def _choose_model(self) -> bool:
         """Let the person choose a model. Return False if they leave."""
-        from roamtui.tui.screens.model_dialog import ModelPicker
+        from roamtui.tui.screens.pickers import ModelPicker
 
         if await self.app.push_screen_wait(ModelPicker(self.app_context)) is None:
             return False

@@ -17,7 +17,7 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.context import TuiOptions
-from roamtui.tui.screens.lists import PickerDialog
+from roamtui.tui.screens.pickers import PickerDialog
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, find_id, running, screen_text, wait_until

@@ -1,14 +1,16 @@
-"""`ModelPicker` and `ModelDialog`: choose a model, or add one by its name, URL and key, after a test."""
+"""The dialogs that choose a theme or a model, which may be saved for the next start."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterable, Mapping, Sequence
 
 from textual import events, on, work
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
+from textual.theme import BUILTIN_THEMES
 from textual.widgets import Input, Static
 from typing_extensions import override
 
@@ -17,11 +19,11 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, ModelRequest, get_recommended_key_variable
 from roamtui.models.registry import ModelOffer, inspect_providers
-from roamtui.tui.context import AppContext
+from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.labels import adapt_flags
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, make_foot
-from roamtui.tui.screens.lists import PickerDialog, PickerItem
+from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
 _HINT = "enter to test and use, esc to cancel · ✓ works"
 _TRIAL = ModelRequest(messages=(Message(role=Role.USER, text="Say yes."),), allow_calls=False)
@@ -31,6 +33,73 @@ _READY_GROUP = "Ready"
 _MISSING_KEY_GROUP = "Missing a key"
 
 
+class PickerDialog(ListDialog[str, str | None]):
+    """Lets a person choose a value. The result is None if they leave."""
+
+    def __init__(
+        self,
+        title: str,
+        choices: Sequence[PickerItem[str]],
+        current: str,
+        options: TuiOptions,
+        *,
+        foot: str = "enter to choose, esc to cancel",
+    ) -> None:
+        """Offer `choices`, with the cursor on the value `current`."""
+        super().__init__(title, make_foot(foot), current=current)
+        self.choices = choices
+        self.options = options
+
+    @override
+    def list_rows(self, typed: str) -> Iterable[Row[str]]:
+        return lay_out_columns(self.choices, typed)
+
+    def save(self, settings: Mapping[str, str]) -> None:
+        """Save settings for the next start. If that fails, say why."""
+        try:
+            if self.options.save_settings is not None:
+                self.options.save_settings(settings)
+        except RoamtuiError as error:
+            self.app.notify(str(error), severity="error", markup=False)
+
+
+class ThemePicker(PickerDialog):
+    """Lets a person choose a theme, and shows the app in the one under the cursor."""
+
+    def __init__(self, app: App[None], options: TuiOptions) -> None:
+        """List the themes of `app`."""
+        self._original = app.theme
+        themes = [theme for theme in app.available_themes.values() if not theme.primary.startswith("ansi")]
+        themes.sort(key=lambda theme: (theme.name in BUILTIN_THEMES, theme.name))
+        choices = [
+            PickerItem(
+                value=theme.name,
+                label=theme.name,
+                note="dark" if theme.dark else "light",
+                group="From Textual" if theme.name in BUILTIN_THEMES else "roamtui",
+                sign="●" if theme.name == self._original else "",
+            )
+            for theme in themes
+        ]
+        super().__init__("Theme", choices, self._original, options)
+
+    @override
+    def preview(self, item: str) -> None:
+        self.app.theme = item
+
+    @override
+    def choose(self, item: str) -> None:
+        self.dismiss(item)
+        self.app.theme = item
+        if item != self._original:
+            self.save({"theme": item})
+
+    @override
+    def action_leave(self) -> None:
+        self.dismiss(None)
+        self.app.theme = self._original
+
+
 class ModelPicker(PickerDialog):
     """Lists the models, tests the chosen one, and lets the agent use it.
 
@@ -38,11 +107,10 @@ class ModelPicker(PickerDialog):
     """
 
     def __init__(self, context: AppContext) -> None:
-        self._agent = context.agent
-        self._current = context.agent.model.name
-        self._options = context.options
-        self._offers = {offer.name: offer for offer in context.options.list_models()}
-        super().__init__("Model", self._list_choices(), self._current, foot=_HINT)
+        self._agent, self._current = context.agent, context.agent.model.name
+        super().__init__("Model", (), self._current, context.options, foot=_HINT)
+        self._offers = {offer.name: offer for offer in self.options.list_models()}
+        self.choices = self._list_choices()
 
     def _list_choices(self) -> tuple[PickerItem[str], ...]:
         """List the current model, then the models that work, are not tested yet, or lack a key."""
@@ -54,7 +122,7 @@ class ModelPicker(PickerDialog):
             choices.append(
                 PickerItem(value=offer.name, label=offer.name, note=offer.note, group=_READY_GROUP, sign=sign)
             )
-        if self._options.make_model is not None:
+        if self.options.make_model is not None:
             other = PickerItem(value=_OTHER_MODEL, label=_OTHER_MODEL, note="name, URL and key", group=_READY_GROUP)
             choices.append(other)
             choices += [
@@ -67,9 +135,9 @@ class ModelPicker(PickerDialog):
     @on(events.Mount)
     @work(exit_on_error=False)
     async def _add_discovered(self) -> None:
-        if self._options.discover_models is not None:
+        if self.options.discover_models is not None:
             self.show_message("Looking for models on this machine…")
-            offers, summary = await asyncio.to_thread(self._options.discover_models)
+            offers, summary = await asyncio.to_thread(self.options.discover_models)
             self._offers |= {offer.name: offer for offer in offers}
             self.choices = self._list_choices()
             self.show()
@@ -106,7 +174,7 @@ class ModelPicker(PickerDialog):
 
     async def _make_model(self, offer: ModelOffer, key: str) -> Model | None:
         """Return a model if it replies to a request of one token. Otherwise, show why not, and forget its key."""
-        make_model, variable = self._options.make_model, get_recommended_key_variable(offer.name)
+        make_model, variable = self.options.make_model, get_recommended_key_variable(offer.name)
         assert make_model is not None
         environ, model = dict(os.environ), None
         if key:
@@ -131,14 +199,11 @@ class ModelPicker(PickerDialog):
 
     async def _offer_default(self, offer: ModelOffer) -> None:
         """Offer to use a model at the next start, too."""
-        if self._options.save_settings is not None:
+        if self.options.save_settings is not None:
             question = "Make this model the default? Saves its name and URL in config.toml, never the key."
             dialog = ConfirmDialog(question, offer.name, yes="Make default", no="Just this time")
             if await self.app.push_screen_wait(dialog):
-                try:
-                    self._options.save_settings({"model": offer.name, "api_base": offer.api_base})
-                except RoamtuiError as error:
-                    self.app.notify(str(error), severity="error", markup=False)
+                self.save({"model": offer.name, "api_base": offer.api_base})
 
 
 class ModelDialog(Dialog[tuple[str, str, str] | None]):

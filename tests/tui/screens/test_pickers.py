@@ -20,7 +20,7 @@ from roamtui.settings import load_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import ConfirmDialog
-from roamtui.tui.screens.model_dialog import ModelDialog
+from roamtui.tui.screens.pickers import ModelDialog
 from roamtui.tui.themes import DEFAULT_THEME
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
