@@ -15,10 +15,9 @@ from textual.types import CSSPathType
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.document.plain import sanitise_text
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, TuiOptions
-from roamtui.tui.key_queue import TypedEvent, handle_typed
+from roamtui.tui.key_queue import KeyQueue, TypedEvent
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import DocumentRequested, ModelReleased, ReturnRequested, StatusMessage
 from roamtui.tui.status_line import MessageLine
@@ -56,8 +55,7 @@ class RoamApp(App[None], inherit_bindings=False):
         super().__init__()
         self._options, self._keys, self._first = options, build_keymap(options.keys), first
         self._problems = " ".join((*self._keys.conflicts, *theme_problems))
-        self.typed = asyncio.Queue[TypedEvent]()
-        """What was typed and not handled yet."""
+        self.key_queue = KeyQueue(self, super().on_event)
         self.documents: dict[str, MainScreen] = {}
         """The screens of open documents by mode."""
         self._pages: dict[str, Path | None] = {}
@@ -95,7 +93,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self.action_open_document()
         if self._problems:
             self.notify(self._problems, severity="warning", markup=False)
-        self.run_worker(handle_typed(self, self.typed, super().on_event), group="keys")
+        self.run_worker(self.key_queue.run(), group="keys")
 
     def _make_screen(self, context: AppContext) -> MainScreen:
         from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document
@@ -213,14 +211,10 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Paste):
-            event.text = sanitise_text(event.text)
         if isinstance(event, events.Key | events.Paste | events.MouseDown) and not event.is_forwarded:
             self._remove_message()
-        if isinstance(event, events.Key) and event.key.startswith("alt+"):
-            event.character = None  # else a text field would type it, though a person may have bound it
         if isinstance(event, TypedEvent) and not event.is_forwarded:
-            self.typed.put_nowait(event)
+            self.key_queue.add(event)
         else:
             await super().on_event(event)
 

@@ -1,4 +1,4 @@
-"""Handles one typed key at a time, so that each key takes effect before the next, however fast they come.
+"""`KeyQueue`: handles one key at a time, so that each key takes effect before the next, however fast they come.
 
 Textual sends each key to the widget that has the focus when the key arrives. Of keys that arrive together, as over a
 slow connection, the letters after `/` would be commands of the pane instead of a search: `e` would start an editor.
@@ -14,24 +14,43 @@ from textual import events
 from textual.app import App, ScreenStackError
 from textual.dom import DOMNode
 
+from roamtui.document.plain import sanitise_text
+
 _WAIT_SECONDS_MAX = 1.0
 """A widget that is removed does not answer. Then the next key is handled after this time."""
 
 TypedEvent = events.Key | events.Paste
 
 
-async def handle_typed(
-    app: App[None], typed: asyncio.Queue[TypedEvent], forward: Callable[[TypedEvent], Awaitable[None]]
-) -> None:
-    """Send what was typed to the focused widgets with `forward`, until the app ends."""
-    with suppress(ScreenStackError):  # the app is ending
-        while True:
-            event = await typed.get()
-            target = app.focused or app.screen
-            await forward(event)
-            await _wait_until_idle(target)
-            await _wait_until_idle(app.focused or app.screen)  # it gets the next key
-            typed.task_done()
+class KeyQueue:
+    """Holds typed events back until the previous one is handled."""
+
+    def __init__(self, app: App[None], forward: Callable[[TypedEvent], Awaitable[None]]) -> None:
+        """Send each event to the focused widget with `forward` when its turn has come."""
+        self._app = app
+        self._forward = forward
+        self.waiting = asyncio.Queue[TypedEvent]()
+        """What was typed and not handled yet."""
+
+    def add(self, event: TypedEvent) -> None:
+        """Handle an event once all earlier events are handled."""
+        if isinstance(event, events.Paste):
+            event.text = sanitise_text(event.text)
+        elif event.key.startswith("alt+"):
+            event.character = None  # else a text field would type it, though a person may have bound it
+        self.waiting.put_nowait(event)
+
+    async def run(self) -> None:
+        """Handle events until the app ends."""
+        with suppress(ScreenStackError):  # the app is ending
+            while True:
+                event = await self.waiting.get()
+                target = self._app.focused or self._app.screen
+                await self._forward(event)
+                # First by the widget that gets the key, then by the one that has the focus after it.
+                await _wait_until_idle(target)
+                await _wait_until_idle(self._app.focused or self._app.screen)
+                self.waiting.task_done()
 
 
 async def _wait_until_idle(target: DOMNode) -> None:

@@ -49,7 +49,7 @@ class Hands:
         for key in keys:
             self._app.post_message(Key(key, key_to_character(key)))
         await self.rest()
-        await self.until(asyncio.ensure_future(self._app.typed.join()).done)
+        await self.until(asyncio.ensure_future(self._app.key_queue.waiting.join()).done)
         await self.rest()
 
     async def resize(self, width: int, height: int) -> None:
