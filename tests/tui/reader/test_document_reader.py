@@ -15,6 +15,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore
 from roamtui.document.loader import build_library
+from roamtui.document.text import Span
 from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
@@ -22,7 +23,17 @@ from roamtui.tui.reader import document_reader
 from roamtui.tui.screens.dialogs import PromptDialog
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel
-from tests.tui.driving import app_of, find_id, make_app, make_context, press_until, running, screen_text, wait_until
+from tests.tui.driving import (
+    TEXT,
+    app_of,
+    find_id,
+    make_app,
+    make_context,
+    press_until,
+    running,
+    screen_text,
+    wait_until,
+)
 
 BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went.\n\n" * 12 for number in range(6))
 
@@ -203,6 +214,12 @@ async def test_words_selected_are_kept_and_asked_about(tmp_path: Path) -> None:
         await select_rest(pilot)
         await press_until(pilot, lambda: app.main_screen.question_box.text == f"“{REST}”\n", "i")
         assert not app.main_screen.selections
+        screen, span = app.main_screen, Span(doc="", start=TEXT.index(REST), end=TEXT.index(REST) + len(REST))
+        screen.question_box.clear()
+        screen.reader_pane.reader.open(note.citation.section_id, highlight=(span,))
+        screen.panes.focus_scope(Scope.READER)
+        await press_until(pilot, lambda: screen.panes.scope is Scope.INPUT, "i")
+        assert screen.question_box.text == "", "a quote that is only marked is no selection"
 
 
 async def test_focus_mode_shows_one_column_of_88_characters_until_another_pane_is_wanted() -> None:
