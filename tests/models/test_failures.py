@@ -36,7 +36,13 @@ class FakeLitellmError(Exception):
 
 
 @pytest.mark.parametrize(
-    ("cause", "is_transient"), [(ConnectionResetError(), True), (ImportError("boto3"), False), (TimeoutError(), False)]
+    ("cause", "is_transient"),
+    [
+        (ConnectionResetError(), True),
+        (ImportError("boto3"), False),
+        (TimeoutError(), False),
+        (HTTPStatusError(401), False),
+    ],
 )
 def test_only_what_may_pass_is_tried_again(cause: Exception, *, is_transient: bool) -> None:
     assert explain(cause).is_transient is is_transient
