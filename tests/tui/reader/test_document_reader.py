@@ -216,7 +216,7 @@ async def test_words_selected_are_kept_and_asked_about(tmp_path: Path) -> None:
         assert not app.main_screen.selections
         screen, span = app.main_screen, Span(doc="", start=TEXT.index(REST), end=TEXT.index(REST) + len(REST))
         screen.question_box.clear()
-        screen.reader_pane.reader.open(note.citation.section_id, highlight=(span,))
+        screen.reader_pane.reader.open(note.citation.section_id, highlight=span)
         screen.panes.focus_scope(Scope.READER)
         await press_until(pilot, lambda: screen.panes.scope is Scope.INPUT, "i")
         assert screen.question_box.text == "", "a quote that is only marked is no selection"
