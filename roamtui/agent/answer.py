@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.conversation.events import (
@@ -15,7 +16,9 @@ from roamtui.conversation.events import (
     SearchHit,
     SectionsExpanded,
     SectionsSearched,
+    Step,
     StopReason,
+    Usage,
 )
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
@@ -27,6 +30,7 @@ from roamtui.quotes.read import is_not_found
 from roamtui.quotes.verdicts import AnswerProof, QuoteChecker, format_verification, make_proof
 from roamtui.search.base import Hit, Searcher
 
+NO_STEP = Step(text="", uses=())
 _NEAREST_MAX = 3
 _LIKELY_SHARE = 0.6
 """A section whose score is at least this share of the best one is likely to contain the answer too."""
@@ -36,32 +40,46 @@ _CUT_NOTE = "(The answer is cut off here: the model may write no more at once, o
 _TOO_EXPENSIVE = "The next step could exceed the spending limit. Raise max_cost_usd or start a new conversation."
 
 
-def build_outcome(
-    state: ConversationState, text: str, stopped: StopReason, searcher: Searcher | None, *, reason: str
-) -> QuestionAnswered:
-    """Build the outcome of the current question.
+class QuestionRun(Struct):
+    """Progress of one question."""
 
-    Args:
-        state: The conversation with the question.
-        text: The model's last text. If the question was stopped, it is the answer so far.
-        stopped: Why the loop ended.
-        searcher: Finds the nearest sections if the answer is "not found".
-        reason: Why the last reply ended.
-    """
-    if stopped not in (StopReason.ANSWERED, StopReason.STEP_LIMIT):
-        error = _TOO_EXPENSIVE if stopped is StopReason.COST else ""
-        return QuestionAnswered(answer=text, stopped=stopped, citations=QuoteChecker(state).cite(text), error=error)
-    answer = strip_blank_lines(text)
-    if not answer:
-        stopped = stopped if stopped is StopReason.STEP_LIMIT else StopReason.ERROR
-        return QuestionAnswered(answer="", stopped=stopped, error=_NO_ANSWER)
+    step: Step = NO_STEP
+    """The reply that is not recorded yet. The result of a call says so until it has run."""
+    reason: str = ""
+    """Why the reply ended, from `ReplyFinished`."""
+    room_tokens: int = 0
+    """Tokens that the last request and its answer leave of the context window."""
+    usage: Usage = field(default_factory=Usage)
+    stopped: StopReason = StopReason.CANCELLED
+    """Why it ended. The person has cancelled it unless the loop says something else."""
+    error: str = ""
+    steps: int = 0
+    draft: str | None = None
+    """The reply after which the model was reminded to answer properly, which happens at most once. It becomes the
+    answer if the model writes nothing more."""
+
+
+def build_outcome(state: ConversationState, run: QuestionRun, searcher: Searcher | None) -> QuestionAnswered:
+    """Build the outcome of the current question. `searcher` finds the nearest sections if the answer is "not found"."""
+    stopped, error = run.stopped, run.error
+    is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
+    answer = run.step.text if run.step.text.strip() else run.draft or ""
+    answer = strip_blank_lines(answer) if is_complete else answer
     citations = QuoteChecker(state).cite(answer)
-    if reason in ("length", "filtered"):
-        answer = f"{answer}\n\n{_CUT_NOTE}"
-    if is_not_found(answer):
-        stopped = StopReason.NOT_FOUND
-        answer = f"{answer}\n\n{_format_nearest(state, searcher)}".rstrip()
-    return QuestionAnswered(answer=answer, stopped=stopped, citations=citations)
+    if stopped is StopReason.COST:
+        error = _TOO_EXPENSIVE
+    elif is_complete and not answer:
+        stopped = stopped if stopped is StopReason.STEP_LIMIT else StopReason.ERROR
+        error = _NO_ANSWER
+    elif is_complete:
+        if run.reason in ("length", "filtered"):
+            answer = f"{answer}\n\n{_CUT_NOTE}"
+        if is_not_found(answer):
+            stopped = StopReason.NOT_FOUND
+            answer = f"{answer}\n\n{_format_nearest(state, searcher)}".rstrip()
+    return QuestionAnswered(
+        answer=answer, stopped=stopped, citations=citations, usage=run.usage, steps=run.steps, error=error
+    )
 
 
 def _format_nearest(state: ConversationState, searcher: Searcher | None) -> str:

@@ -8,10 +8,10 @@ from contextlib import aclosing
 from functools import partial
 from typing import assert_never
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.answer import build_outcome, choose_reminder
+from roamtui.agent.answer import NO_STEP, QuestionRun, build_outcome, choose_reminder
 from roamtui.agent.offline import read_offline
 from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
 from roamtui.agent.retrieval_context import (
@@ -73,8 +73,6 @@ from roamtui.search.base import Hit, Progress, Searcher
 
 _WINDOW_TOKENS_DEFAULT = 64_000
 """Assumed context window of a model whose window is unknown."""
-_HITS_SHARE = 0.15
-"""Share of the window for the search results that come with a question."""
 _ANSWER_TOKENS = 4_000
 """Reserved for the answer."""
 _CALLS_MAX = 8
@@ -87,9 +85,6 @@ _DRAFT_CHARACTERS = 500
 """Number of new characters after which an answer is saved again: the most that is lost if the program is killed."""
 _INDEXED_AHEAD_MIN = 5_000
 """Minimum number of sections for indexing ahead. Indexing fewer takes no noticeable time."""
-
-
-_NO_STEP = Step(text="", uses=())
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):
@@ -109,25 +104,6 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     """Text to send before each question. It is not part of the question, so its words are not searched for."""
     committed_usd: dict[str, float] | None = None
     """Spent or about to be spent, by the id of the conversation, if several agents share the spending limit."""
-
-
-class QuestionRun(Struct):
-    """Progress of one question."""
-
-    step: Step = _NO_STEP
-    """The reply that is not recorded yet. The result of a call says so until it has run."""
-    reason: str = ""
-    """Why the reply ended, from `ReplyFinished`."""
-    room_tokens: int = 0
-    """Tokens that the last request and its answer leave of the context window."""
-    usage: Usage = field(default_factory=Usage)
-    stopped: StopReason = StopReason.CANCELLED
-    """Why it ended. The person has cancelled it unless the loop says something else."""
-    error: str = ""
-    steps: int = 0
-    draft: str | None = None
-    """The reply after which the model was reminded to answer properly, which happens at most once. It becomes the
-    answer if the model writes nothing more."""
 
 
 def make_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
@@ -219,10 +195,9 @@ class Agent:
             await self._begin(question, within)
             if self.model.name == OFFLINE:
                 needs_certainty, run.usage = self.options.needs_certainty, Usage(cost_usd=0.0)
-                answer = read_offline(conversation, self.searcher, needs_certainty=needs_certainty)
-                text, run.steps = await answer
-                run.step = Step(text=text, uses=())
-                run.stopped = StopReason.ANSWERED
+                reading = read_offline(conversation, self.searcher, needs_certainty=needs_certainty)
+                answer, run.steps = await reading
+                run.step, run.stopped = Step(text=answer, uses=()), StopReason.ANSWERED
             else:
                 run.stopped = await self._run_steps(run)
         except ModelError as error:
@@ -231,22 +206,15 @@ class Agent:
             if conversation.state.is_asking and len(conversation.state.exchanges) == number:
                 if run.step.uses and run.stopped is StopReason.CANCELLED:
                     conversation.fold((StepRecorded(step=run.step),))
-                text = run.step.text if run.step.text.strip() else run.draft or ""
-                outcome = build_outcome(conversation.state, text, run.stopped, self.searcher, reason=run.reason)
-                outcome = replace(outcome, usage=run.usage, steps=run.steps, error=run.error or outcome.error)
+                outcome = build_outcome(conversation.state, run, self.searcher)
                 await conversation.apply(finish_question(conversation.state, outcome))
 
     async def _begin(self, question: str, within: str | None) -> None:
         """Start the question together with the sections and hits that search finds for it."""
         state, retrieved = self.conversation.state, HitList()
         library, window = state.library, self.model.window_tokens
-        room = None if window is None else int(window * _HITS_SHARE)
         if self.options.sends_hits and self.model.name != OFFLINE:
-            if whole := list_whole_document(library, room):
-                retrieved = HitList(auto_opened=tuple(one for one in whole if one not in state.open_sections))
-            elif self.searcher is not None:
-                self.searcher.refresh(library)
-                retrieved = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
+            retrieved = await retrieve_context(self.searcher, state, question, within, window_tokens=window)
         context = replace(
             self._build_prompt_context(retrieved.auto_opened, has_hits=bool(retrieved.hits)),
             note=self.options.question_note,
@@ -260,8 +228,7 @@ class Agent:
     def _build_prompt_context(self, opened: tuple[str, ...] = (), *, has_hits: bool = False) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
         state, window, outline = self.conversation.state, self.model.window_tokens, WHOLE_NOTE
-        room = None if window is None else int(window * _HITS_SHARE)
-        whole = list_whole_document(state.library, room) if self.options.sends_hits else ()
+        whole = list_whole_document(state.library, window) if self.options.sends_hits else ()
         if not whole or not {*whole} <= {*state.open_sections, *opened}:
             budget = compute_outline_budget(state.library, window, has_hits=has_hits)
             outline = render_outline(state.library, budget_tokens=budget)
@@ -299,7 +266,7 @@ class Agent:
                 run.draft = step.text
             else:
                 await self._run_calls(run, is_before_last_step=number + 1 == steps_max)
-            step, run.step = replace(run.step, reminder=reminder), _NO_STEP
+            step, run.step = replace(run.step, reminder=reminder), NO_STEP
             await conversation.apply((StepRecorded(step=step),))
         return StopReason.ANSWERED
 
@@ -324,7 +291,7 @@ class Agent:
                 continue
             if self.options.cost_usd_max is not None and not await self._confirm_spending(run, tokens):
                 return False
-            run.step, run.reason, run.room_tokens = _NO_STEP, "", room
+            run.step, run.reason, run.room_tokens = NO_STEP, "", room
             conversation.publish(StepStarted(number=run.steps, input_tokens=tokens))
             try:
                 await self._stream_reply(request, run)

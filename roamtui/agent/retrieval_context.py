@@ -75,6 +75,8 @@ _ID_SIGN = "\ufdd0"
 _MARKED_ID = re.compile(r"\[([0-9a-f]{8})\]")
 _SIGNED_ID = re.compile(rf"{_ID_SIGN}([0-9a-f]{{8}})")
 _INDENT = "    "
+_HITS_SHARE = 0.15
+"""Share of the context window for what comes with a question."""
 
 
 class HitList(Struct, frozen=True, kw_only=True):
@@ -92,9 +94,9 @@ class HitList(Struct, frozen=True, kw_only=True):
     """Sections to open together with a question. The list does not have them."""
 
 
-def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str, ...]:
+def list_whole_document(library: Library, window_tokens: int | None) -> tuple[str, ...]:
     """List the top sections of a document that is small enough to be sent whole; empty if it is not."""
-    tokens_max = WHOLE_TOKENS_MAX if room_tokens is None else min(WHOLE_TOKENS_MAX, room_tokens)
+    tokens_max = WHOLE_TOKENS_MAX if window_tokens is None else min(WHOLE_TOKENS_MAX, int(window_tokens * _HITS_SHARE))
     if library.grafts or sum(library.root.own_tokens) > tokens_max or library.root.columns.has_files:
         return ()
     hidden = library.root.hidden_ids
@@ -102,17 +104,23 @@ def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str,
 
 
 async def retrieve_context(
-    searcher: Searcher, state: ConversationState, question: str, within: str | None, *, room_tokens: int | None
+    searcher: Searcher | None, state: ConversationState, question: str, within: str | None, *, window_tokens: int | None
 ) -> HitList:
-    """Search for a question. The result is empty if the search finds nothing or fails.
+    """Choose what comes with a question: all of a small document, or what search finds, if it finds something.
 
     Args:
-        searcher: Searches the library of the conversation.
+        searcher: Searches the library of the conversation, if there is a searcher.
         state: The conversation before the question.
         question: The person's question.
         within: Id of the section that the question is about, or None for the whole document.
-        room_tokens: Maximum tokens of all results, or None for no limit.
+        window_tokens: Size of the model's context window, or None if unknown.
     """
+    if whole := list_whole_document(state.library, window_tokens):
+        return HitList(auto_opened=tuple(one for one in whole if one not in state.open_sections))
+    if searcher is None:
+        return HitList()
+    searcher.refresh(state.library)
+    room_tokens = None if window_tokens is None else int(window_tokens * _HITS_SHARE)
     earlier = list_history_texts(state.exchanges)
     try:
         hits = await asyncio.to_thread(searcher.search, question, limit=_START_HITS_MAX, within=within, earlier=earlier)

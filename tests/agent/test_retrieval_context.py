@@ -63,7 +63,7 @@ def test_what_a_question_names_is_whole_besides_few_other_hits() -> None:
     library = make_library(f"# Report\n\n{others}## Balance Sheets\n\n| Line | 2022 |\n|---|---|\n{rows}")
     state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
     question = "What is the quick ratio?"
-    found = asyncio.run(retrieve_context(KeywordSearcher(library), state, question, None, room_tokens=None))
+    found = asyncio.run(retrieve_context(KeywordSearcher(library), state, question, None, window_tokens=None))
     assert found.text.startswith(f"- [{id_of(library, 'Balance Sheets')}] Balance Sheets")
     assert ", complete)\n" in found.text.partition("| Line")[0]
     assert "| 79,000 |" in found.text
@@ -95,16 +95,17 @@ def test_names_and_numbers_that_stand_nowhere_are_listed(query: str, missing: st
 async def test_few_hits_come_besides_a_section_that_clearly_answers() -> None:
     text = "Herons wait for fish in shallow water, and they eat nothing else at all."
     others = "".join(f"## Bird {number}\n\nBird {number} waits for mice.\n\n" for number in range(5))
+    others += f"## The rest\n\n{'Of other animals. ' * 1_000}"
     library = make_library(f"# Birds\n\n## Herons\n\n{text}\n\n#{others}")  # the first of them is below the herons
     searcher = FakeSearcher(_hit(library, "Herons"), *(_hit(library, f"Bird {number}", 0.7) for number in range(5)))
     state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
-    found = await retrieve_context(searcher, state, "Do herons wait for fish?", None, room_tokens=None)
+    found = await retrieve_context(searcher, state, "Do herons wait for fish?", None, window_tokens=None)
     assert found.auto_opened == (id_of(library, "Herons"),)
     assert [library.node(section_id).title for section_id in found.section_ids] == ["Bird 0", "Bird 1"]
     assert "Bird 1 waits" in found.text
     assert "Bird 0 waits" not in found.text, "it comes with its chapter"
     assert len(found.hits) > 3
-    unclear = await retrieve_context(searcher, state, "Do herons fear owls or foxes?", None, room_tokens=None)
+    unclear = await retrieve_context(searcher, state, "Do herons fear owls or foxes?", None, window_tokens=None)
     assert len(unclear.section_ids) > 3
 
 
