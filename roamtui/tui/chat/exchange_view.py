@@ -156,12 +156,16 @@ class ExchangeView(ContentView):
         self.exchange = exchange
         notices = [notice for event in exchange.events for notice in make_notices(event, library)]
         actions = [notice for notice in notices if notice.slot is NoticeSlot.ACTIVITY]
-        if len(actions) > len(self._actions):
-            self._actions, self._status, self.answer, self._checker, self.selected = actions, "", "", None, None
+        has_ended = exchange.stopped is not None
+        if has_ended or len(actions) > len(self._actions):
+            self._actions = actions
+            self._status = ""
+            self.answer = exchange.answer if has_ended else ""
+            self._checker = None
+            self.selected = None
             self.invalidate()
-        if exchange.stopped is None:
+        if not has_ended:
             return
-        self._status, self.answer, self._checker, self.selected = "", exchange.answer, None, None
         self.unopened = list_unopened_hits(exchange, library)
         is_not_found = exchange.stopped is StopReason.NOT_FOUND
         if replies_with_passages(exchange) and (is_not_found or list_passages(exchange)):
@@ -172,7 +176,6 @@ class ExchangeView(ContentView):
             self.citation_targets = tuple(SectionTarget(source.section_id, citation) for citation, source in cited)
             self._sources = [_format_source(*pair, self.answer) for pair in cited]
         self._is_folded = bool(self.passages or self.answer.strip())
-        self.invalidate()
 
     def fold_steps(self) -> bool:
         """Fold or unfold the actions of a finished exchange. Return false if it has none or is not finished."""
@@ -209,10 +212,13 @@ class ExchangeView(ContentView):
     @override
     def draw(self, width: int) -> list[Content]:
         started, room = monotonic(), max(1, width - 2)
+        has_ended = self.exchange.stopped is not None
         self.targets, self._is_drawing_due = [], False
         question = wrap(self._question, room, lead=Content.styled("❯ ", "bold $secondary"), follow="  ")
         steps = self._draw_steps(room)
-        answer = self._draw_answer(room) if self.passages is None else []
+        answer = list[Content]()
+        if self.passages is None and self.answer.strip() and (has_ended or self._checker is not None):
+            answer = self._draw_answer(room)
         self.cited = range(len(self.targets), len(self.targets) + len(self.citation_targets))
         self.targets += self.citation_targets
         if self.passages is not None:
@@ -220,7 +226,7 @@ class ExchangeView(ContentView):
         band = [(" " + line).pad_right(max(1, width - 1 - line.cell_length)) for line in question]
         lines = [line.stylize_before("on $surface") for line in band]
         self.step_lines = range(len(lines) + 1, len(lines) + 1 + len(steps))
-        for part in (steps, answer, self._draw_ending(room)):
+        for part in (steps, answer, self._draw_ending(room) if has_ended else []):
             if part is answer:
                 self.answer_line = len(lines) + 1 if answer else None
             lines += [Content(), *(" " + line for line in part)] if part else []
@@ -261,8 +267,6 @@ class ExchangeView(ContentView):
 
     def _draw_answer(self, width: int) -> list[Content]:
         """Draw the answer. A quote has the colour of its verdict. A mark leads to its section, a link to its page."""
-        if not self.answer.strip() or (self._checker is None and self.exchange.stopped is None):
-            return []
         citations = self.exchange.citations if self._checker is None else self._checker.cite(self.answer)
         proof = make_proof(self.answer, citations)
         markdown = proof.markdown
@@ -304,8 +308,7 @@ class ExchangeView(ContentView):
             number = Content.styled(f"{index + 1:>{indent - 1}} ", "bold $accent")
             lines += wrap(self.attach(source, self.cited[index]), width, lead=number, follow=" " * indent)
         parts = []
-        has_outcome = exchange.stopped is not None and (self.passages is None or bool(exchange.citations))
-        for text, severity in list_endings(exchange) if has_outcome else ():
+        for text, severity in list_endings(exchange) if self.passages is None or exchange.citations else ():
             sign = "✗ " if severity is Severity.ERROR else ""
             parts.append(Content.styled(f"{sign}{adapt_flags(sanitise_line(text))}", _STYLES[severity]))
         if self.unopened:
