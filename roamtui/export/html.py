@@ -201,8 +201,8 @@ class _AnswerRenderer(Struct, frozen=True):
         for (group, index), words in groupby(inline, key=lambda words: (words.group, words.link)):
             text = "".join(map(_render_emphasis, words))
             link = None if index is None else self.proof.markdown.links[index]
-            if link is not None and link.is_reference_mark:
-                mark = self.proof.marks[int(link.href)]
+            mark = None if index is None else self.proof.link_marks[index]
+            if mark is not None:
                 text = f'<b class="cite {mark.verdict.value}" title="{escape(mark.verdict.label)}">{mark.label}</b>'
             elif group is not None:
                 quote = self.proof.quotes[group]

@@ -76,9 +76,9 @@ def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:
     layout = MarkdownLayout(width=width, can_scroll=False, can_click=False, links=markdown.links)
 
     def get_codes(style: RunStyle) -> tuple[int, ...]:
-        link = None if style.link_number is None else markdown.links[style.link_number]
-        if link is not None and link.is_reference_mark:
-            return (_BOLD, _COLOURS[proof.marks[int(link.href)].verdict])
+        mark = None if style.link_number is None else proof.link_marks[style.link_number]
+        if mark is not None:
+            return (_BOLD, _COLOURS[mark.verdict])
         if style.quote_number is not None:
             state = proof.quotes[style.quote_number].state
             return (_STRUCK if state is QuoteState.NOT_FOUND else _UNDERLINED, _COLOURS[state])

@@ -63,8 +63,9 @@ class AnswerProof(Struct, frozen=True, kw_only=True):
     marks: tuple[JudgedMark, ...]
     """In order."""
     markdown: Markdown
-    """The blocks of the answer. `Words.group` is the index of a quote. The labels of marks are links with
-    `is_reference_mark`; their URL is the index of the mark."""
+    """The blocks of the answer. `Words.group` is the index of a quote. The label of a mark is a link."""
+    link_marks: tuple[JudgedMark | None, ...]
+    """The mark of each link, or None if the link leads to a page."""
 
 
 def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
@@ -94,9 +95,9 @@ def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
     quotes = tuple(citation for citation in citations if citation.start < citation.end)
     quoted = [(quote.start, quote.end) for quote in quotes]
     spans = InlineSpans(answer, quoted, [(mark.start, mark.end, mark.label) for mark in marks])
-    return AnswerProof(
-        quotes=quotes, marks=tuple(marks), markdown=read_markdown(answer, spans=spans, has_footnotes=False)
-    )
+    markdown = read_markdown(answer, spans=spans, has_footnotes=False)
+    link_marks = tuple(marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links)
+    return AnswerProof(quotes=quotes, marks=tuple(marks), markdown=markdown, link_marks=link_marks)
 
 
 class QuoteChecker:
@@ -132,7 +133,8 @@ class QuoteChecker:
                 no_quote = make_citation(mark.section_id, None, QuoteState.NO_QUOTE, None, self._library)
                 placed.append((replace(no_quote, start=mark.start, end=mark.start), mark))
         placed.sort(key=lambda pair: pair[0].start)
-        at_mark, in_sentence = (defaultdict[tuple[str, int], list[int]](list) for _ in range(2))
+        at_mark = defaultdict[tuple[str, int], list[int]](list)
+        in_sentence = defaultdict[tuple[str, int], list[int]](list)
         for index, (citation, place) in enumerate(placed):
             at_mark[citation.section_id, place.start].append(index)
             in_sentence[citation.section_id, place.sentence].append(index)

@@ -269,22 +269,20 @@ class ExchangeView(ContentView):
         """Draw the answer. A quote has the colour of its verdict. A mark leads to its section, a link to its page."""
         citations = self.exchange.citations if self._checker is None else self._checker.cite(self.answer)
         proof = make_proof(self.answer, citations)
-        markdown = proof.markdown
-        marks = [proof.marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links]
         first, first_id = len(self.targets), citations[0].section_id if citations else None
-        for link, mark in zip(markdown.links, marks, strict=True):
+        for link, mark in zip(proof.markdown.links, proof.link_marks, strict=True):
             if mark is None:
                 self.targets.append(LinkTarget(link.href, first_id))
             else:
                 citation = citations[mark.numbers[0] - 1] if mark.numbers else None
                 self.targets.append(SectionTarget(mark.section_id, citation))
         lines = []
-        for line in MarkdownLayout(width=width, can_scroll=False).lay_out(markdown.blocks):
+        for line in MarkdownLayout(width=width, can_scroll=False).lay_out(proof.markdown.blocks):
             parts = []
             for run in line.runs:
                 words = render_run(run.text, run.style)
                 quote, link_number = run.style.quote_number, run.style.link_number
-                mark = None if link_number is None else marks[link_number]
+                mark = None if link_number is None else proof.link_marks[link_number]
                 if mark is not None:
                     words = Content.styled(run.text, f"bold {_QUOTE_STYLES[mark.verdict]}")
                 elif quote is not None:
