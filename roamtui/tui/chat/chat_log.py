@@ -110,11 +110,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def _show_exchanges(self, exchanges: Iterable[Exchange]) -> None:
         """Show exchanges at the end, each with the notices that followed it, and only the newest of all."""
-        from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
-
         self.clear_selection()
         library = self._conversation.state.library
         for exchange in exchanges:
+            from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
+
             view = ExchangeView(exchange, library, self._keys)
             self._shown.append(view)
             notices = (notice for event in exchange.events for notice in make_notices(event, library))
