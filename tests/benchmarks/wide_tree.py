@@ -8,6 +8,7 @@ screen it sends every widget a message, which took as long as some keys.
 from __future__ import annotations
 
 import asyncio
+import gc
 import runpy
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -86,6 +87,7 @@ async def open_wide(sections: int) -> AsyncIterator[tuple[RoamApp, KeyBench]]:
     generate = runpy.run_path(str(find_data_dir() / "perf" / "gen_wide.py"))["gen"]
     app = make_app(text="".join(generate(sections, "tree")))
     app.driver_class = SilentTerminal
+    gc.freeze()  # as `launch` does
     async with app.run_test(headless=False, size=_SIZE):
         bench = KeyBench(app)
         await bench.rest()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 
 from roamtui.conversation.events import SectionsExpanded
@@ -49,23 +49,21 @@ class VisibleLines:
         """The line of each line's parent, or -1 at the top."""
         self._last_children: dict[int, int] = {}
         """The line of the last node below a line, or below -1."""
-        pending = [(-1, iter(self._list_children(library.root_id)))]
+        pending = [(-1, iter(library.children(library.root_id)))]
         while pending:
             parent, children = pending[-1]
             for child in children:
+                if child in self._hidden_ids:
+                    continue
                 line = self._last_children[parent] = len(self.ids)
                 self.ids.append(child)
                 self._parents.append(parent)
                 if child in self._unfolded:
-                    pending.append((line, iter(self._list_children(child))))
+                    pending.append((line, iter(library.children(child))))
                     break
             else:
                 pending.pop()
         self._lines_by_id = dict(zip(self.ids, range(len(self.ids)), strict=True))
-
-    def _list_children(self, section_id: str) -> Sequence[str]:
-        children, hidden_ids = self.library.children(section_id), self._hidden_ids
-        return [child for child in children if child not in hidden_ids] if hidden_ids else children
 
     def id_at(self, line: int) -> str | None:
         """Return the id of the node on a line, or None if there is no such line."""
