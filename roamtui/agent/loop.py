@@ -35,6 +35,7 @@ from roamtui.conversation.events import (
     AnswerStreamed,
     DraftRecorded,
     Origin,
+    QuestionAnswered,
     QuestionAsked,
     ReminderSent,
     RetryScheduled,
@@ -191,6 +192,7 @@ class Agent:
         await self.model.start()
         conversation.set_context_window(self.model.window_tokens)
         number, run = len(conversation.state.exchanges) + 1, QuestionRun()
+        outcome: QuestionAnswered | None = None
         try:
             await self._begin(question, within)
             if self.model.name == OFFLINE:
@@ -200,13 +202,14 @@ class Agent:
                 run.step, run.stopped = Step(text=answer, uses=()), StopReason.ANSWERED
             else:
                 run.stopped = await self._run_steps(run)
+            outcome = build_outcome(conversation.state, run, self.searcher)
         except ModelError as error:
             run.stopped, run.error = StopReason.ERROR, str(error)
         finally:
             if conversation.state.is_asking and len(conversation.state.exchanges) == number:
                 if run.step.uses and run.stopped is StopReason.CANCELLED:
                     conversation.fold((StepRecorded(step=run.step),))
-                outcome = build_outcome(conversation.state, run, self.searcher)
+                outcome = outcome or build_outcome(conversation.state, run, None)
                 await conversation.apply(finish_question(conversation.state, outcome))
 
     async def _begin(self, question: str, within: str | None) -> None:

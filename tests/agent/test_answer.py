@@ -38,6 +38,15 @@ async def test_not_found_stays_if_the_nearest_sections_cannot_be_searched() -> N
     assert (await answer(agent)).answer == "Not found: nothing."
 
 
+async def test_a_defect_while_looking_for_the_nearest_sections_leaves_the_answer() -> None:
+    searcher = FakeSearcher(error=ZeroDivisionError("a defect"))
+    agent = make_agent([saying("Not found: nothing.")], searcher=searcher, options=AgentOptions(sends_hits=False))
+    with pytest.raises(ZeroDivisionError):
+        await agent.ask("Where can I park?")
+    state = agent.conversation.state
+    assert (state.is_asking, state.exchanges[-1].answer) == (False, "Not found: nothing.")
+
+
 async def test_likely_hits_that_nobody_opened_are_listed() -> None:
     fees, lost, hours, lending = ids(make_agent(), "Fees", "Lost books", "Hours", "Lending")
     scores = {fees: 9.0, lost: 8.0, hours: 5.0, lending: 7.0}
