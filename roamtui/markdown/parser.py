@@ -86,19 +86,20 @@ def read_markdown(
     start: int = 0,
     definitions: Definitions | None = None,
     spans: InlineSpans | None = None,
-    has_footnotes: bool = True,
+    is_answer: bool = False,
 ) -> Markdown:
     """Parse a text, or a slice of one, into blocks.
 
     If a slice starts inside code or a table, `prefix` has the lines that open it, which make no blocks. `start` is the
     offset of the slice, which is added to all offsets. `definitions` has the link definitions of the whole
     document, in addition to those in the text. `spans` are parts of the prefix and the text to keep apart.
-    `has_footnotes` tells whether marks such as `[^1]` are links.
+    An answer of a model has no footnotes, and no containers such as `::: tip`.
     """
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
-    parser = _get_parser(has_spans=spans is not None, has_footnotes=has_footnotes)
-    tokens = parser.parse(rewrite_containers(source), {"references": dict(definitions or {}), "spans": spans})
+    source = source if is_answer else rewrite_containers(source)
+    parser = _get_parser(has_spans=spans is not None, is_answer=is_answer)
+    tokens = parser.parse(source, {"references": dict(definitions or {}), "spans": spans})
     lines = [start - 1] * prefix.count("\n")
     lines += (start + offset for offset in (*compute_line_starts(text), len(text)))
     reader = _BlockReader(tokens=tokens, start=start, lines=lines)
@@ -121,13 +122,13 @@ def parse_link_definitions(text: str) -> Definitions:
 
 
 @lru_cache(maxsize=4)
-def _get_parser(*, has_spans: bool, has_footnotes: bool) -> MarkdownIt:
+def _get_parser(*, has_spans: bool, is_answer: bool) -> MarkdownIt:
     """Return the parser, which is made once. With `has_spans`, it looks for an `InlineSpans` in its environment."""
     parser = make_parser("table", "strikethrough")
     parser.block.ruler.at("reference", _read_reference)
     parser.inline.ruler.before("escape", "formula", _read_formula)
     parser.inline.ruler.before("link", "wikilink", _read_wikilink)
-    if has_footnotes:
+    if not is_answer:
         parser.inline.ruler.after("link", "footnote", _read_footnote)
     if has_spans:
         parser.core.ruler.at("inline", _read_inline)

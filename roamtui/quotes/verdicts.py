@@ -95,7 +95,7 @@ def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
     quotes = tuple(citation for citation in citations if citation.start < citation.end)
     quoted = [(quote.start, quote.end) for quote in quotes]
     spans = InlineSpans(answer, quoted, [(mark.start, mark.end, mark.label) for mark in marks])
-    markdown = read_markdown(answer, spans=spans, has_footnotes=False)
+    markdown = read_markdown(answer, spans=spans, is_answer=True)
     link_marks = tuple(marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links)
     return AnswerProof(quotes=quotes, marks=tuple(marks), markdown=markdown, link_marks=link_marks)
 
