@@ -16,7 +16,7 @@ from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_near
 
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from roamtui.bootstrap import Bootstrap
     from roamtui.document.library import Library
@@ -76,11 +76,10 @@ def _fail(problem: str, exit_code: int = 1) -> int:
     return exit_code
 
 
-def _make_shared_parsers() -> dict[str, ArgumentParser]:
-    """Make the parsers of the arguments that several commands have."""
-    names = "source", "sources", "json", "talk", "web", "cost", "model", "find"
-    shared = {name: ArgumentParser(add_help=False) for name in names}
-    source, sources, as_json, talk, web, cost, model, find = shared.values()
+def _add_shared_arguments(of: ArgumentParser, wanted: Sequence[str]) -> None:
+    """Add the arguments that several commands have. Those that a command does not want go to a parser nobody uses."""
+    names, unused = ("source", "sources", "json", "talk", "web", "cost", "model", "find"), ArgumentParser()
+    source, sources, as_json, talk, web, cost, model, find = (of if name in wanted else unused for name in names)
     source.add_argument("source", metavar="SOURCE", help=_KINDS)
     sources.add_argument("sources", metavar="SOURCE", nargs="+", help=f"{_KINDS}; several are opened as one")
     as_json.add_argument("--json", action="store_true", help="as JSON, for other programs")
@@ -98,7 +97,6 @@ def _make_shared_parsers() -> dict[str, ArgumentParser]:
     find.add_argument("--embedder", metavar="S", help="for vectors: ollama/MODEL, openai/MODEL or local:NAME")
     find.add_argument("--index", metavar="URI", help="a LanceDB database for vectors: a folder, s3://… or db://…")
     find.add_argument("--limit", type=_count, metavar="N", help="maximum number of results")
-    return shared
 
 
 def make_parser(name: str) -> ArgumentParser:  # noqa: PLR0912, PLR0915 - a branch for each command, a line for each argument
@@ -107,10 +105,10 @@ def make_parser(name: str) -> ArgumentParser:  # noqa: PLR0912, PLR0915 - a bran
     of = ArgumentParser(
         prog=f"roamtui {name}".strip(),
         description=run.__doc__,
-        parents=[parser for key, parser in _make_shared_parsers().items() if key in shared],
         allow_abbrev=False,
         formatter_class=RawDescriptionHelpFormatter,
     )
+    _add_shared_arguments(of, shared)
     of.error = partial(_refuse, of)  # type: ignore[assignment, method-assign]
     add = of.add_argument
     match name:

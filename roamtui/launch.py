@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -258,11 +258,13 @@ def suggest_questions(library: Library) -> tuple[str, ...]:
         written: dict[str, list[str]] = json.loads((folder / "first_questions.json").read_bytes())
         return tuple(written.get(source.name, ()))
     titles: dict[str, None] = {}
-    for section_id in islice(library.walk(), _SCANNED_SECTIONS_MAX):
-        node = library.node(section_id)
-        title = format_node_title(node)
-        is_telling = len(title.split()) >= _TITLE_WORDS_MIN and len(title) <= _TITLE_LENGTH_MAX
-        if is_telling and node.kind is NodeKind.SECTION and has_own_text(library, section_id):
-            titles[title] = None
-    asked = list(titles)[:: max(1, len(titles) // _QUESTIONS_MAX)][:_QUESTIONS_MAX]
-    return tuple(title if title.endswith("?") else f"What does it say about {title}?" for title in asked)
+    ids = [*islice(library.walk(), _SCANNED_SECTIONS_MAX)]
+    for start, end in pairwise(len(ids) * part // _QUESTIONS_MAX for part in range(_QUESTIONS_MAX + 1)):
+        for section_id in ids[start:end]:
+            node = library.node(section_id)
+            title = format_node_title(node)
+            is_telling = len(title.split()) >= _TITLE_WORDS_MIN and len(title) <= _TITLE_LENGTH_MAX
+            if is_telling and node.kind is NodeKind.SECTION and has_own_text(library, section_id):
+                titles[title] = None
+                break
+    return tuple(title if title.endswith("?") else f"What does it say about {title}?" for title in titles)

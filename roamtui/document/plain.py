@@ -12,7 +12,7 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
 )
-_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE_IN_JSON = "[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 """The unsafe characters that JSON may contain as they are."""
 _BLANK_START = re.compile(r"\A(?:[^\S\n]*\n)*(?: {1,3}(?!\s))?")
 _LINE_END = re.compile("\r\n?")
@@ -49,7 +49,7 @@ def strip_blank_lines(text: str) -> str:
 
 def escape_json(text: str) -> str:
     """Escape in JSON what acts on a terminal or is no valid UTF-8. A reader of the JSON gets the same values."""
-    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return re.sub(_UNSAFE_IN_JSON, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def shorten(text: str, length_max: int) -> str:

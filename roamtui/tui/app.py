@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from roamtui.tui.screens.main import MainScreen
 
 _FOLDER = Path(__file__).parent
+_FIRST_STYLES = [_FOLDER / f"{name}.tcss" for name in ("app", "chat/chat", "panes/panes", "reader/reader", "tree/tree")]
 _SCREEN_STYLES = str(_FOLDER / "screens" / "screens.tcss")
 
 
@@ -39,10 +40,7 @@ class RoamApp(App[None], inherit_bindings=False):
     DEFAULT_MODE = "page-1"
     ENABLE_COMMAND_PALETTE = False  # ours is a dialog like the others
     BINDINGS = make_bindings(Scope.GLOBAL, only={"global.quit"})
-    CSS_PATH: ClassVar[CSSPathType | None] = [
-        _FOLDER / name
-        for name in ("app.tcss", "chat/chat.tcss", "panes/panes.tcss", "reader/reader.tcss", "tree/tree.tcss")
-    ]
+    CSS_PATH: ClassVar[CSSPathType | None] = [*_FIRST_STYLES]
     available_themes: dict[str, Theme] = {}  # noqa: RUF012 - each app has its own, in place of Textual's property
 
     def __init__(
