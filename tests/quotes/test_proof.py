@@ -85,6 +85,12 @@ def show(markdown: Markdown) -> str:
         ('"2 euros a day""9 euros" [{Fees}]', '{"2 euros a day"}{"9 euros"} [1,2 ✗]'),
         ('"2 euros\\\na day" [{Fees}]', '{"2 euros}\n{a day"} [1 ✓]'),
         ("See [{Fees}, {Hours}].", "See [1][2]."),
+        ('"2 euros a day" [{Fees}, {Hours}], so [{Fees}].', '{"2 euros a day"} [1 ✓][2], so [1 ✓].'),
+        (
+            '[{Hours}]: "Open daily"; [{Fees}]: "2 euros a day"; [{Hours}]: "Late returns".',
+            '[1 ✓]: {"Open daily"}; [2 ✓]: {"2 euros a day"}; [3 !]: {"Late returns"}.',
+        ),
+        ("`Open daily` [{Fees}], then `Open daily` [{Hours}].", "Open daily [1], then {Open daily} [2 ✓]."),
         ("In `[{Fees}]` and [{Hours}].", f"In [{FEES}] and [1]."),
         ('```\n"a" [{Fees}]\n```\n\nSo [{Fees}].', f'"a" [{FEES}]\nSo [2].'),
         ('[rules](rules.md "2 euros a day") of [{Fees}].', "rules of [1 ✓]."),

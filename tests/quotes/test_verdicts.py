@@ -279,31 +279,6 @@ def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -
     assert _list_found('Then comes "End." [{Last}].', state) == [("Last", "End.", _NOT_FOUND)]
 
 
-@pytest.mark.parametrize(
-    ("answer", "labels"),
-    [
-        ('It costs "2 euros a day" [{Fees}].', ["[1 ✓]"]),
-        ('It costs "9 euros a day" [{Fees}].', ["[1 ✗]"]),
-        ('It costs "2 euros a day" [{Hours}].', ["[1 !]"]),
-        ("It is due [{Fees}].", ["[1]"]),
-        ('"2 euros a day" and "9 euros a day" [{Fees}].', ["[1,2 ✗]"]),
-        ('It costs "2 euros a day" [{Fees}], so [{Fees}] says.', ["[1 ✓]", "[1 ✓]"]),
-        ('It costs "2 euros a day" [{Fees}, {Hours}].', ["[1 ✓]", "[2]"]),
-        ("Not found: no.\n\nNearest sections: Fees [{Fees}]", ["[1]"]),
-        (
-            '[{Hours}] says "Open daily", [{Fees}] says "2 euros a day", [{Hours}] says "Late returns".',
-            ["[1 ✓]", "[2 ✓]", "[3 !]"],
-        ),
-        ("`Open daily` [{Fees}], then `Open daily` [{Hours}].", ["[1]", "[2 ✓]"]),
-    ],
-)
-def test_marks_carry_the_numbers_of_citations_and_the_worst_sign(
-    answer: str, labels: list[str], state: ConversationState
-) -> None:
-    answer = _fill(answer, state)
-    assert [mark.label for mark in make_proof(answer, QuoteChecker(state).cite(answer)).marks] == labels
-
-
 def test_while_an_answer_streams_it_is_judged_as_if_it_ended_there(state: ConversationState) -> None:
     checker = QuoteChecker(state)
     answer = _fill('It costs "2 euros a day" [{Hours}]. Or "9 euros a day" [{Fees}].', state)
