@@ -93,8 +93,7 @@ class AnswerReading(Struct, frozen=True, kw_only=True):
 
     quotes: tuple[Quotation, ...]
     marks: tuple[CitationMark, ...]
-    quoted_marks: tuple[CitationMark, ...]
-    """Marks inside quotes. They cite nothing."""
+    """Those inside quotes cite nothing, and are not among them."""
 
 
 @lru_cache(maxsize=8)
@@ -110,11 +109,12 @@ def read_answer(answer: str) -> AnswerReading:
         # a sentence ends inside a quote only before marks that follow the quote
         if not is_quoted[match.start()] or ((match["marks"] or match["wide_marks"]) and not is_quoted[match.end() - 1])
     ]
-    marks, quoted_marks = defaultdict[int, list[CitationMark]](list), list[CitationMark]()
+    marks = defaultdict[int, list[CitationMark]](list)
     for match in MARK.finditer(answer):
-        sentence = bisect_right(ends, match.start())
-        siblings = quoted_marks if is_quoted[match.start()] else marks[sentence]
-        siblings += (CitationMark(section_id, match.start(), sentence) for section_id in MARKED_ID.findall(match[0]))
+        if not is_quoted[match.start()]:
+            sentence = bisect_right(ends, match.start())
+            for section_id in MARKED_ID.findall(match[0]):
+                marks[sentence].append(CitationMark(section_id, match.start(), sentence))
     unplaced = defaultdict[int, list[Quotation]](list)
     for quote in quotes:
         sentence = bisect_right(ends, quote.start)
@@ -129,11 +129,7 @@ def read_answer(answer: str) -> AnswerReading:
         placed += _bind_quotes(answer, unplaced.get(sentence, ()), own or introduction)
         is_introduced = _FINAL_COLON.search(answer[start:end].rstrip()) is not None
         introduction = own if is_introduced else introduction
-    return AnswerReading(
-        quotes=tuple(placed),
-        marks=tuple(chain.from_iterable(marks.values())),
-        quoted_marks=tuple(quoted_marks),
-    )
+    return AnswerReading(quotes=tuple(placed), marks=tuple(chain.from_iterable(marks.values())))
 
 
 def _bind_quotes(answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:

@@ -139,7 +139,7 @@ class QuoteChecker:
             at_mark[citation.section_id, place.start].append(index)
             in_sentence[citation.section_id, place.sentence].append(index)
         shown: list[set[int]] = [set() for _ in placed]
-        for mark in (*reading.marks, *reading.quoted_marks):
+        for mark in reading.marks:
             own = at_mark.get((mark.section_id, mark.start))
             for index in own or in_sentence.get((mark.section_id, mark.sentence), []):
                 shown[index].add(mark.start)
