@@ -156,8 +156,8 @@ class PromptDialog(Dialog[str | None]):
             yield make_foot(self._foot)
 
     def on_mount(self) -> None:
-        field = self.query_one(Input)
-        field.cursor_position = len(field.value)
+        """Show the end of a long line, where the cursor is."""
+        self.call_after_refresh(self.query_one(Input).mutate_reactive, Input.selection)
 
     @on(Input.Submitted)
     def action_choose(self) -> None:

@@ -29,7 +29,7 @@ from roamtui.tui.screens.dialogs import ConfirmDialog, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
 _GROUPS = list(OfferGroup)
-_INTRODUCTION = "Ask a document. A model opens the sections it needs and backs its answer with verified quotes."
+_INTRODUCTION = "Ask a document; every quote is looked up."
 _COMMANDS = {
     "roamtui table FOLDER -q QUESTION": "asks the same of many documents",
     "roamtui recheck FILE": "looks up saved quotes again",
@@ -95,7 +95,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
         self._offers = await asyncio.to_thread(self._options.list_offers)
-        self.show()
+        self.show_from_top()
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[StartOffer]]:

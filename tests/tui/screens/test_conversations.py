@@ -108,9 +108,11 @@ async def test_a_conversation_is_deleted_after_a_yes(app: RoamApp, store: Conver
 
 
 async def type_path(pilot: Pilot[None], path: Path | None = None) -> None:
-    """Answer the prompt for a path with another one, or with the one that it proposes."""
+    """Answer the prompt for a path with another one, or with the one that it proposes, whose end is in view."""
     await press_until(pilot, PromptDialog, "w")
-    if path is not None:
+    if path is None:
+        await wait_until(pilot, "what-of-the-starter.md")
+    else:
         pilot.app.screen.query_one(Input).value = str(path)
     await pilot.press("enter")
     await pilot.pause()
