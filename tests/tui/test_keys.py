@@ -41,13 +41,6 @@ async def test_a_search_is_typed_sent_and_walked_in_one_go() -> None:
         await wait_until(pilot, lambda: app.main_screen.tree_pane.outline.cursor_id == find_id(app, "Starter"))
 
 
-async def test_keys_after_one_that_opens_a_screen_go_to_that_screen() -> None:
-    async with running(make_app()) as (app, pilot):
-        before = app.theme
-        type_at_once(pilot, "escape", "f3", "down", "enter")
-        await wait_until(pilot, lambda: app.theme != before and app.screen is app.main_screen)
-
-
 @pytest.mark.parametrize("count", [1, 20])
 async def test_a_key_is_never_lost_where_the_widget_before_it_goes_away(count: int) -> None:
     async with running(make_app()) as (_, pilot):
