@@ -102,9 +102,9 @@ class MarkdownLayout(Struct, kw_only=True):
     can_click: bool = True
     """Whether the view opens links. Otherwise, web links show their address, and code is not wrapped, for copying."""
     links: Sequence[Link] = ()
-    """The links of the blocks, by number. They are needed if the view cannot open them."""
-    measure_picture: Callable[[int], tuple[PictureFile, int, int] | None] | None = None
-    """Returns the picture that a link leads to, with its width and height in pixels. None to show only words."""
+    """The links of the blocks, by number. They are needed for pictures, and if the view cannot open links."""
+    measure_picture: Callable[[str], tuple[PictureFile, int, int] | None] | None = None
+    """Returns the picture that a URL leads to, with its width and height in pixels. None to show only words."""
     _block: int = 0
     """Number of the last block."""
 
@@ -142,11 +142,14 @@ class MarkdownLayout(Struct, kw_only=True):
         if self.measure_picture is None or not all(words.is_image or not words.text.strip() for words in block.words):
             return lines
         for words in block.words:
-            found = self.measure_picture(words.link) if words.link is not None else None
+            number = words.link
+            if number is None or not self.links[number].is_image:
+                continue
+            found = self.measure_picture(self.links[number].href)
             columns, rows = fit_picture(*found[1:], self._compute_room(place)) if found else (0, 0)
             if found and rows >= _PICTURE_ROWS_MIN:
                 picture = [
-                    replace(line, picture=PictureLine(found[0], words.link or 0, columns, rows, row))
+                    replace(line, picture=PictureLine(found[0], number, columns, rows, row))
                     for row, line in enumerate(self._make_lines([()] * rows, block.start, block.end))
                 ]
                 _append_block(lines, picture, is_tight=place.is_tight)
@@ -205,15 +208,22 @@ class MarkdownLayout(Struct, kw_only=True):
         return lines
 
     def _lay_out_table(self, block: Table, place: _Place) -> list[Line]:
+        """Return the lines of a table. A rule follows a heading row."""
         head_style, style = RunStyle(emphasis=Emphasis.STRONG), RunStyle()
-        are_heads = [row.is_head for row in block.rows]
         cells = [
             [self._to_runs(cell, head_style if row.is_head else style) for cell in row.cells] for row in block.rows
         ]
-        room = self._compute_room(place)
-        wrapped = _lay_out_rows(cells, are_heads, block.alignments, room, can_scroll=self.can_scroll)
-        rows = zip(block.rows, wrapped, strict=False)
-        return [line for row, texts in rows for line in self._make_lines(texts, row.start, row.end)]
+        columns = [*zip(*cells, strict=True)]
+        widths = _compute_column_widths(columns, self._compute_room(place), can_scroll=self.can_scroll)
+        body = zip(*(runs for runs, row in zip(cells, block.rows, strict=True) if not row.is_head), strict=True)
+        alignments = [given or _align(column) for given, column in zip(block.alignments, body, strict=False)]
+        lines: list[Line] = []
+        for runs, row in zip(cells, block.rows, strict=True):
+            texts = _wrap_row(runs, widths, alignments or block.alignments)
+            if row.is_head:
+                texts.append([Run("─┼─".join("─" * width for width in widths), _GRID)])
+            lines += self._make_lines(texts, row.start, row.end)
+        return lines
 
     def _make_lines(self, texts: Sequence[Sequence[Run]], start: int, end: int, *, is_code: bool = False) -> list[Line]:
         """Make the lines of one block, which is in the source from `start` to `end`, from the runs of each line."""
@@ -283,31 +293,6 @@ def fit_picture(width: int, height: int, columns_max: int | None) -> tuple[int, 
     columns_max = min(columns_max or _PICTURE_COLUMNS_MAX, _PICTURE_COLUMNS_MAX)
     scale = min(1, columns_max / columns, _PICTURE_ROWS_MAX / rows)
     return max(1, round(columns * scale)), round(rows * scale)
-
-
-def _lay_out_rows(
-    rows: Sequence[_Cells], are_heads: Sequence[bool], alignments: Sequence[str], room: int | None, *, can_scroll: bool
-) -> list[list[list[Run]]]:
-    """Return the lines of each row. A rule follows a heading row.
-
-    Args:
-        rows: The cells of each row.
-        are_heads: Whether each row is a heading row.
-        alignments: Alignment of each column. A column of figures without one is aligned to the right.
-        room: Width in cells to fit in, or None for no limit.
-        can_scroll: Whether the table may be wider, so that no word is broken.
-    """
-    columns = [*zip(*rows, strict=True)]
-    widths = _compute_column_widths(columns, room, can_scroll=can_scroll)
-    body = [cells for cells, is_head in zip(rows, are_heads, strict=True) if not is_head]
-    figures = [
-        alignment or _align(cells) for alignment, cells in zip(alignments, zip(*body, strict=True), strict=False)
-    ]
-    wrapped = [_wrap_row(cells, widths, figures or alignments) for cells in rows]
-    for lines, is_head in zip(wrapped, are_heads, strict=True):
-        if is_head:
-            lines.append([Run("─┼─".join("─" * width for width in widths), _GRID)])
-    return wrapped
 
 
 def _align(column: _Cells) -> str:

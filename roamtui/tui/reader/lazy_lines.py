@@ -259,11 +259,7 @@ class LazyLines:
         groups = [(one.start + shift, one.end + shift) for one in highlights]
         spans = InlineSpans(chunk.prefix + text, groups, ()) if highlights else None
         markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions, spans=spans)
-        layout = MarkdownLayout(width=self._width)
-        if (measure_picture := self._measure_picture) is not None:
-            layout.measure_picture = lambda number: (
-                measure_picture(markdown.links[number].href) if markdown.links[number].is_image else None
-            )
+        layout = MarkdownLayout(width=self._width, links=markdown.links, measure_picture=self._measure_picture)
         lines = layout.lay_out(markdown.blocks)
         self._has_pictures = self._has_pictures or any(line.picture is not None for line in lines)
         if lines and not chunk.is_continued:
