@@ -146,7 +146,7 @@ class MarkdownLayout(Struct, kw_only=True):
             if number is None or not self.links[number].is_image:
                 continue
             found = self.measure_picture(self.links[number].href)
-            columns, rows = fit_picture(*found[1:], self._compute_room(place)) if found else (0, 0)
+            columns, rows = _fit_picture(*found[1:], self._compute_room(place)) if found else (0, 0)
             if found and rows >= _PICTURE_ROWS_MIN:
                 picture = [
                     replace(line, picture=PictureLine(found[0], number, columns, rows, row))
@@ -287,7 +287,7 @@ def _put_before(lines: Sequence[Line], first: Run, other: Run) -> list[Line]:
     return prefixed
 
 
-def fit_picture(width: int, height: int, columns_max: int | None) -> tuple[int, int]:
+def _fit_picture(width: int, height: int, columns_max: int | None) -> tuple[int, int]:
     """Return the number of columns and rows for a picture, given its size in pixels."""
     columns, rows = width / _PIXELS_PER_COLUMN, height / _PIXELS_PER_ROW
     columns_max = min(columns_max or _PICTURE_COLUMNS_MAX, _PICTURE_COLUMNS_MAX)
