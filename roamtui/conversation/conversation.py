@@ -165,13 +165,16 @@ class Conversation:
 
     def fold(self, events: tuple[ConversationEvent, ...]) -> None:
         """Fold events into the state without publishing them. They are saved together with the next ones."""
+        folded: list[ConversationEvent] = []
         for event in events:
-            folded = event
             if isinstance(event, SectionsExpanded) and event.origin is Origin.AGENT:
                 # The steps of the exchange hold the texts already.
-                folded = replace(event, results=tuple(replace(result, text="") for result in event.results))
-            self.state = apply(self.state, folded)
-            self._log.events.append(folded)
+                results = tuple(replace(result, text="") for result in event.results)
+                folded.append(replace(event, results=results))
+            else:
+                folded.append(event)
+        self.state = apply(self.state, *folded)
+        self._log.events += folded
         if self.state.library is not self._identified:
             identified = identify_document(self.state)
             self.state, self._identified = apply(self.state, *identified), self.state.library
