@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from roamtui.tui.screens.main import MainScreen
 
 _FOLDER = Path(__file__).parent
-_FIRST_STYLES = [_FOLDER / f"{name}.tcss" for name in ("app", "chat/chat", "panes/panes", "reader/reader", "tree/tree")]
+_FIRST_STYLES = ("app.tcss", "chat/chat.tcss", "panes/panes.tcss", "reader/reader.tcss", "tree/tree.tcss")
 _SCREEN_STYLES = str(_FOLDER / "screens" / "screens.tcss")
 
 
@@ -40,7 +40,7 @@ class RoamApp(App[None], inherit_bindings=False):
     DEFAULT_MODE = "page-1"
     ENABLE_COMMAND_PALETTE = False  # ours is a dialog like the others
     BINDINGS = make_bindings(Scope.GLOBAL, only={"global.quit"})
-    CSS_PATH: ClassVar[CSSPathType | None] = [*_FIRST_STYLES]
+    CSS_PATH: ClassVar[CSSPathType | None] = [_FOLDER / name for name in _FIRST_STYLES]
     available_themes: dict[str, Theme] = {}  # noqa: RUF012 - each app has its own, in place of Textual's property
 
     def __init__(
@@ -58,10 +58,12 @@ class RoamApp(App[None], inherit_bindings=False):
         """The screens of open documents by mode."""
         self._pages: dict[str, Path | None] = {}
         """The folder of each open table, and None for each open document, by mode."""
+        self._page_count = 1
         self._origins: dict[str, str] = {}
         """The mode from which a link, a cell or a key led to a document or table, by its mode."""
         if isinstance(first, AppContext):
-            self.documents[self.DEFAULT_MODE], self._pages[self.DEFAULT_MODE] = self._make_screen(first), None
+            self._pages[self.DEFAULT_MODE] = None
+            self.documents[self.DEFAULT_MODE] = self._make_screen(first)
 
     @override
     def get_default_screen(self) -> Screen[None]:
@@ -69,8 +71,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     def get_screen(self, screen: Any, screen_class: type[Screen[Any]] | None = None) -> Any:
-        # The styles of dialogs and tables would delay the first screen by 8 ms. If they were the CSS_PATH of a screen,
-        # Textual would parse all rules again, which takes 80 ms.
+        # Read late, as they delay the first screen by 8 ms. As a screen's CSS_PATH, all rules would be parsed again.
         if not self.stylesheet.has_source(_SCREEN_STYLES):
             self.stylesheet.read(_SCREEN_STYLES)
             self.stylesheet.parse()
@@ -100,7 +101,8 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def _add_page(self, screen: Screen[None], folder: Path | None = None) -> str:
         """Give a document, or the table in a folder, a mode, and return its name."""
-        mode = f"page-{id(screen)}"
+        self._page_count += 1
+        mode = f"page-{self._page_count}"
         self.add_mode(mode, lambda: screen)
         self._pages[mode] = folder
         return mode
@@ -217,11 +219,7 @@ class RoamApp(App[None], inherit_bindings=False):
             await super().on_event(event)
 
     def on_notify(self, event: Notify) -> None:
-        """Show the message at the foot of the screen, until the next key or click.
-
-        Textual would show a toast, which covers text. It also hangs if a toast expires just while a screen draws it
-        again: the remaining time is then negative, and Textual's timer never ends.
-        """
+        """Show the message at the foot until the next key or click. Textual's toasts cover text, and may hang."""
         event.prevent_default()
         self._remove_message()
         page = self.documents.get(self.current_mode) or self.screen
