@@ -114,18 +114,18 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             if (section_id := library.section_at(match.doc, match.start)) is not None:
                 first_matches.setdefault(section_id, index)
         found = FindResults(query=query, library=library, matches=matches, is_complete=False)
-        results = (*_find_titles(found, first_matches), *_list_texts(found, first_matches))
+        results = [*_find_titles(found, first_matches), *_list_texts(found, first_matches)]
         if query:
-            self._show_found(replace(found, results=results))
+            self._show_found(replace(found, results=tuple(results)))
             await asyncio.sleep(_PAUSE_SECONDS)
             terms = extract_query_terms(query)
             words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query) if fold_term(word) in terms))
             group = "Related · closest first"
-            hits = [hit for hit in await self._agent.search(query, _HITS_MAX) if hit.section_id not in first_matches]
-            results += tuple(
-                FindResult(group=group, section_id=hit.section_id, words=words, excerpt=hit.snippet) for hit in hits
-            )
-        self._show_found(replace(found, results=results, is_complete=True))
+            for hit in await self._agent.search(query, _HITS_MAX):
+                if hit.section_id not in first_matches:
+                    related = FindResult(group=group, section_id=hit.section_id, words=words, excerpt=hit.snippet)
+                    results.append(related)
+        self._show_found(replace(found, results=tuple(results), is_complete=True))
 
     def _show_found(self, found: FindResults) -> None:
         is_new, self.found = found.query != self.found.query, found
@@ -188,16 +188,12 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         reader.highlight_words(words, offset, f"“{' '.join(words)}”{number}")
 
     @override
-    def choose(self, item: FindResult) -> None:
-        self.dismiss(item)
-
-    @override
     def action_choose(self) -> None:
         """Read the chosen section. If there are no results for the typed text yet, read the first one that comes."""
-        if self.found.query == self.typed and (self.found.is_complete or self.found.results):
-            super().action_choose()
-        else:
+        if self.found.query != self.typed or not (self.found.is_complete or self.found.results):
             self._reads_first_result = True
+        elif self.chosen is not None:
+            self.dismiss(self.chosen)
 
     @override
     def action_page(self, pages: int) -> None:
@@ -211,7 +207,11 @@ def _find_titles(found: FindResults, first_matches: Mapping[str, int]) -> Iterat
     runs = library.iter_runs() if words else ()
     titles = [title.casefold() for document, first, end in runs for title in document.columns.titles[first:end]]
     numbers = [n for n, title in enumerate(titles) if longest in title and all(word in title for word in words)]
-    best = nsmallest(_TITLES_MAX, numbers, lambda number: (not titles[number].startswith(start), len(titles[number])))
+
+    def rank(number: int) -> tuple[bool, int]:
+        return not titles[number].startswith(start), len(titles[number])
+
+    best = nsmallest(_TITLES_MAX, numbers, rank)
     for one in map(library.numbering.id_of, best):
         yield FindResult(group=f"Titles · {len(numbers):,}", section_id=one, words=words, match=first_matches.get(one))
 

@@ -47,22 +47,21 @@ class VisibleLines:
         """The id of the node on each line."""
         self._parents = array("l")
         """The line of each line's parent, or -1 at the top."""
-        self._last_children: dict[int, int] = {}
-        """The line of the last node below a line, or below -1."""
         pending = [(-1, iter(library.children(library.root_id)))]
         while pending:
             parent, children = pending[-1]
             for child in children:
                 if child in self._hidden_ids:
                     continue
-                line = self._last_children[parent] = len(self.ids)
                 self.ids.append(child)
                 self._parents.append(parent)
                 if child in self._unfolded:
-                    pending.append((line, iter(library.children(child))))
+                    pending.append((len(self.ids) - 1, iter(library.children(child))))
                     break
             else:
                 pending.pop()
+        self._last_children = dict(zip(self._parents, range(len(self.ids)), strict=True))
+        """The line of the last node below a line, or below -1."""
         self._lines_by_id = dict(zip(self.ids, range(len(self.ids)), strict=True))
 
     def id_at(self, line: int) -> str | None:
