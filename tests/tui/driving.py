@@ -133,8 +133,11 @@ async def running(app: AnyApp, size: tuple[int, int] = (80, 24)) -> AsyncIterato
 
 
 async def run(pilot: Pilot[None], action_id: str) -> None:
-    """Run an action of the main screen that has no key."""
-    await app_of(pilot).main_screen.action_run(action_id)
+    """Run an action of the main screen that has no key, and wait until the conversation has what it changes."""
+    app = app_of(pilot)
+    await app.main_screen.action_run(action_id)
+    await pilot.pause()
+    await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers if worker.group == "commands"))
     await pilot.pause()
 
 
