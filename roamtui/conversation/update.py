@@ -74,7 +74,7 @@ Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection
 def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
     """List the nodes that must be loaded before `update` can carry out a command.
 
-    If several nodes are unfolded at once, links among them are not loaded, because there may be thousands.
+    If several nodes are unfolded at once, only files among them are loaded, because there may be thousands of links.
     """
     named: Iterable[str] = ()
     match command:
@@ -83,8 +83,10 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
             named = (reference.section_id for reference in references if reference is not None)
         case PinSections(section_ids=ids, is_pinned=True):
             named = ids
-        case FoldNodes(section_ids=ids, is_folded=False):
-            named = (i for i in ids if len(ids) == 1 or (i in library and not library.node(i).link_url))
+        case FoldNodes(section_ids=ids, is_folded=False) if len(ids) == 1:
+            named = ids
+        case FoldNodes(section_ids=ids, is_folded=False) if library.root.columns.has_files:
+            named = (one for one in ids if one in library and not library.node(one).link_url)
         case ReadSection(section_id=str(section_id)):
             named = (section_id,)
         case _:
@@ -153,7 +155,7 @@ def _list_unfolding(state: ConversationState, node_ids: Iterable[str]) -> tuple[
     library = state.library
     unfolding: dict[str, None] = {}
     for node_id in node_ids:
-        file = library.node(node_id).file
+        file = library.node(node_id).file if library.grafts else None
         title = () if file is None or file.title_row is None else (file.ids[file.title_row],)
         unfolding |= dict.fromkeys((node_id, *title))
     return tuple(one for one in unfolding if one not in state.unfolded and library.children(one))

@@ -129,8 +129,6 @@ def make_anchor(title: str) -> str:
     return _PUNCTUATION.sub("", title.lower()).strip().replace(" ", "-")
 
 
-_CACHED_CHILDREN_MIN = 500
-"""If a row has at least this many children, they are cached: an outline of 100,000 takes 20 instead of 96 ms."""
 _SEPARATOR = "\x1f"
 
 
@@ -156,7 +154,8 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
     """Origin of the page if nobody has approved it; else empty."""
 
     @cached_property
-    def _wide_children(self) -> dict[int, tuple[str, ...]]:
+    def _children(self) -> dict[int, tuple[str, ...]]:
+        """Ids of the children of each row that was asked for: an outline of 100,000 takes 20 instead of 96 ms."""
         return {}
 
     @cached_property
@@ -202,17 +201,17 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
 
     def list_children(self, row: int) -> tuple[str, ...]:
         """Return the ids of the child rows of `row`, or of the top rows for -1."""
-        children = self._wide_children.get(row)
+        ends, ids = self.columns.ends, self.ids
+        child, end = (0, len(ids)) if row < 0 else (row + 1, ends[row])
+        if child == end:
+            return ()
+        children = self._children.get(row)
         if children is None:
-            ends, ids = self.columns.ends, self.ids
-            child, end = (0, len(ids)) if row < 0 else (row + 1, ends[row])
             found: list[str] = []
             while child < end:
                 found.append(ids[child])
                 child = ends[child]
-            children = tuple(found)
-            if len(children) >= _CACHED_CHILDREN_MIN:
-                self._wide_children[row] = children
+            children = self._children[row] = tuple(found)
         return children
 
     @cached_property

@@ -98,8 +98,7 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
         case "fold":
             command = FoldNodes(section_ids=(section_id,), is_folded=section_id in state.unfolded)
         case "unfold_all":
-            nodes = map(state.library.node, state.library.walk(section_id))
-            parent_ids = (section_id, *(node.id for node in nodes if node.has_children))
+            parent_ids = (section_id, *filter(state.library.children, state.library.walk(section_id)))
             command = make_unfold_command(state, *dict.fromkeys(parent_ids))
         case "undo":
             before, now = state.previous_ids or state.staying_ids, state.staying_ids

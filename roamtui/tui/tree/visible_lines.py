@@ -5,7 +5,6 @@ An opening text of only white space is left out.
 
 from __future__ import annotations
 
-from array import array
 from collections import defaultdict
 from collections.abc import Mapping
 from enum import StrEnum
@@ -45,23 +44,21 @@ class VisibleLines:
         self._hidden_ids = frozenset[str]().union(*(document.hidden_ids for document in library.documents))
         self.ids: list[str] = []
         """The id of the node on each line."""
-        self._parents = array("l")
-        """The line of each line's parent, or -1 at the top."""
-        pending = [(-1, iter(library.children(library.root_id)))]
+        special_ids = self._unfolded | self._hidden_ids
+        pending = [iter(library.children(library.root_id))]
         while pending:
-            parent, children = pending[-1]
-            for child in children:
+            for child in pending[-1]:
                 if child in self._hidden_ids:
                     continue
                 self.ids.append(child)
-                self._parents.append(parent)
                 if child in self._unfolded:
-                    pending.append((len(self.ids) - 1, iter(library.children(child))))
-                    break
+                    children = library.children(child)
+                    if not special_ids.isdisjoint(children):
+                        pending.append(iter(children))
+                        break
+                    self.ids += children
             else:
                 pending.pop()
-        self._last_children = dict(zip(self._parents, range(len(self.ids)), strict=True))
-        """The line of the last node below a line, or below -1."""
         self._lines_by_id = dict(zip(self.ids, range(len(self.ids)), strict=True))
 
     def id_at(self, line: int) -> str | None:
@@ -77,11 +74,13 @@ class VisibleLines:
 
     def draw_guides(self, line: int, width: int) -> str:
         """Draw the guides of a line, which show where siblings follow. Of a deep line, the first ones are cut."""
-        guides = ""
-        while (parent := self._parents[line]) >= 0:
+        guides, node = "", self.library.node(self.ids[line])
+        while node.parent is not None:
             continued, ended = (_TRUNK, _GAP) if guides else (_BRANCH, _LAST_BRANCH)
-            guides = (ended if line == self._last_children[parent] else continued) + guides
-            line = parent
+            siblings = reversed(self.library.children(node.parent))
+            is_last = node.id == next(one for one in siblings if one not in self._hidden_ids)
+            guides = (ended if is_last else continued) + guides
+            node = self.library.node(node.parent)
         excess = len(guides) - 2 * max(1, width // 5)
         return _CUT_GUIDES + guides[excess + len(_CUT_GUIDES) :] if excess > 0 else guides
 
