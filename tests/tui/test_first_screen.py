@@ -18,6 +18,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.launch import EXAMPLE, Launch
+from roamtui.models.base import OFFLINE
 from roamtui.models.recorded import RecordedModel
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -125,3 +126,12 @@ async def test_the_recorded_answer_shows_a_false_quote_and_then_the_box_is_free(
         assert "Recorded: a person played the model" in screen_text(app)
         await ask(pilot, "When does the main counter open on Saturday?")
         assert "no model has read them" in screen_text(app)
+
+
+async def test_esc_stops_the_recorded_answer() -> None:
+    app = RoamApp(Launch(bootstrap=Bootstrap()).open((str(EXAMPLE),), None, RecordedModel(seconds_per_word=60)))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await wait_until(pilot, lambda: app.main_screen.is_asking)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        assert app.main_screen.agent.model.name == OFFLINE

@@ -210,7 +210,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.panes.focus_scope(Scope(scope))
 
     def action_step_out(self) -> None:
-        if self.focused is not self.question_box or not (self.questions.reset_options() or self.questions.take_back()):
+        if self.is_asking and self.agent.model.name == RECORDED:
+            self.questions.stop()
+        elif self.focused is not self.question_box or not (
+            self.questions.reset_options() or self.questions.take_back()
+        ):
             self.panes.step_out()
 
     @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
