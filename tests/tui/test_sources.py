@@ -19,6 +19,7 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
+from roamtui.tui.chat.content_view import LinkTarget
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog
@@ -75,6 +76,9 @@ async def test_a_question_reads_all_files_and_what_the_model_opens_unfolds(folde
         assert {guides, dough} <= state.unfolded
         assert [citation.is_verified for citation in state.exchanges[-1].citations] == [True]
         assert "Starter" in shown(app)
+        reader = app.main_screen.reader_pane.reader
+        reader.follow_answer_link(LinkTarget("odd.md", dough))  # from the cited section, not from the first one
+        await wait_until(pilot, lambda: reader.get_selected_or_section_text().startswith("# Odd"))
 
 
 FEES = """# Fees

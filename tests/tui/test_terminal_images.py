@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import zlib
 from base64 import b64decode, b64encode
+from typing import Literal
 
 import pytest
 from rich.cells import cell_len
+from rich.console import Console
+from textual.app import App
 
 from roamtui.tui.context import ImageMode
 from roamtui.tui.pictures import (
     CELLS_MAX,
+    choose_image_mode,
     encode_image,
     make_placeholders,
     resolve_image_mode,
@@ -61,3 +65,15 @@ def test_only_known_terminals_get_images(environ: dict[str, str], expected: Imag
     assert resolve_image_mode(ImageMode.AUTO, environ, has_true_colour=False) is ImageMode.OFF
     for mode in (ImageMode.CELLS, ImageMode.KITTY, ImageMode.OFF):
         assert resolve_image_mode(mode, environ, has_true_colour=False) is mode
+
+
+@pytest.mark.parametrize(("colours", "expected"), [("truecolor", ImageMode.CELLS), ("256", ImageMode.OFF)])
+def test_pictures_need_many_colours(
+    monkeypatch: pytest.MonkeyPatch, colours: Literal["truecolor", "256"], expected: ImageMode
+) -> None:
+    pytest.importorskip("PIL")
+    for name in ("TERM", "KITTY_WINDOW_ID"):
+        monkeypatch.delenv(name, raising=False)
+    app = App[None]()
+    app.console = Console(color_system=colours, force_terminal=True)
+    assert choose_image_mode(ImageMode.AUTO, app) is expected

@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.conversation import Conversation
+from roamtui.markdown.blocks import Link
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import ImageMode, TuiOptions
@@ -144,6 +145,8 @@ async def test_what_cannot_be_shown_is_one_sentence(tmp_path: Path) -> None:
     text = "# Guide\n\n![Gone](gone.png) and nothing else\n"
     async with _read(_guide(tmp_path, text)) as (app, pilot):
         await press_until(pilot, '"gone.png" is not a picture in the folder', "v")
+        app.main_screen.reader_pane.reader.follow(Link("lost.png"))
+        await wait_until(pilot, '"lost.png" is not a picture in the folder')
     async with _read(_guide(tmp_path, "# Guide\n\nWords.\n")) as (app, pilot):
         await press_until(pilot, "No picture or page in view", "v")
     (tmp_path / "a.png").write_bytes(make_png(300, 300)[:150])
