@@ -16,11 +16,11 @@ from msgspec.structs import replace
 from rich.console import Console
 from typing_extensions import override
 
+from roamtui.agent.introductions import suggest_questions
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import build_library
 from roamtui.export.html import render_html
-from roamtui.launch import suggest_questions
 from roamtui.models.base import ModelEvent, ModelRequest, TextDelta
 from roamtui.models.recorded import RecordedModel
 from roamtui.search.keyword import KeywordSearcher

@@ -6,25 +6,22 @@ Without a document, the start screen comes first.
 from __future__ import annotations
 
 import gc
-import json
 import os
 import sys
 import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary
-from roamtui.document.document import NodeKind
-from roamtui.document.library import Library
 from roamtui.document.loader import is_url
 from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import StoreError, UsageError
@@ -32,7 +29,6 @@ from roamtui.headless.output import ProgressLine, write_notice
 from roamtui.models.base import Model
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.registry import discover_local_models, list_usable_models
-from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.paths import config_path, conversations_path, display_path, get_resource_dir, themes_path
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
@@ -43,8 +39,8 @@ from roamtui.tui.context import AppContext, ImageMode, OfferGroup, StartOffer, T
 if TYPE_CHECKING:
     from roamtui.tui.app import RoamApp
 
-_CONVERSATIONS_SHOWN = 8
-_SOURCES_SHOWN = 8
+_SHOWN_MAX = 8
+"""Maximum number of saved conversations that are offered, and of sources."""
 EXAMPLE = get_resource_dir("examples") / "handbook.md"
 """The document of the recorded answer."""
 _EXAMPLES = (
@@ -52,7 +48,6 @@ _EXAMPLES = (
     ("handbook.md", "The Tallow Street Tool Library", "a handbook to try questions on"),
     ("pages", "A small site", "a folder of eight short pages"),
 )
-_SITES_FILE = Path(__file__).with_name("tui") / "sites.toml"
 _NOTES_MAX = 5
 _DEFECT_MESSAGE = (
     "roamtui: internal error. The conversation is saved: `--continue` resumes it. Run it again with"
@@ -60,11 +55,6 @@ _DEFECT_MESSAGE = (
 )
 _TABLE_JOBS = 4
 """Number of table cells that the app fills at a time."""
-_QUESTIONS_MAX = 3
-_SCANNED_SECTIONS_MAX = 400
-_TITLE_LENGTH_MAX = 60
-_TITLE_WORDS_MIN = 2
-"""Minimum number of words of a title to ask about: "Overview" says nothing outside its section."""
 
 
 class Launch(Struct, frozen=True, kw_only=True):
@@ -225,21 +215,20 @@ def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
     ]
     offers: list[StartOffer] = []
     answered = [summary for summary in saved if summary.is_answered and summary.questions]
-    for summary in answered[:_CONVERSATIONS_SHOWN]:
+    for summary in answered[:_SHOWN_MAX]:
         name = sanitise_line(summary.title) or "(untitled)"
         note = f"{format_count(summary.questions, 'question')} · {sanitise_line(display_path(summary.source))}"
         offer = StartOffer(group=OfferGroup.CONVERSATION, name=name, note=note, source=summary.source)
         offers.append(replace(offer, conversation_id=summary.id))
-    for source in list(dict.fromkeys(summary.source for summary in saved))[:_SOURCES_SHOWN]:
+    for source in list(dict.fromkeys(summary.source for summary in saved))[:_SHOWN_MAX]:
         is_web = is_url(source)
         name = source.partition("://")[2].rstrip("/") if is_web else name_sources(source)
         note = "" if is_web else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
         offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
-    examples = get_resource_dir("examples")
     for index, (file, name, note) in enumerate(_EXAMPLES):
-        source, model = str(examples / file), None if index else RecordedModel()
+        source, model = str(EXAMPLE.parent / file), None if index else RecordedModel()
         offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=source, model=model))
-    for site in tomllib.loads(_SITES_FILE.read_text("utf-8"))["sites"]:
+    for site in tomllib.loads((Path(__file__).with_name("tui") / "sites.toml").read_text("utf-8"))["sites"]:
         host = site["url"].removeprefix("https://").removesuffix("/llms.txt")
         note = f"{site['about']} · {host}" if "about" in site else host
         offers.append(StartOffer(group=OfferGroup.SITE, name=site["name"], note=note, source=site["url"]))
@@ -249,22 +238,3 @@ def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
 def _is_in_browser() -> bool:
     # `roamtui serve` starts this program without a terminal.
     return "web_driver" in os.environ.get("TEXTUAL_DRIVER", "")
-
-
-def suggest_questions(library: Library) -> tuple[str, ...]:
-    """Suggest up to three questions: those written for a bundled example, or from titles of the document."""
-    source, folder = Path(library.source).absolute(), get_resource_dir("examples")
-    if source.parent == folder:
-        written: dict[str, list[str]] = json.loads((folder / "first_questions.json").read_bytes())
-        return tuple(written.get(source.name, ()))
-    titles: dict[str, None] = {}
-    ids = [*islice(library.walk(), _SCANNED_SECTIONS_MAX)]
-    for start, end in pairwise(len(ids) * part // _QUESTIONS_MAX for part in range(_QUESTIONS_MAX + 1)):
-        for section_id in ids[start:end]:
-            node = library.node(section_id)
-            title = format_node_title(node)
-            is_telling = len(title.split()) >= _TITLE_WORDS_MIN and len(title) <= _TITLE_LENGTH_MAX
-            if is_telling and node.kind is NodeKind.SECTION and has_own_text(library, section_id):
-                titles[title] = None
-                break
-    return tuple(title if title.endswith("?") else f"What does it say about {title}?" for title in titles)

@@ -9,17 +9,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from typing_extensions import override
 
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.library_sync import is_source_missing
-from roamtui.document.library import Library
-from roamtui.document.parse import parse_document
 from roamtui.errors import SourceError
-from roamtui.launch import Launch, suggest_questions
+from roamtui.launch import Launch
 from roamtui.models.registry import LOCAL_SERVERS, LocalServer, discover_local_models
-from roamtui.paths import config_path, get_resource_dir
+from roamtui.paths import config_path
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.listing import split_sources
 from roamtui.tui.context import AppContext
@@ -141,17 +138,3 @@ def test_lines_take_the_place_of_the_screen_where_a_terminal_is_dumb(
 def test_an_address_without_a_scheme_is_named_with_it() -> None:
     with pytest.raises(SourceError, match=r"no file docs\.example\.com.* write https://docs\.example\.com"):
         Bootstrap().open(["docs.example.com"])
-
-
-def test_questions_come_from_titles_with_text() -> None:
-    text = "# T\n\n## How do I join?\n\nBy post.\n\n## Fees\n\nTwo.\n\n## Lost keys\n\n### Iron locks\n\nA lock.\n"
-    questions = suggest_questions(Library(source="x.md", root=parse_document(text)))
-    assert questions == ("How do I join?", "What does it say about Iron locks?")
-
-
-def test_the_examples_have_handwritten_questions() -> None:
-    for name in ("handbook.md", "pages"):
-        library = open_library([str(get_resource_dir("examples") / name)])
-        questions = suggest_questions(library)
-        assert len(questions) == 3
-        assert not set(questions) & set(suggest_questions(replace(library, source="x.md")))

@@ -7,7 +7,7 @@ import sys
 
 from msgspec.structs import replace
 
-from roamtui.agent.summaries import SUMMARY_PROMPT, SummaryTask, plan_missing_summaries, write_summary
+from roamtui.agent.introductions import SUMMARY_PROMPT, SummaryTask, plan_missing_summaries, write_summary
 from roamtui.document.library import Library
 from roamtui.document.text import estimate_tokens, format_tokens
 from roamtui.errors import ModelError, StoreError, UsageError

@@ -11,9 +11,10 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from roamtui import Agent, RetrievalOptions, make_model, make_searcher, open_library
+from roamtui.agent.introductions import suggest_questions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationSummary
-from roamtui.launch import list_offers, suggest_questions
+from roamtui.launch import list_offers
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
 from roamtui.tui.screens.dialogs import ConfirmDialog

@@ -1,19 +1,24 @@
-"""Summaries of documents that a model writes for the search index: what to send, and what comes back."""
+"""Texts that introduce a document: summaries, which a model writes for the search index, and questions to ask first."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Container
+from itertools import islice, pairwise
+from pathlib import Path
 
 from msgspec import Struct
 
-from roamtui.document.document import hash_text
+from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError
 from roamtui.models.base import Model, complete_once
+from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.outline.render import render_outline
+from roamtui.paths import get_resource_dir
 
 SUMMARY_PROMPT = """\
 You write entries for the catalogue of a library. Reply with one to three sentences, at most 60 words, in the language \
@@ -24,6 +29,11 @@ _START_TOKENS = 20_000
 """Maximum number of tokens at the start of a long document that the model reads, beside its outline."""
 _SUMMARY_LENGTH_MAX = 600
 """Maximum number of characters in a summary."""
+_QUESTIONS_MAX = 3
+_SCANNED_SECTIONS_MAX = 400
+_TITLE_LENGTH_MAX = 60
+_TITLE_WORDS_MIN = 2
+"""Minimum number of words of a title to ask about: "Overview" says nothing outside its section."""
 
 
 class SummaryTask(Struct, frozen=True, kw_only=True):
@@ -71,3 +81,22 @@ async def write_summary(model: Model, task: SummaryTask) -> str:
     if not summary:
         raise ModelError(f"{model.name} wrote no summary. Choose another with --model.")
     return summary
+
+
+def suggest_questions(library: Library) -> tuple[str, ...]:
+    """Suggest up to three questions: those written for a bundled example, or from titles of the document."""
+    source, folder = Path(library.source).absolute(), get_resource_dir("examples")
+    if source.parent == folder:
+        written: dict[str, list[str]] = json.loads((folder / "first_questions.json").read_bytes())
+        return tuple(written.get(source.name, ()))
+    titles: dict[str, None] = {}
+    ids = [*islice(library.walk(), _SCANNED_SECTIONS_MAX)]
+    for start, end in pairwise(len(ids) * part // _QUESTIONS_MAX for part in range(_QUESTIONS_MAX + 1)):
+        for section_id in ids[start:end]:
+            node = library.node(section_id)
+            title = format_node_title(node)
+            is_telling = len(title.split()) >= _TITLE_WORDS_MIN and len(title) <= _TITLE_LENGTH_MAX
+            if is_telling and node.kind is NodeKind.SECTION and has_own_text(library, section_id):
+                titles[title] = None
+                break
+    return tuple(title if title.endswith("?") else f"What does it say about {title}?" for title in titles)
