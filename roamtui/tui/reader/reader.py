@@ -82,6 +82,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Width for which the text is laid out, or 0 before the first layout."""
         self._blank_lines = 0
         """Blank lines after the last line, so that any section can be scrolled to the top."""
+        self._height = 0
+        """Height of the view when the blank lines were counted."""
         self._pictures = pictures
         self._is_loading_pictures = False
         self._library: Library | None = None
@@ -381,7 +383,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             lines.measure_from(y, height)
             self._update_virtual_size()
             top = self._measure_chunk_at(y, is_from_end=True)
-            self._blank_lines = max(0, top + height - len(lines))
+            self._blank_lines, self._height = max(0, top + height - len(lines)), height
             self._update_virtual_size()
             self._is_jumping = True
             self.scroll_to(y=top, animate=False, force=True)
@@ -460,7 +462,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     @override
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        if round(old_value) != round(new_value):
+        if self._blank_lines and self.view_size.height > self._height:  # Textual scrolls up to fill a view that grew
+            self._jump_to(round(old_value))
+        elif round(old_value) != round(new_value):
             self._set_hints(())
             self._update_view(is_upward=new_value < old_value)
 
@@ -504,7 +508,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             if is_first:
                 self._show_quote()
                 self._show_match()
-        self._blank_lines = max(0, min(self._blank_lines, self.top_y + self.view_size.height - len(self.lines)))
+        self._height = self.view_size.height
+        self._blank_lines = max(0, min(self._blank_lines, self.top_y + self._height - len(self.lines)))
         self._update_view(is_upward=False)
 
     @on(events.Click)

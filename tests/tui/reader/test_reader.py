@@ -20,6 +20,7 @@ from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.reader.reader import Reader
 from tests.outline.documents import find_id, make_library
 from tests.real_documents import PROJECT_DIR
+from tests.tui.driving import wait_until
 
 _TEXT = """---
 title: x
@@ -102,6 +103,16 @@ def _marked(reader: Reader, kind: HighlightKind) -> list[str]:
     found = filter(None, map(reader.lines.get_line, range(reader.top_y, reader.top_y + reader.view_size.height)))
     marks = [(line.line.text, mark) for line in found for mark in reader.lines.iter_highlights(line)]
     return [text[mark.start : mark.end] for text, mark in marks if mark.kind is kind]
+
+
+async def test_the_last_section_stays_at_the_top_when_the_view_grows() -> None:
+    async with _run(_LIBRARY, "Security", size=(54, 40)) as (_app, reader, pilot):
+        before = reader.section_id, _top(reader)
+        assert "Security" in before[1]
+        reader.styles.height = 36
+        await wait_until(pilot, lambda: reader.view_size.height > 30)
+        await pilot.pause()
+        assert (reader.section_id, _top(reader)) == before
 
 
 async def test_what_is_selected_is_copied_else_the_source() -> None:
