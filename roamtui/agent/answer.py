@@ -76,7 +76,8 @@ def build_outcome(state: ConversationState, run: QuestionRun, searcher: Searcher
             answer = f"{answer}\n\n{_CUT_NOTE}"
         if is_not_found(answer):
             stopped = StopReason.NOT_FOUND
-            answer = f"{answer}\n\n{_format_nearest(state, searcher)}".rstrip()
+            if not (citations and replies_with_passages(state.exchanges[-1])):
+                answer = f"{answer}\n\n{_format_nearest(state, searcher)}".rstrip()
     return QuestionAnswered(
         answer=answer, stopped=stopped, citations=citations, usage=run.usage, steps=run.steps, error=error
     )

@@ -1,7 +1,7 @@
 """Answers without a model: the passages of the document that hold most of a question.
 
 Search proposes sections. Their paragraphs are ranked by the words of the question, its synonyms and corrections. If no
-passage holds enough of the question, the answer is "Not found".
+passage holds enough of the question, the answer is "Not found", with the nearest passages.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from itertools import chain, groupby
+from itertools import groupby
 from operator import attrgetter
 
 from msgspec import Struct
@@ -50,14 +50,17 @@ _PAGES_MAX = 3
 _SECTIONS_MAX = 5
 _SECTION_PASSAGES_MAX = 3
 _ANSWER_TOKENS_MAX = 1_100
-"""Maximum tokens of all passages."""
-_WIDENED_TOKENS_MAX = 900
-"""Maximum tokens of passages with the paragraphs around them."""
-_SCORE_SHARE_MIN = 0.4
-"""A further passage has at least this share of the best score."""
-_EVIDENCE_MIN = 0.54
-"""Minimum share of the question's subject in a passage that is an answer. It refuses 2.5 % of 563 answerable questions,
-and 93 % of 400 about a document of another set."""
+"""Maximum tokens of all passages, with the paragraphs around them."""
+_CARD_TOKENS = 400
+"""A shorter passage comes with the paragraphs around it, up to so many tokens."""
+_SCORE_SHARE_MIN = 0.3
+"""A further section, or passage of a section, has at least this share of the best score."""
+_EVIDENCE_MIN = 0.52
+"""Minimum share of the question's subject in a passage that is an answer. It refuses 3 % of 282 answerable questions,
+and 91 % of 400 about a document of another set."""
+_NEAREST_EVIDENCE_MIN = 0.25
+"""The same for a passage that is shown as one of the nearest below "not found"."""
+_NEAREST_MAX = 3
 _CELL_SCORE_MIN = 0.42
 """Minimum score for a cell of a table, which has no room for a doubtful passage. On eight contracts that were not used
 to choose this value, it raises "not found" from 15 to 56 % of the cells without a clause."""
@@ -72,10 +75,10 @@ _NAME_WEIGHT = 2.0
 """Weight of a name or identifier as evidence. Other words have 1."""
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 """A word with a capital letter inside an English sentence."""
-_PASSAGE_BONUS, _PATH_BONUS, _TITLE_BONUS = 0.5, 0.6, 0.8
-"""Added to the score of the best sentence if the passage, the path alone, or the title has all words."""
-_RANK_LOSS = 0.15
-"""Loss of score per search rank."""
+_PASSAGE_BONUS, _PATH_BONUS = 0.5, 0.6
+"""Added to the score of the best sentence if the passage, or the path alone, has all words."""
+_RANK_LOSS, _CHAPTER_LOSS = 0.3, 0.15
+"""Loss of a section for each better hit of the search, and for each better section of its chapter. The best has 2."""
 _SYNONYM_WEIGHT = 0.5
 """Weight of a synonym. The word itself has 1."""
 _UNSEEN_PAIR_WEIGHT = 0.2
@@ -116,46 +119,52 @@ async def read_offline(
     Returns:
         The answer, and the number of steps.
     """
-    question, steps = conversation.state.exchanges[-1].question, 0
+    question, steps, is_answer = conversation.state.exchanges[-1].question, 0, False
     passages: Sequence[FoundPassage] = ()
     for may_load in (True, False):
         state = conversation.state
         if searcher is not None:
             searcher.refresh(state.library)
-        hits, passages = await asyncio.to_thread(_find_passages, state, searcher, needs_certainty=needs_certainty)
+        hits, passages, is_answer = await asyncio.to_thread(
+            _find_passages, state, searcher, needs_certainty=needs_certainty
+        )
         if hits:
             conversation.apply_unsaved(make_search_event(state.library, question, hits))
-        pages = _list_unread_pages(state.library, question, hits, passages) if may_load else ()
+        pages = _list_unread_pages(state.library, question, hits, is_answer=is_answer) if may_load else ()
         if opened := pages or _list_openable(state.library, passages):
             steps += 1
             arguments = {"section_ids": [*opened]}
             context = ToolContext(conversation=conversation, searcher=searcher, room_tokens=_ROOM_TOKENS)
             response = await expand.TOOL.run(arguments, context)
-            ids, results = response.section_ids, response.results
-            conversation.publish(ToolFinished(tool=expand.NAME, section_ids=ids, results=results))
+            conversation.publish(
+                ToolFinished(tool=expand.NAME, section_ids=response.section_ids, results=response.results)
+            )
             call = ToolCall(id=f"offline_{steps}", name=expand.NAME, arguments=json.dumps(arguments))
             step = Step(text="", uses=(ToolUse(call=call, result=response.text),))
             await conversation.apply((StepRecorded(step=step),))
         if not pages:
             break
-    answer = _write_answer(question, passages, conversation.state.library)
+    answer = _write_passages(question, passages, conversation.state.library)
+    if not is_answer:
+        looked = ", ".join(f"“{term}”" for term in extract_query_terms(question)[:6]) or "nothing: it has no words"
+        lead = f"Not found: no passage that was read holds enough of this. Looked for {looked}."
+        answer = f"{lead}\n\n{answer}".strip()
     conversation.publish(AnswerStreamed(text=answer))
     return answer, steps
 
 
 def _find_passages(
-    state: ConversationState, searcher: Searcher | None, *, needs_certainty: bool = False
-) -> tuple[tuple[Hit, ...], tuple[FoundPassage, ...]]:
-    """Search for the passages that answer the current question, and return the hits of the search, too."""
+    state: ConversationState, searcher: Searcher | None, *, needs_certainty: bool
+) -> tuple[tuple[Hit, ...], Sequence[FoundPassage], bool]:
+    """Return the hits of a search for the current question, their best passages, and whether these answer it."""
     exchange, library = state.exchanges[-1], state.library
     if searcher is None or not extract_query_terms(exchange.question):
-        return (), ()
+        return (), (), False
     hits: tuple[Hit, ...] = ()
     earlier = list_history_texts(state.exchanges[:-1])
     with suppress(RoamtuiError):  # an embedder may fail
         hits = searcher.search(exchange.question, limit=_HITS_MAX, within=exchange.within, earlier=earlier)
-    ids = [hit.section_id for hit in hits]
-    return hits, _choose_passages(library, exchange.question, ids, needs_certainty=needs_certainty)
+    return hits, *_choose_passages(library, exchange.question, hits, needs_certainty=needs_certainty)
 
 
 def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:
@@ -170,22 +179,17 @@ def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[
     return tuple(wanted)
 
 
-def _list_unread_pages(
-    library: Library, question: str, hits: Sequence[Hit], passages: Sequence[FoundPassage]
-) -> tuple[str, ...]:
+def _list_unread_pages(library: Library, question: str, hits: Sequence[Hit], *, is_answer: bool) -> tuple[str, ...]:
     """List the pages to load before another search: those that were found by their titles, or else similar ones."""
     ids = (hit.section_id for hit in hits if not library.node(hit.section_id).is_loaded)
     unread = tuple(section_id for section_id in ids if not library.node(section_id).problem)
-    if unread or passages or not extract_query_terms(question):
+    if unread or is_answer or not extract_query_terms(question):
         return unread[:_PAGES_MAX]
     return find_unread_pages(library, question)
 
 
-def _write_answer(question: str, passages: Sequence[FoundPassage], library: Library) -> str:
-    """Write the passages with their titles and ids, or say that nothing was found."""
-    if not passages:
-        looked = ", ".join(f"“{term}”" for term in extract_query_terms(question)[:6]) or "nothing: it has no words"
-        return f"Not found: no passage that was read holds enough of this. Looked for {looked}."
+def _write_passages(question: str, passages: Sequence[FoundPassage], library: Library) -> str:
+    """Write passages with their titles and ids."""
     blocks: list[str] = []
     for section_id, found in groupby(passages, key=lambda passage: passage.section_id):
         texts = [library.clean_text(passage.span).strip() for passage in found]
@@ -199,9 +203,7 @@ def _write_answer(question: str, passages: Sequence[FoundPassage], library: Libr
 
 
 def _quote(words: str) -> str:
-    opening, closing = next(
-        (pair for pair in _QUOTATION_MARKS if pair[0] not in words and pair[1] not in words), ('"', '"')
-    )
+    opening, closing = next((pair for pair in _QUOTATION_MARKS if {*pair}.isdisjoint(words)), ('"', '"'))
     # a list, a table or code needs lines of its own
     gap_before = "\n\n" if _STARTS_AS_BLOCK.match(words) else ""
     gap_after = "\n\n" if _STARTS_AS_BLOCK.match(words.rpartition("\n")[2]) else ""
@@ -224,59 +226,59 @@ def find_statement(question: str, passages: Sequence[str]) -> str:
 
 
 def _choose_passages(
-    library: Library, question: str, section_ids: Sequence[str], *, needs_certainty: bool
-) -> tuple[FoundPassage, ...]:
-    """Choose the passages of an answer from sections, best first, and from those below them."""
-    ranks: dict[str, int] = {}
+    library: Library, question: str, hits: Sequence[Hit], *, needs_certainty: bool
+) -> tuple[Sequence[FoundPassage], bool]:
+    """Choose passages of the sections that search found, and of those below them. Return whether they answer, too.
+
+    If they do not, they are at most the nearest ones. None is near enough for a cell of a table.
+    """
+    marks: dict[str, float] = {}
     texts: dict[str, str] = {}
-    for rank, section_id in enumerate(section_ids):
+    for rank, hit in enumerate(hits):
         room = WHOLE_TOKENS_MAX
-        for node_id in library.walk(section_id):
-            ranks.setdefault(node_id, rank)
+        for node_id in library.walk(hit.section_id):
+            marks.setdefault(node_id, hit.score / hits[0].score / (1 + _RANK_LOSS * rank))
             own = library.node(node_id).own_content_span
             texts[node_id] = library.clean_text(own.get_part(0, min(own.end - own.start, _TEXT_LENGTH_MAX)))
             room -= estimate_tokens(texts[node_id])
             if room <= 0:
                 break
     weighing = _Weighing(question, [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()])
-    found = (_rank_passages(library, node_id, text, ranks[node_id], weighing) for node_id, text in texts.items())
-    ranked = sorted(chain.from_iterable(found), key=lambda passage: -passage.score)
-    best_score = ranked[0].score if ranked else 0.0
-    chosen = _take_best(library, ranked)
+    ranked = {node_id: _rank_passages(library, node_id, text, weighing) for node_id, text in texts.items()}
+    best_score = max((passage.score for passages in ranked.values() for passage in passages), default=0.0)
+    chosen: list[FoundPassage] = []
+    room = _ANSWER_TOKENS_MAX
+    marks = {one: marks[one] + ranked[one][0].score / (best_score or 1.0) for one in ranked if ranked[one]}
+    for section_id in _order_sections(library, marks):
+        for passage in ranked[section_id]:
+            tokens = estimate_tokens(library.text_at(passage.span))
+            shown = [one.span for one in chosen if one.section_id == section_id]
+            is_shown = any(span.start <= passage.span.start < span.end for span in shown)
+            is_good = tokens <= room and passage.score >= _SCORE_SHARE_MIN * ranked[section_id][0].score
+            if not chosen or (is_good and not is_shown):
+                chosen.append(_widen(library, passage, texts[section_id], min(room, _CARD_TOKENS)))
+                room -= estimate_tokens(library.text_at(chosen[-1].span))
     evidence = max((weighing.compute_evidence(passage.terms) for passage in chosen), default=0.0)
     evidence += _SCORE_EVIDENCE_MAX * min(1.0, best_score)
-    if evidence < _EVIDENCE_MIN or (needs_certainty and best_score < _CELL_SCORE_MIN):
-        return ()
-    room = _WIDENED_TOKENS_MAX - sum(estimate_tokens(library.text_at(passage.span)) for passage in chosen)
-    widened: list[FoundPassage] = []
-    for passage in chosen:
-        around = [one.span for one in widened if one.section_id == passage.section_id]
-        if not any(span.start <= passage.span.start < span.end for span in around):
-            widened.append(_widen(library, passage, texts[passage.section_id], room))
-            room -= estimate_tokens(library.text_at(widened[-1].span)) - estimate_tokens(library.text_at(passage.span))
-    return tuple(widened)
+    if evidence >= _EVIDENCE_MIN and (not needs_certainty or best_score >= _CELL_SCORE_MIN):
+        return chosen, True
+    return chosen[:_NEAREST_MAX] if evidence >= _NEAREST_EVIDENCE_MIN and not needs_certainty else (), False
 
 
-def _take_best(library: Library, ranked: Sequence[FoundPassage]) -> list[FoundPassage]:
-    """Take the best passages of up to five sections, with room for them: first one of each chapter."""
-    taken: dict[str, list[FoundPassage]] = {}
-    room = _ANSWER_TOKENS_MAX
-    for passage in ranked:
-        tokens = estimate_tokens(library.text_at(passage.span))
-        fits = tokens <= room and passage.score >= _SCORE_SHARE_MIN * ranked[0].score
-        if not taken or (fits and (passage.section_id in taken or len(taken) < _SECTIONS_MAX)):
-            room -= tokens
-            taken.setdefault(passage.section_id, []).append(passage)
-    parents = [library.node(section_id).parent for section_id in taken]
-    places = {section_id: parents[:index].count(parents[index]) for index, section_id in enumerate(taken)}
-    return [passage for section_id in sorted(taken, key=places.__getitem__) for passage in taken[section_id]]
+def _order_sections(library: Library, marks: dict[str, float]) -> list[str]:
+    """Return the ids of up to five sections, best first. Of a chapter, each loses by the better ones before it."""
+    best_ids = sorted(marks, key=marks.__getitem__, reverse=True)[:_SECTIONS_MAX]
+    parents = [library.node(section_id).parent for section_id in best_ids]
+    for index, section_id in enumerate(best_ids):
+        marks[section_id] -= _CHAPTER_LOSS * parents[:index].count(parents[index])
+    good_ids = [one for one in best_ids if marks[one] >= _SCORE_SHARE_MIN * marks[best_ids[0]]]
+    return sorted(good_ids, key=marks.__getitem__, reverse=True)
 
 
 def _widen(library: Library, passage: FoundPassage, text: str, room: int) -> FoundPassage:
-    """Add the paragraphs around a passage of a section's `text` as long as there is room, those below first."""
+    """Add the paragraphs around a passage of a section's `text` up to `room` tokens in all, those below first."""
     own = library.node(passage.section_id).own_content_span
     start, end = passage.span.start - own.start, passage.span.end - own.start
-    room += estimate_tokens(text[start:end])
     others = split_passages(text)
     below, above = [one for one in others if one[0] >= end], [one for one in others if one[1] <= start]
     for other in (*below, *reversed(above)):
@@ -298,10 +300,9 @@ class _Weighing:
         self.weights = {term: math.log(1 + (len(texts) + 1) / (counts[term] + 1)) * factors[term] for term in terms}
         """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
         self.total = sum(self.weights.values())
-        self._term_by_related: dict[str, str] = {}
         for term in terms:
             for word in sorted(self._related[term] - {*terms}):
-                self.weights[word], self._term_by_related[word] = _SYNONYM_WEIGHT * self.weights[term], term
+                self.weights[word] = _SYNONYM_WEIGHT * self.weights[term]
         implied = {word for word in get_implied_words(question) if "_" not in word} - self.weights.keys()
         self.weights |= dict.fromkeys(sorted(implied), _SYNONYM_WEIGHT * self.total / max(1, len(terms)))
         self.matcher = TermMatcher(self.weights, matcher.language)
@@ -313,17 +314,9 @@ class _Weighing:
         self._evidence = {term: factors[term] * (_NAME_WEIGHT if term in names else 1) for term in terms}
         self._evidence_total = min(sum(self._evidence.values()), _QUESTION_WEIGHT_MAX) + is_english * _ENGLISH_DOUBT
 
-    def find_words(self, text: str) -> frozenset[str]:
-        """Return the words of the question in a text."""
-        return frozenset(word for *_, word in self.matcher.locate(text))
-
     def compute_share(self, words: Iterable[str]) -> float:
-        """Return the share of the question's weight that some words have. Of each term, only the best word counts."""
-        best: dict[str, float] = {}
-        for word in words:
-            term = self._term_by_related.get(word, word)
-            best[term] = max(best.get(term, 0.0), self.weights[word])
-        return sum(best.values()) / self.total
+        """Return the share of the question's weight that some words have."""
+        return min(1.0, sum(map(self.weights.__getitem__, words)) / self.total)
 
     def compute_evidence(self, words: frozenset[str]) -> float:
         """Return the share of the question's subject that some of its terms and their synonyms are evidence of."""
@@ -331,16 +324,14 @@ class _Weighing:
         return min(1.0, sum(map(self._evidence.__getitem__, found)) / self._evidence_total)
 
 
-def _rank_passages(library: Library, section_id: str, text: str, rank: int, weighing: _Weighing) -> list[FoundPassage]:
+def _rank_passages(library: Library, section_id: str, text: str, weighing: _Weighing) -> list[FoundPassage]:
     """Return the best passages of a section's own text, or its first one if none has a word of the question.
 
-    A passage has the score of its best sentence, and bonuses for the words of the question in the whole passage, in the
-    path of its section, and in its title.
+    A passage has the score of its best sentence, and bonuses for the words of the question in the whole passage and in
+    the path of its section.
     """
-    path = library.node(section_id).path
-    title_words, words_of_path = weighing.find_words("".join(path[-1:])), weighing.find_words(" > ".join(path))
+    words_of_path = frozenset(word for *_, word in weighing.matcher.locate(" > ".join(library.node(section_id).path)))
     occurrences = weighing.matcher.locate(text)
-    title_bonus = _TITLE_BONUS * weighing.compute_share(title_words)
     sentences: dict[tuple[int, int], float] = {}
     for sentence in rank_sentences(text, weighing.matcher, limit=_SENTENCES_MAX, weights=weighing.weights):
         if (passage := find_passage(text, sentence.start)) is not None:
@@ -352,8 +343,8 @@ def _rank_passages(library: Library, section_id: str, text: str, rank: int, weig
     ranked: list[FoundPassage] = []
     for (start, end), sentence_score in sentences.items():
         words = frozenset(word for offset, _, word in occurrences if start <= offset < end)
-        score = sentence_score + _PASSAGE_BONUS * weighing.compute_share(words) + title_bonus
-        score = (score + _PATH_BONUS * weighing.compute_share(words_of_path - words)) / (1 + _RANK_LOSS * rank)
+        score = sentence_score + _PASSAGE_BONUS * weighing.compute_share(words)
+        score += _PATH_BONUS * weighing.compute_share(words_of_path - words)
         span = own.get_part(start, end)
         ranked.append(FoundPassage(section_id=section_id, span=span, score=score, terms=words | words_of_path))
     return sorted(ranked, key=attrgetter("score"), reverse=True)[:_SECTION_PASSAGES_MAX]

@@ -105,13 +105,30 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     assert all(citation.state is QuoteState.FOUND for citation in answer.citations)
 
 
-async def test_another_chapter_comes_before_a_second_section_of_one() -> None:
-    answer = await make_talk(f"{FERRY}To send a lost bicycle home costs 5 crowns.\n").ask(
-        "What does a car or a bicycle cost?"
-    )
-    titles = [citation.path[1] for citation in answer.citations]
-    assert titles[:2] == ["Tickets", "Lost things"]
-    assert titles.count("Tickets") > 1
+_BERTHS = """\
+# Berths
+
+## North
+
+### Piers
+
+A berth at a pier costs 2 crowns.
+
+### Moorings
+
+A berth at a mooring costs 3 crowns.
+
+## South
+
+### Quays
+
+A berth at a quay costs 4 crowns.
+"""
+
+
+async def test_another_chapter_comes_before_a_second_section_that_is_as_good() -> None:
+    answer = await make_talk(_BERTHS).ask("What does a berth cost?")
+    assert [citation.path[-1] for citation in answer.citations] == ["Piers", "Quays", "Moorings"]
 
 
 async def test_a_follow_up_leans_on_the_question_before() -> None:
@@ -154,6 +171,14 @@ async def test_a_question_about_a_section_is_answered_from_it_alone() -> None:
     assert talk.opened in ((), ("Bicycles",))
     answer = await talk.ask("When does the last boat leave?", within="Timetable")
     assert "The last boat leaves at ten in the evening." in answer.answer
+
+
+async def test_what_no_passage_answers_plainly_is_not_found_but_the_nearest_are_quoted() -> None:
+    answer = await make_talk().ask("Which captain collects the fare of the first boat before breakfast?")
+    assert answer.stopped is StopReason.NOT_FOUND
+    assert answer.answer.startswith("Not found: ")
+    assert "Nearest sections" not in answer.answer
+    assert answer.citations[0].path[-1] == "Timetable"
 
 
 async def test_what_the_document_does_not_hold_is_not_made_up() -> None:

@@ -306,7 +306,7 @@ class ExchangeView(ContentView):
             number = Content.styled(f"{index + 1:>{indent - 1}} ", "bold $accent")
             lines += wrap(self.attach(source, self.cited[index]), width, lead=number, follow=" " * indent)
         parts = []
-        for text, severity in list_endings(exchange) if self.passages is None or exchange.citations else ():
+        for text, severity in list_endings(exchange) if self.passages is None else ():
             sign = "✗ " if severity is Severity.ERROR else ""
             parts.append(Content.styled(f"{sign}{adapt_flags(sanitise_line(text))}", _STYLES[severity]))
         if self.unopened:
@@ -350,14 +350,15 @@ class _Card(Struct, frozen=True, kw_only=True):
 class Passages:
     """A numbered card for each section: path, place and the likeliest statement, below which the whole passage unfolds.
 
-    The words of the question are in bold. If there are no passages, a sentence says so above the nearest sections.
+    The words of the question are in bold. If none answers, a sentence says so above the nearest.
     """
 
     def __init__(self, exchange: Exchange, library: Library, ask_key: str) -> None:
         """Show the passages of an exchange, or the nearest sections. `ask_key` is the key that asks a model."""
         self._ask_key = ask_key
-        self._missing = ""
-        """A sentence that says that there is no passage, or empty."""
+        missing, _, nearest = exchange.answer.partition("\n\n")
+        self._missing = missing if exchange.stopped is StopReason.NOT_FOUND else ""
+        """A sentence that says that no passage answers, or empty."""
         self._unfolded: set[int] = set()
         """Indexes of the cards whose whole passages are shown."""
         passages = list_passages(exchange)
@@ -368,7 +369,6 @@ class Passages:
             self._cards = [_make_card(found, exchange.question, library) for found in sections]
             self.targets = tuple(SectionTarget(one.section_id, one) for one, *_ in sections)
         else:
-            self._missing, _, nearest = exchange.answer.partition("\n\n")
             ids = [section_id for section_id in MARKED_ID.findall(nearest) if section_id in library]
             paths = (format_full_path(library, section_id).split(STEP) for section_id in ids)
             self._cards = [_Card(path=tuple(path), place="") for path in paths]
@@ -411,7 +411,7 @@ class Passages:
             return Content.assemble((count, "bold $muted"), (" · no model has read them · ", "$muted"), ask)
         kind, colon, reason = self._missing.partition(":")
         lead = Content.assemble((f"{kind}{colon}", "bold $text-warning"), sanitise_text(reason))
-        nearest = "Nearest titles" if self._cards else "No title is near it"
+        nearest = "Nearest sections" if self._cards else "No section is near it"
         return Content.assemble(lead, ("\n" + nearest, "bold $muted"), (" · no model has looked · ", "$muted"), ask)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
@@ -133,9 +134,9 @@ async def test_a_opens_the_section_for_the_conversation() -> None:
         await pilot.press("a")
         await wait_until(pilot, "Select a passage")
         await pilot.press("1", "x")
-        await wait_until(pilot, lambda: not screen.conversation.state.open_sections)
+        await wait_until(pilot, lambda: section_id not in screen.conversation.state.open_sections)
         await pilot.press("a")
-        await wait_until(pilot, lambda: tuple(screen.conversation.state.open_sections) == (section_id,))
+        await wait_until(pilot, lambda: section_id in screen.conversation.state.open_sections)
         opened = screen.conversation.state.open_sections.get(section_id)
         assert opened is not None
         assert opened.opened_by is Origin.PERSON
@@ -160,14 +161,21 @@ async def test_i_chooses_a_model_and_asks_it_the_same_question_with_these_sectio
         assert "A bicycle costs 2 crowns." in "".join(message.text for message in model.requests[0].messages)
 
 
-async def test_what_is_not_found_is_said_plainly_with_the_nearest_titles_to_enter() -> None:
+@pytest.mark.parametrize(
+    ("question", "card"),
+    [
+        ("Which zebra plays the xylophone on a boat at midnight?", "1 Weather"),
+        ("Which captain flies the red flag at midnight?", "│ The red flag means that no boat leaves."),
+    ],
+    ids=["titles", "passages"],
+)
+async def test_what_is_not_found_is_said_plainly_with_the_nearest_sections_to_enter(question: str, card: str) -> None:
     async with running(make_offline_app(), LARGE) as (app, pilot):
-        await show_cards(pilot, app, "Which zebra plays the xylophone on a boat at midnight?")
+        await show_cards(pilot, app, question)
         lines = list_lines(app)
-        missing = "Not found: no passage that was read holds enough of this. Looked for “zebra”"
-        assert missing in " ".join(lines)
-        assert any(line.startswith("Nearest titles") for line in lines)
-        assert "1 Weather" in lines
+        assert "Not found: no passage that was read holds enough of this. Looked for “" in " ".join(lines)
+        assert any(line.startswith("Nearest sections") for line in lines)
+        assert card in lines
         assert "not found in the document" not in screen_text(app)
         await pilot.press("1", "enter")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Weather"))
