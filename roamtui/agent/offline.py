@@ -53,7 +53,7 @@ _ANSWER_TOKENS_MAX = 1_100
 """Maximum tokens of all passages, with the paragraphs around them."""
 _CARD_TOKENS = 400
 """A shorter passage comes with the paragraphs around it, up to so many tokens."""
-_SCORE_SHARE_MIN = 0.3
+_SCORE_SHARE_MIN = 0.25
 """A further section, or passage of a section, has at least this share of the best score."""
 _EVIDENCE_MIN = 0.52
 """Minimum share of the question's subject in a passage that is an answer. It refuses 3 % of 282 answerable questions,

@@ -140,17 +140,11 @@ async def retrieve_context(
 def pick_confident_hit(
     state: ConversationState, hits: Sequence[Hit], question: str, room_tokens: int | None = None
 ) -> tuple[str, ...]:
-    """Return the id of the first hit if it is far ahead, short and contains most terms of the question; else nothing.
-
-    Fused scores do not show how far ahead a hit is. For a fused ranking, `Hit.runner_up` of the keyword search is used
-    instead.
-    """
+    """Return the id of the first hit if it is far ahead, short and has most terms of the question; else nothing."""
     matcher = TermMatcher.for_question(question)
     if not hits or len(matcher.terms) < _TERMS_MIN:
         return ()
-    runner_up = hits[0].runner_up
-    if runner_up is None:
-        runner_up = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
+    runner_up = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
     library, section_id = state.library, hits[0].section_id
     tokens_max = _OPENED_TOKENS_MAX if room_tokens is None else min(_OPENED_TOKENS_MAX, room_tokens)
     if runner_up > RUNNER_UP_MAX or estimate_delivery_tokens(library, section_id) > tokens_max:
@@ -176,14 +170,9 @@ def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> Sect
 
 
 def trim_weak_hits(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Drop hits that score far below the best one. If the query names sections, keep only a few other hits.
-
-    The scores of a fused ranking differ too little, so no hit is dropped for its score there.
-    """
+    """Drop hits that score far below the best one. If the query names sections, keep only a few other hits."""
     if (named := sum(hit.is_named for hit in hits)) > 0:
         hits = hits[: named + _BESIDE_NAMED_MAX]
-    if not hits or hits[0].runner_up is not None:
-        return tuple(hits)
     return tuple(hit for hit in hits if hit.score >= _SCORE_SHARE_MIN * hits[0].score)
 
 

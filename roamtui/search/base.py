@@ -72,12 +72,6 @@ class Hit(Struct, frozen=True, kw_only=True):
     """How the search found the section, such as ``text rank 1 · vector rank 3``."""
     snippet: str = ""
     """The best sentence of the section's own text, on one line and safe to display; empty for a bare heading."""
-    runner_up: float | None = None
-    """The best keyword score of the other sections, divided by the keyword score of this one.
-
-    It shows how clear the hit is, because the scores of fused ranks differ too little for that. It is above 1 if
-    another section has a better keyword score, and None if `score` itself is a keyword score.
-    """
     is_named: bool = False
     """Whether it is a financial statement that the query names. Such hits come first."""
 

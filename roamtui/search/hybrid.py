@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -164,13 +163,7 @@ class HybridSearcher:
         order = sorted(found, key=lambda section_id: (section_id not in named, -found[section_id][0]))
         descending = sorted((score for score, _ in found.values()), reverse=True)
         return tuple(  # the scores still fall from hit to hit
-            Hit(
-                section_id=section_id,
-                score=score,
-                why=found[section_id][1],
-                runner_up=_share_of_other(ranking.hits, section_id),
-                is_named=section_id in named,
-            )
+            Hit(section_id=section_id, score=score, why=found[section_id][1], is_named=section_id in named)
             for section_id, score in zip(order[:limit], descending, strict=False)
         )
 
@@ -206,13 +199,6 @@ def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> FoundSections:
             reasons[section_id].append(f"{name} rank {rank}")
     order = sorted(scores, key=lambda section_id: -scores[section_id])
     return {section_id: (scores[section_id], " · ".join(reasons[section_id])) for section_id in order}
-
-
-def _share_of_other(hits: Sequence[Hit], section_id: str) -> float:
-    """Return the best score of the other sections, divided by the score of this one, or infinity if it has no score."""
-    own = next((hit.score for hit in hits if hit.section_id == section_id), 0.0)
-    other = next((hit.score for hit in hits if hit.section_id != section_id), 0.0)
-    return other / own if own else math.inf
 
 
 def collect_neighbours(

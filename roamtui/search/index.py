@@ -108,7 +108,7 @@ class SectionIndex:
 
     def has_word(self, word: str) -> bool:
         """Check whether any node contains a word in any of its forms."""
-        return self.store.count(f'"{" ".join(tokenise(word))}"', 1) > 0
+        return self.store.matches(f'"{" ".join(tokenise(word))}"')
 
     def _get_number(self, row: int) -> int:
         """Return the number of the node that a row of the store belongs to, or -1 if this library has no such node."""
@@ -259,12 +259,11 @@ class SectionStore:
                         break
         return found
 
-    def count(self, expression: str, count_max: int = 1 << 40) -> int:
-        """Count the rows that match an FTS5 expression, up to `count_max`."""
-        query = "SELECT count(*) FROM (SELECT 1 FROM sections WHERE sections MATCH ? LIMIT ?)"
+    def matches(self, expression: str) -> bool:
+        """Check whether any row matches an FTS5 expression."""
         with self._reading():
-            count: int = self._connection.execute(query, (expression, count_max)).fetchone()[0]
-            return count
+            found = self._connection.execute("SELECT 1 FROM sections WHERE sections MATCH ? LIMIT 1", (expression,))
+            return found.fetchone() is not None
 
     def load(self, kind: str) -> dict[str, Any]:
         """Return what was saved of a kind: summaries, or the vectors of an embedder, by the digest of the text."""

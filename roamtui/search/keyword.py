@@ -1,13 +1,11 @@
 """`KeywordSearcher`: keyword search with BM25 over titles, paths and texts, plus signals that BM25 lacks.
 
-These signals are whole titles, synonyms, the sentence that answers best, and the topics of the conversation. In a large
-library, very common words are left out, because finding a section takes 0.03 µs, but scoring it takes 0.75 µs. Queries
+These signals are whole titles, synonyms, the sentence that answers best, and the topics of the conversation. Queries
 are untrusted, so FTS5 receives only strings that this module has quoted.
 """
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,14 +52,8 @@ _READ_MAX = 20
 _SYNONYM_WEIGHT = 0.3
 """Weight of an everyday synonym of a rare query word, relative to that word. If no section contains the word, its
 synonyms count like it, because the text can then contain only them."""
-_TERMS_MIN = 2
-"""Minimum number of terms of a query for which sentences are read. For one term, the scores of sections are enough."""
 _RARE_SECTIONS_MAX = 10
 """If at most this many sections contain a word, its synonyms are searched too: the text may use another word."""
-_LARGE = 8_000
-"""Number of sections from which words in more than `_COMMON_SHARE` of them are left out, and only the words themselves
-are searched: no synonyms, and no other forms."""
-_COMMON_SHARE = 0.1
 _PHRASE_WORDS_MAX = 32
 
 
@@ -76,11 +68,6 @@ class Query(Struct, frozen=True, kw_only=True):
     """Words that may occur in a title: the terms that are words, and the words inside identifiers."""
     expressions: tuple[str, ...]
     """FTS5 expressions for the other terms."""
-
-    @property
-    def stems(self) -> frozenset[str]:
-        """Stems of the words."""
-        return frozenset(map(stem, self.words))
 
 
 def parse_query(text: str) -> Query:
@@ -233,15 +220,9 @@ def _score_sections(
 def _score_words(index: SectionIndex, query: Query, count: int, within: range) -> dict[int, float]:
     by_stem = {stem(word): _quote(word) for word in query.words}
     terms = tuple(dict.fromkeys((*by_stem.values(), *query.expressions)))[: 2 * TERMS_MAX]
-    known: list[str] = []
-    if len(within) > _LARGE:
-        counts = {term: index.store.count(term) for term in terms}
-        rare = tuple(term for term in terms if 0 < counts[term] <= _COMMON_SHARE * len(index))
-        terms = rare or tuple(sorted(terms, key=lambda term: counts[term] or math.inf)[:1])
-    else:
-        known, missing = _list_synonyms(index, query, within)
-        forms = query.words if query.language is Language.GERMAN else ()
-        terms += (*_quote_forms((*forms, *missing), query.language), *map(_quote, get_implied_words(query.text)))
+    known, missing = _list_synonyms(index, query, within)
+    forms = query.words if query.language is Language.GERMAN else ()
+    terms += (*_quote_forms((*forms, *missing), query.language), *map(_quote, get_implied_words(query.text)))
     scores: dict[int, float] = defaultdict(float)
     for expressions, weight in ((terms, 1.0), (_quote_forms(known, query.language), _SYNONYM_WEIGHT)):
         for number, score in index.rank(" OR ".join(expressions), within, count):
@@ -283,7 +264,7 @@ def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Qu
         expected = frozenset(word for word in words if not word.isdigit() or word in stems)
         return len(expected & stems) / len(expected) if expected else 0.0
 
-    stems = query.stems
+    stems = frozenset(map(stem, query.words))
     boosted = {}
     for number, score in scores.items():
         title, path = stem_title(index.title(number)), index.path_stems(number)
@@ -298,8 +279,6 @@ def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], qu
     A section that has many terms of the query in one sentence probably answers better.
     """
     boosted = dict(scores)
-    if len(query.terms) < _TERMS_MIN:
-        return boosted
     best = max(scores.values())
     matcher = TermMatcher(query.terms, query.language)
     for number in sorted(scores, key=lambda number: (-scores[number], number))[:_READ_MAX]:

@@ -36,8 +36,6 @@ PASSAGE_TOKENS_MAX = 600
 """A longer passage is cut to whole sentences, rows and lines around its best sentence."""
 _CODE = ("fence", "code_block")
 _BOUNDARIES = ("heading_open", "hr")
-_LABEL_WORDS_MAX = 6
-"""A paragraph with at most this many words is a label and belongs to what follows it."""
 
 _EARLY_BONUS = 0.15
 _HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
@@ -83,9 +81,7 @@ def split_passages(text: str) -> tuple[Bounds, ...]:
 def _belongs_together(text: str, above: Block, below: Block) -> bool:
     if above.kind != "paragraph_open":
         return False
-    words = text[above.start : above.end]
-    is_label = words.rstrip("*_ ").endswith(":") or len(words.split()) <= _LABEL_WORDS_MAX
-    return is_label or below.kind in INDENTED_BLOCKS
+    return text[above.start : above.end].rstrip("*_ ").endswith(":") or below.kind in INDENTED_BLOCKS
 
 
 def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -> Bounds | None:

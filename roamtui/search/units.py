@@ -166,19 +166,10 @@ class _UnitReader:
                     yield from self._join([line], UnitKind.CODE)
             elif token.type == "html_block":
                 source = _COMMENT.sub(lambda comment: _NOT_LINE_END.sub("", comment[0]), token.content)
-                yield from self._read_paragraph(first, source, UnitKind.PROSE)
+                yield from self._join(enumerate(source.split("\n"), first), UnitKind.PROSE)
             elif token.type == "inline" and kind in (UnitKind.PROSE, UnitKind.ITEM, UnitKind.HEADING):
-                yield from self._read_paragraph(first, token.content, kind)
+                yield from self._join(enumerate(token.content.split("\n"), first), kind)
                 kind = UnitKind.PROSE
-
-    def _read_paragraph(self, first: int, content: str, kind: UnitKind) -> Iterator[Unit]:
-        """Yield a paragraph as one unit, or, of a table without delimiter row, each line. `first` is its first line."""
-        lines = [*enumerate(content.split("\n"), first)]
-        if content.startswith("|"):
-            for line in lines:
-                yield from self._join([line], UnitKind.ROW)
-        else:
-            yield from self._join(lines, kind)
 
     def _join(self, lines: Iterable[tuple[int, str]], kind: UnitKind) -> Iterator[Unit]:
         """Yield one unit for numbered lines, unless they have no letter or digit."""

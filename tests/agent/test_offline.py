@@ -105,29 +105,10 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     assert all(citation.state is QuoteState.FOUND for citation in answer.citations)
 
 
-_BERTHS = """\
-# Berths
-
-## North
-
-### Piers
-
-A berth at a pier costs 2 crowns.
-
-### Moorings
-
-A berth at a mooring costs 3 crowns.
-
-## South
-
-### Quays
-
-A berth at a quay costs 4 crowns.
-"""
-
-
 async def test_another_chapter_comes_before_a_second_section_that_is_as_good() -> None:
-    answer = await make_talk(_BERTHS).ask("What does a berth cost?")
+    piers, moorings, quays = (f"### {name}\n\nA berth costs 2 crowns.\n\n" for name in ("Piers", "Moorings", "Quays"))
+    talk = make_talk(f"# Berths\n\n## North\n\n{piers}{moorings}## South\n\n{quays}")
+    answer = await talk.ask("What does a berth cost?")
     assert [citation.path[-1] for citation in answer.citations] == ["Piers", "Quays", "Moorings"]
 
 

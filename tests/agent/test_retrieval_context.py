@@ -38,8 +38,8 @@ def _describe(library: Library, *titles: str, query: str, opened: str = "") -> H
     return format_hits(state, [_hit(library, title) for title in titles], query)
 
 
-def _hit(library: Library, title: str, score: float = 1.0, rival: float | None = None) -> Hit:
-    return Hit(section_id=id_of(library, title), score=score, snippet="", why="", runner_up=rival)
+def _hit(library: Library, title: str, score: float = 1.0) -> Hit:
+    return Hit(section_id=id_of(library, title), score=score, snippet="", why="")
 
 
 def _lines(library: Library, *titles: str, query: str, opened: str = "") -> list[str]:

@@ -64,7 +64,6 @@ IDEAS: dict[str, Sequence[tuple[object, str, object]]] = {
     "topics of the conversation": [(titles.TopicTitles, "recall_topics", lambda *_: {})],
     "weak hits are dropped": [(retrieval_context, "_SCORE_SHARE_MIN", 0)],
     "head and total of a table": [(passages, "_find_frame", lambda *_: [])],
-    "labels belong to what follows": [(passages, "_LABEL_WORDS_MAX", 0)],
 }
 """For each idea, the names to replace in modules and classes, and the values that switch it off."""
 

@@ -128,11 +128,3 @@ def test_any_text_is_a_document(text: str, query: str) -> None:
     library = make_library(text)
     hits = KeywordSearcher(library).search(query)
     assert {hit.section_id for hit in hits} <= set(library.walk())
-
-
-def test_a_search_of_a_large_library_without_its_common_words_still_finds_sections() -> None:
-    text = "".join(f"# Section {number}\n\nLine of section.\n\n" for number in range(9_000))
-    searcher = KeywordSearcher(make_library(text))
-    library = searcher.prepare().library
-    assert library.node(searcher.search("Which line has section 7777?")[0].section_id).title == "Section 7777"
-    assert len(searcher.search("section line")) == 10

@@ -36,7 +36,6 @@ def _list_units(text: str) -> list[tuple[str, str]]:
             "intro\n| a | b |\n|---|:-:|\n| c | d |\n\nend",
             [("prose", "intro"), ("table_head", "| a | b |"), ("row", "| c | d |"), ("prose", "end")],
         ),
-        ("| a | b |\n| c | d |\n", [("row", "| a | b |"), ("row", "| c | d |")]),
         ("<!-- a\nb -->\n<!-- c -->\n\n[r]: http://x\n\n***\n", []),
         ("a\r\nb\rc\n\r\nd", [("prose", "a\r\nb\rc"), ("prose", "d")]),
         ("---\ntitle: x\n---\ntext", [("prose", "text")]),
