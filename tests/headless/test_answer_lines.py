@@ -48,6 +48,7 @@ def test_quotes_and_marks_have_the_verdicts_of_the_screen() -> None:
         ("a [link](https://e.org) b", ["a link", "(https://e.org) b"]),
         ("a [link](rules.md)\\\nb ![pic](x.png)", ["a link", "b [image: pic]"]),
         ("a <https://e.org> b", ["a https://e.org b"]),
+        ("***", ["─" * 20]),
     ],
 )
 def test_markdown_is_laid_out_in_lines(answer: str, lines: list[str]) -> None:

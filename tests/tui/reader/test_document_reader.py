@@ -212,6 +212,9 @@ async def test_words_selected_are_kept_and_asked_about(tmp_path: Path) -> None:
         (note,) = NoteStore(store.notes_folder, "bakery.md").read()
         assert " ".join((note.citation.quote or "").split()) == REST
         await select_rest(pilot)
+        await press_until(pilot, lambda: not app.main_screen.selections, "escape")
+        assert app.main_screen.panes.scope is Scope.READER
+        await select_rest(pilot)
         await press_until(pilot, lambda: app.main_screen.question_box.text == f"“{REST}”\n", "i")
         assert not app.main_screen.selections
         screen, span = app.main_screen, Span(doc="", start=TEXT.index(REST), end=TEXT.index(REST) + len(REST))
