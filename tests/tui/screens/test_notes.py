@@ -116,7 +116,9 @@ async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in
         assert app.main_screen.conversation.state.library.text_at(span) == BATCH, "the words that were kept are marked"
 
 
-async def test_words_are_changed_and_a_note_is_deleted_after_a_yes(store: ConversationStore) -> None:
+async def test_words_are_changed_a_note_is_deleted_after_a_yes_and_the_rest_exported(
+    store: ConversationStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with running(make_app(store), (80, 24)) as (app, pilot):
         await open_section(pilot, "Steam")
         await keep(pilot, "one")
@@ -132,6 +134,9 @@ async def test_words_are_changed_and_a_note_is_deleted_after_a_yes(store: Conver
         await press_until(pilot, "✎ [b]", "escape")
         await press_until(pilot, "Deleted.", "d", "y")
         assert [note.words for note in on_disk(store)] == ["two"]
+        monkeypatch.chdir(tmp_path)
+        await press_until(pilot, PromptDialog, "w")
+        await press_until(pilot, (tmp_path / "bakery-notes.md").exists, "enter")
 
 
 async def test_a_changed_document_says_what_became_of_the_places(store: ConversationStore) -> None:
