@@ -29,6 +29,7 @@ _MAIN_ACTIONS = (
     "section.pin",
     "tree.undo",
     "section.note",
+    "global.choose_model",
     "global.find",
     "global.help",
 )

@@ -147,7 +147,7 @@ async def read_offline(
     answer = _write_passages(question, passages, conversation.state.library)
     if not is_answer:
         looked = ", ".join(f"“{term}”" for term in extract_query_terms(question)[:6]) or "nothing: it has no words"
-        lead = f"Not found: no passage that was read holds enough of this. Looked for {looked}."
+        lead = f"Not found: no passage has enough words of the question. Looked for {looked}."
         answer = f"{lead}\n\n{answer}".strip()
     conversation.publish(AnswerStreamed(text=answer))
     return answer, steps

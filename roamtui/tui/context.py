@@ -41,9 +41,9 @@ class OfferGroup(StrEnum):
 
     TYPED = ""
     SOURCE = "Recent documents"
-    FILE = "Files in this folder"
     CONVERSATION = "Recent conversations"
     EXAMPLE = "Examples"
+    FILE = "Files in this folder"
     COMMAND = "To type in a shell"
     SITE = "Sites with an llms.txt"
 

@@ -101,7 +101,8 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
             parent_ids = (section_id, *filter(state.library.children, state.library.walk(section_id)))
             command = make_unfold_command(state, *dict.fromkeys(parent_ids))
         case "undo":
-            before, now = state.previous_ids or state.staying_ids, state.staying_ids
+            now = state.staying_ids
+            before = now if state.previous_ids is None else state.previous_ids
             closed = tuple(one for one in before if one not in now and one in state.library)
             opened = tuple(one for one in now if one not in before)
             if opened:

@@ -56,6 +56,15 @@ async def test_the_demo_answers_its_question_and_another_model_all_others() -> N
         assert app.main_screen.agent.model is another
 
 
+async def test_what_the_first_question_opened_is_closed_by_undo() -> None:
+    async with running(make_app(), SIZE) as (app, pilot):
+        conversation = app.main_screen.conversation
+        model_of(app).add_replies(expand(find_id(app, "Ovens")), ScriptedReply(text="Not found: no."))
+        await ask(pilot, QUESTION)
+        assert conversation.state.open_sections
+        await press_until(pilot, lambda: not conversation.state.open_sections, "escape", "u")
+
+
 async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_stays() -> None:
     async with running(make_app(), SIZE) as (app, pilot):
         screen = app.main_screen

@@ -55,7 +55,7 @@ class PaneTitle(Widget):
     """The title line of a pane: its name and the names of hidden panes as tabs, and a short note at the right."""
 
     note: reactive[str] = reactive("")
-    """A path, cut at its start if there is little room. It must be sanitised."""
+    """A path, whose first words are left out if there is little room. It must be sanitised."""
     tabs: reactive[tuple[tuple[Scope, str], ...]] = reactive(())
     """The pane and those that it hides, each with the key that goes there from where the focus is, or none."""
     is_active: reactive[bool] = reactive(default=False)
@@ -73,7 +73,7 @@ class PaneTitle(Widget):
         if room - _NOTE_GAP < _NOTE_WIDTH_MIN:
             note = Content()
         while note.cell_length > room - _NOTE_GAP and note:
-            note = "…" + note[2:]  # the last part of a path is the most useful
+            note = Content("…" * (" " in note.plain) + note.plain.partition(" ")[2])  # the end of a path says most
         line = (line + " " * max(0, room - note.cell_length) + note).truncate(self.size.width)
         return line.stylize_before(Style.from_meta({"@click": f"screen.go('{self._scope}')"}))
 

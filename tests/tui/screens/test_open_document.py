@@ -56,12 +56,12 @@ def typed(app: RoamApp) -> str:
     return app.screen.query_one(Input).value
 
 
-async def test_documents_come_first_and_a_conversation_that_is_chosen_goes_on(app: RoamApp, opener: Opener) -> None:
+async def test_a_chosen_conversation_goes_on_and_examples_come_before_files(app: RoamApp, opener: Opener) -> None:
     async with choosing(app) as pilot:
         text = screen_text(app)
-        assert text.index("bread.md") < text.index("Recent conversations") < text.index("A handbook")
+        assert text.index("Recent conversations") < text.index("A handbook") < text.index("bread.md")
         assert "tool.exe" not in text
-        await pilot.press("down", "down", "down", "enter")
+        await pilot.press("enter")
         await wait_until(pilot, lambda: app.documents != {} and "Of /d/fees.md" in screen_text(app))
         assert app.screen is app.main_screen
     assert opener.opened == [("/d/fees.md", "c1")]
