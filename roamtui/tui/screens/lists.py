@@ -227,7 +227,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         (self.list.action_cursor_down if lines > 0 else self.list.action_cursor_up)()
 
     def action_page(self, pages: int) -> None:
-        if self.list.size.height:  # in a list without height, moving by a page would crash the app
+        if self.list.scrollable_content_region:  # in a list without room, moving by a page would crash the app
             (self.list.action_page_down if pages > 0 else self.list.action_page_up)()  # type: ignore[no-untyped-call]
 
     def action_first(self) -> None:
