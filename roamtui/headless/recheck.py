@@ -59,8 +59,6 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
             main = parse_source_line(text)
             claims = [replace(claim, source=claim.source or main) for claim in read_claims(text, target)]
         rows += _recheck_claims(claims, path.parent, open_source, source)
-    if not rows:
-        raise UsageError("there is no quote to check.")
     counts = Counter(row["state"] for row in rows)
     state_counts = {status.value: counts[status] for status in ClaimStatus}
     if as_json:

@@ -94,9 +94,8 @@ def test_events_come_line_by_line_and_the_answer_last(run: RunCommand, garden: P
     row = re.search(r"^\| `answer` \|.*\| ([^|]*) \|$", EVENTS_PAGE.read_text("utf-8"), re.MULTILINE)
     assert row is not None
     assert set(re.findall(r"`(\w+)`", row[1])) == set(answer) - {"v", "event"}
-    documented = set(
-        re.findall(r"`(\w+)`", EVENTS_PAGE.read_text("utf-8").partition("In an answer, ")[2].partition("\n\n")[0])
-    )
+    fields = EVENTS_PAGE.read_text("utf-8").partition("The fields of `answer`:\n\n")[2].partition("\n\n")[0]
+    documented = set(re.findall(r"`(\w+)`", fields))
     assert {*answer["citations"][0], *answer["usage"]} <= documented
     steps = [{**event} for event in events if event["event"] == "tool_finished"]
     assert [{key: step[key] for key in step if key not in ("v", "event")} for step in steps] == answer["steps"]
