@@ -190,7 +190,7 @@ class OpenSection(Struct, frozen=True, kw_only=True):
     deliveries: tuple[Span, ...] = ()
     """Text of the section in the transcript. If a person opened the section, this is empty until the next question."""
     tokens: int = 0
-    """Estimated tokens of the deliveries, or, as long as there are none, of the whole section."""
+    """Estimated tokens of the deliveries or, before there are any, of the whole section."""
     content_hash: str = ""
     """Digest of the section's own text, used to find the section in a changed document."""
 

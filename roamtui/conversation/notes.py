@@ -50,14 +50,13 @@ def make_note(library: Library, citation: Citation, words: str) -> Note:
     """Make a note on a citation. `words` is the person's comment."""
     section_id = citation.section_id
     path_ids = (*library.node(section_id).ancestors, section_id)
+    text = strip_heading(library.text_at(library.node(section_id).own_span)).strip()
     return Note(
         id=os.urandom(6).hex(),
         at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         source=get_source_key(library),
         citation=citation,
-        opening=shorten(
-            strip_heading(library.text_at(library.node(section_id).own_span)).strip(), _OPENING_LENGTH
-        ).removesuffix("…"),
+        opening=shorten(text, _OPENING_LENGTH).removesuffix("…"),
         links=tuple(one for one in path_ids if library.node(one).link_url and library.node(one).is_loaded),
         words=words,
     )

@@ -148,7 +148,7 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
 
 
 def _list_unfolding(state: ConversationState, node_ids: Iterable[str]) -> tuple[str, ...]:
-    """List those of the nodes that have children and are folded. A file brings its title section.
+    """List which nodes a command unfolds: folded ones with children. A file brings its title section.
 
     If only the file were unfolded, the tree would show nothing below it but the title.
     """

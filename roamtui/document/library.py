@@ -194,7 +194,7 @@ class Node(Struct, frozen=True, kw_only=True, eq=False):
     """The document that it is a row of."""
     row: int
     file: Document | None
-    """The document that it stands for if it is a file or link, and loaded; else None."""
+    """The document of a loaded file or link; None for any other node."""
     span: Span
     """Range of its subtree in its own document. For a file, it is the whole file."""
     own_span: Span

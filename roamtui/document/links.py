@@ -16,8 +16,6 @@ from roamtui.document.text import Span
 from roamtui.sources.pictures import DocumentFile, locate_document
 from roamtui.sources.web.urls import resolve_href
 
-INDEX_NAMES = frozenset({"readme", "index"})
-"""Names of pages that stand for their folder, in lower case and without a suffix."""
 _INDEX_FILES = ("README.md", "index.md", "index.mdx")
 _OPTIONAL_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
 """Suffixes that a link may leave out, or replace by `.html`."""

@@ -250,7 +250,7 @@ def _read_wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*+)(?P<attributes>.*)>", re.DOTALL)
 _ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 _SCRIPT_SIGNS = {"sup": "^", "sub": "_"}
-"""Superscripts and subscripts, each with the sign that stands for it in plain text."""
+"""The plain-text sign of superscripts and of subscripts, by their element."""
 
 
 class _Tag(Struct, frozen=True):

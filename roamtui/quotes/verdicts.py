@@ -115,7 +115,7 @@ class QuoteChecker:
     def cite(self, answer: str) -> tuple[Citation, ...]:
         """Return the citations of an answer, or of its beginning, in order.
 
-        A mark shows the citations of its own quotes or, if it has none, those of its section in its sentence.
+        A mark shows the citations of its own quotes. Without a quote, it shows those of its section in its sentence.
         """
         reading = read_answer(answer)
         placed: list[tuple[Citation, CitationMark | Quotation]] = []

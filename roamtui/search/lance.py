@@ -57,7 +57,7 @@ class LanceStore:
         with self._convert_errors():
             try:
                 table = self._connection.open_table(_name_table(kind))
-            except ValueError:  # there is none, or another program is just creating it
+            except ValueError:  # no such table yet; another program may be creating it
                 return {}
             rows = table.search().select(["digest", "vector"]).to_arrow()
             digests, vectors = rows["digest"].to_pylist(), rows["vector"].combine_chunks()

@@ -46,7 +46,7 @@ class RoamApp(App[None], inherit_bindings=False):
     def __init__(
         self, first: AppContext | tuple[Table, TablePlan] | None = None, options: TuiOptions | None = None
     ) -> None:
-        """Show `first`, or let the person choose a document. Without `options`, those of the document apply."""
+        """Show `first`, or let the person choose a document. `options` defaults to those of the document."""
         options = options or (first.options if isinstance(first, AppContext) else TuiOptions())
         self.available_themes, theme, theme_problems = load_themes(options.themes_dirs, options.theme)
         self.set_reactive(App.theme, theme)  # before the style sheet is made: a change later would parse it again

@@ -11,8 +11,6 @@ import os
 import socket
 import sys
 
-_PIECE_BYTES = 65_536
-
 
 def stand_for_fork(path: str) -> None:
     """Have a process forked that reads and writes the pipes of this one, and wait for its end."""

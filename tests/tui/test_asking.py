@@ -5,18 +5,14 @@ from __future__ import annotations
 import asyncio
 
 from roamtui.agent.loop import Agent
-from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason, Usage
 from roamtui.document.loader import build_library
-from roamtui.models.recorded import RecordedModel
-from roamtui.paths import get_resource_dir
 from roamtui.search.base import Hit
 from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
-from roamtui.tui.context import TuiOptions
 from tests.agent.asking import FakeSearcher
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -43,17 +39,6 @@ def last(app: RoamApp) -> str:
     """Return what the last exchange shows, without margins."""
     content = app.screen.query(ExchangeView).last().render()
     return "\n".join(line.strip() for line in content.plain.splitlines())
-
-
-async def test_the_demo_answers_its_question_and_another_model_all_others() -> None:
-    library = open_library([str(get_resource_dir("examples") / "handbook.md")])
-    demo, another = RecordedModel(seconds_per_word=0), ScriptedModel()
-    options = TuiOptions(make_model=lambda: another)
-    async with running(RoamApp(context_of(Agent(Conversation(library), demo), options=options)), SIZE) as (app, pilot):
-        await ask(pilot, demo.question)
-        citations = app.main_screen.conversation.state.exchanges[-1].citations
-        assert {citation.is_verified for citation in citations} == {True, False}
-        assert app.main_screen.agent.model is another
 
 
 async def test_what_the_first_question_opened_is_closed_by_undo() -> None:

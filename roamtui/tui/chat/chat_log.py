@@ -1,4 +1,4 @@
-"""`ChatLog`: the newest part of the conversation, or what the document is before the first question."""
+"""`ChatLog`: the newest part of the conversation. Before the first question, it says what the document contains."""
 
 from __future__ import annotations
 

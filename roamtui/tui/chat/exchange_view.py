@@ -62,7 +62,6 @@ _GAP = Paragraph(words=(Words("⋯"),), start=0, end=0)
 """Stands between two passages of a section."""
 _CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
 """Matches a text that ends with a line that is not blank, so that what follows continues its block."""
-
 _QUESTION_LENGTH_MAX = 4_000
 """In characters. A question with a whole pasted page would push its answer out of view."""
 _WAITING = "Waiting for the answer"
@@ -93,7 +92,7 @@ class ExchangeView(ContentView):
         """Show a question that was asked, or the whole exchange if it has ended. Hints name `keys`."""
         super().__init__()
         self.exchange = exchange
-        """The exchange as far as it has come."""
+        """The exchange so far."""
         about = "" if exchange.within is None else f"\nin {sanitise_line(format_full_path(library, exchange.within))}"
         question = shorten(sanitise_text(exchange.question), _QUESTION_LENGTH_MAX)
         self._question = Content.assemble((question, "bold"), (about, "$accent"))
