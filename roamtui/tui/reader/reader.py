@@ -462,7 +462,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     @override
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        if self._blank_lines and self.view_size.height > self._height:  # Textual scrolls up to fill a view that grew
+        if self.view_size.height > self._height:  # Textual scrolls up to fill a view that grew
             self._jump_to(round(old_value))
         elif round(old_value) != round(new_value):
             self._set_hints(())
