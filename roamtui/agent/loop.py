@@ -44,7 +44,6 @@ from roamtui.conversation.events import (
     StepStarted,
     StopReason,
     ThinkingStreamed,
-    ToolFinished,
     ToolUse,
     Usage,
 )
@@ -391,8 +390,7 @@ class Agent:
             room = max(0, room - estimate_tokens(result.text))
             uses[index] = replace(use, result=result.text, excerpts=result.excerpts)
             run.step = replace(run.step, uses=tuple(uses))
-            ids, results = result.section_ids, result.results
-            self.conversation.publish(ToolFinished(tool=name, section_ids=ids, query=result.query, results=results))
+            self.conversation.apply_unsaved(result.make_event(name))
         if is_before_last_step:
             uses[-1] = replace(uses[-1], result=f"{uses[-1].result}\n{LAST_STEP_NOTE}")
         run.step = replace(run.step, uses=tuple(uses))

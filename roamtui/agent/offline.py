@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from roamtui.agent.retrieval_context import list_history_texts, make_search_event
 from roamtui.agent.tools import ToolContext, expand
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import AnswerStreamed, Step, StepRecorded, ToolCall, ToolFinished, ToolUse
+from roamtui.conversation.events import AnswerStreamed, Step, StepRecorded, ToolCall, ToolUse
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
@@ -136,9 +136,7 @@ async def read_offline(
             arguments = {"section_ids": [*opened]}
             context = ToolContext(conversation=conversation, searcher=searcher, room_tokens=_ROOM_TOKENS)
             response = await expand.TOOL.run(arguments, context)
-            conversation.publish(
-                ToolFinished(tool=expand.NAME, section_ids=response.section_ids, results=response.results)
-            )
+            conversation.publish(response.make_event(expand.NAME))
             call = ToolCall(id=f"offline_{steps}", name=expand.NAME, arguments=json.dumps(arguments))
             step = Step(text="", uses=(ToolUse(call=call, result=response.text),))
             await conversation.apply((StepRecorded(step=step),))

@@ -418,6 +418,8 @@ class ToolFinished(Struct, frozen=True, kw_only=True):
     query: str | None = None
     results: tuple[tuple[str, str], ...] = ()
     """The items that were requested, each with its outcome."""
+    notice: str = ""
+    """What the chat says of the call, unless another event says it."""
 
 
 class ReminderSent(Struct, frozen=True, kw_only=True):

@@ -22,6 +22,7 @@ from roamtui.conversation.events import (
     SectionsExpanded,
     SectionsSearched,
     StopReason,
+    ToolFinished,
     WarningRaised,
 )
 from roamtui.conversation.state import Exchange
@@ -123,6 +124,8 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             if kept:
                 slot = NoticeSlot.ACTIVITY if event.origin is Origin.AGENT else NoticeSlot.CHAT
                 yield _make_section_notice(slot, "Not closed: {}", [section_id for section_id, _ in kept], library)
+        case ToolFinished(notice=text) if text:
+            yield Notice(NoticeSlot.ACTIVITY, text, symbol="·")
         case ReminderSent():
             yield Notice(NoticeSlot.ACTIVITY, "Asked the model for quotes", symbol="❝")
         case RetryScheduled(reason=reason, wait_seconds=wait):

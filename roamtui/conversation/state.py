@@ -44,6 +44,7 @@ from roamtui.conversation.events import (
     Step,
     StepRecorded,
     StopReason,
+    ToolFinished,
     TranscriptRebuilt,
     TransientEvent,
     Usage,
@@ -305,6 +306,8 @@ def apply(state: ConversationState, *events: ConversationEvent) -> ConversationS
             state = replace(state, previous_ids=before.staying_ids)
         kept: ConversationEvent
         match event:
+            case ToolFinished(notice=""):
+                continue
             case SectionsExpanded(origin=Origin.AGENT):
                 kept = replace(event, sections=(), unfolded_ids=())
             case (
@@ -314,6 +317,7 @@ def apply(state: ConversationState, *events: ConversationEvent) -> ConversationS
                 | AnswerStreamed()
                 | ReminderSent()
                 | RetryScheduled()
+                | ToolFinished()
             ):
                 kept = event
             case _:

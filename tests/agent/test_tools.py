@@ -11,16 +11,17 @@ from hypothesis import strategies as st
 
 from roamtui.agent.loop import Agent, make_tools
 from roamtui.agent.prompt import SYSTEM
-from roamtui.agent.tools import ToolContext, parse_section_ids, parse_tool_arguments
+from roamtui.agent.tools import parse_section_ids, parse_tool_arguments
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished
+from roamtui.conversation.notices import make_notices
 from roamtui.document.text import estimate_tokens
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit
 from tests.agent.asking import MANUAL, FakeSearcher, ask, ids, make_agent, model_of, results
 from tests.conversation.conversations import make_library
-from tests.fakes.scripted_model import ScriptedReply
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder
 
 
@@ -133,10 +134,11 @@ async def test_documents_are_listed_page_by_page_with_opening_words(tmp_path: Pa
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     library = open_library((str(tmp_path / "animals"),))
-    context = ToolContext(conversation=Conversation(library), searcher=None, room_tokens=20_000)
+    agent = Agent(Conversation(library), ScriptedModel())
 
     async def call(**arguments: object) -> str:
-        return (await make_tools(library, has_search=True)["list_documents"].run(arguments, context)).text
+        await _call(agent, "list_documents", arguments)
+        return results(agent)[-1]
 
     by_title = {library.node(node_id).title: get_canonical_id(library, node_id) for node_id in library.root.ids}
     herons, owls, fish = (by_title[name] for name in ("herons.md", "owls.md", "fish.md"))
@@ -149,6 +151,9 @@ async def test_documents_are_listed_page_by_page_with_opening_words(tmp_path: Pa
     assert page.split("\n")[0] == "Documents 2 to 2 of 3:"
     assert page.endswith("(1 more: call list_documents with offset 2.)")
     assert await call(offset=9) == "There are 3 documents, none after 3."
+    shown = [event for exchange in agent.conversation.state.exchanges for event in exchange.events]
+    notices = [notice.text for event in shown for notice in make_notices(event, library)]
+    assert notices == ["Listed documents 1 to 3 of 3", "Listed documents 2 to 2 of 3"]
 
 
 def test_the_prompt_and_the_tools_have_at_most_900_tokens() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from msgspec import Struct
 
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import ToolFinished
 from roamtui.document.library import Library
 from roamtui.document.text import Span
 from roamtui.models.base import ToolSpec
@@ -48,6 +49,14 @@ class ToolResponse(Struct, frozen=True, kw_only=True):
     """What became of each section, as in `ToolFinished`."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the result, except for the text of opened sections."""
+    notice: str = ""
+    """What the chat says of the call, unless another event says it."""
+
+    def make_event(self, tool: str) -> ToolFinished:
+        """Tell front ends that a call of `tool` has this result."""
+        return ToolFinished(
+            tool=tool, section_ids=self.section_ids, query=self.query, results=self.results, notice=self.notice
+        )
 
 
 class Tool(Struct, frozen=True, kw_only=True):

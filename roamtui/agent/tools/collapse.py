@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from roamtui.agent.prompt import COLLAPSE_DESCRIPTION
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.events import Origin, SectionsClosed
 from roamtui.conversation.update import CloseSections
@@ -34,7 +33,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
 TOOL = Tool(
     spec=ToolSpec(
         name=NAME,
-        description=COLLAPSE_DESCRIPTION,
+        description="Close sections that are of no further use when room gets short. They close after this question.",
         parameters={
             "type": "object",
             "properties": {"section_ids": {"type": "array", "items": {"type": "string"}, "minItems": 1}},

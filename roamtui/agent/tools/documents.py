@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from roamtui.agent.prompt import DOCUMENTS_DESCRIPTION
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.document import NodeKind
 from roamtui.models.base import ToolSpec
@@ -55,13 +54,14 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     if end < len(file_ids):
         lines.append(f"({len(file_ids) - end} more: call {NAME} with offset {end}.)")
     results = tuple((file_id, "listed") for file_id in shown)
-    return ToolResponse(text="\n".join(lines), results=results)
+    notice = f"Listed documents {start + 1} to {end} of {len(file_ids)}"
+    return ToolResponse(text="\n".join(lines), results=results, notice=notice)
 
 
 TOOL = Tool(
     spec=ToolSpec(
         name=NAME,
-        description=DOCUMENTS_DESCRIPTION,
+        description="List the documents with ids, titles, sizes and first words.",
         parameters={
             "type": "object",
             "properties": {

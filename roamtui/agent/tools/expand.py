@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from roamtui.agent.prompt import EXPAND_DESCRIPTION
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.events import Origin, SectionsExpanded
 from roamtui.conversation.update import ExpandSections
+from roamtui.document.text import format_tokens
 from roamtui.models.base import ToolSpec
+from roamtui.outline.labels import WHOLE_TOKENS_MAX
 
 IDS_MAX = 20
 NAME = "expand_sections"
+_DESCRIPTION = (
+    f"Open sections by id and read them: up to {format_tokens(WHOLE_TOKENS_MAX)} tokens come whole with all below, a "
+    "larger one as its own text and a list of what is below. `id:2` is page 2 of a long text, `id:c2` a range of what "
+    "is below. Open several at once."
+)
 _NO_IDS = (
     f"expand_sections needs section_ids: a list of 1 to {IDS_MAX} ids from the outline, "
     'such as ["a8a96034", "b9e8ef5c"].'
@@ -40,7 +46,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
 TOOL = Tool(
     spec=ToolSpec(
         name=NAME,
-        description=EXPAND_DESCRIPTION,
+        description=_DESCRIPTION,
         parameters={
             "type": "object",
             "properties": {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from roamtui.agent.prompt import SEARCH_DESCRIPTION
 from roamtui.agent.retrieval_context import format_hits, list_history_texts, make_search_event, trim_weak_hits
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.library import Library
@@ -17,6 +16,10 @@ from roamtui.outline.structure import find_unread_pages
 NAME = "search_sections"
 LIMIT_DEFAULT = 5
 LIMIT_MAX = 20
+_DESCRIPTION = (
+    "Find sections by words, best first, with excerpts. Words in double quotation marks are found only as a phrase; "
+    "`within` limits the search to a chapter or file."
+)
 _QUERY_LENGTH_MAX = 1_000
 _PROPERTIES = {
     "query": {"type": "string"},
@@ -65,7 +68,7 @@ def _format_no_hits(library: Library, query: str) -> str:
 TOOL = Tool(
     spec=ToolSpec(
         name=NAME,
-        description=SEARCH_DESCRIPTION,
+        description=_DESCRIPTION,
         parameters={"type": "object", "properties": _PROPERTIES, "required": ["query"]},
     ),
     run=_run,
