@@ -9,6 +9,7 @@ from itertools import islice
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from roamtui.agent.prompt import CITE_REMINDER
 from roamtui.conversation.events import (
     Citation,
     QuestionAnswered,
@@ -123,12 +124,6 @@ def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit,
     return tuple(islice(unopened, _NEAREST_MAX))
 
 
-_CITE_REMINDER = (
-    "No quote was found in your answer. Answer again, and copy the words of the text that carry each claim, with the "
-    'id of their section in the same sentence, such as: Late returns cost "2 euros a day" [a8a96034].'
-)
-
-
 def choose_reminder(state: ConversationState, reply: str, reason: str) -> str:
     """Return a reminder for the model after a reply without calls, or empty if the reply is acceptable.
 
@@ -138,7 +133,7 @@ def choose_reminder(state: ConversationState, reply: str, reason: str) -> str:
         return ""
     has_read = state.collect_delivered() or state.collect_excerpts()
     is_acceptable = not has_read or is_not_found(reply.strip()) or QuoteChecker(state).cite(reply)
-    return "" if reply.strip() and is_acceptable else _CITE_REMINDER
+    return "" if reply.strip() and is_acceptable else CITE_REMINDER
 
 
 def replies_with_passages(exchange: Exchange) -> bool:
