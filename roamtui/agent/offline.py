@@ -145,7 +145,8 @@ async def read_offline(
     answer = _write_passages(question, passages, conversation.state.library)
     if not is_answer:
         looked = ", ".join(f"“{term}”" for term in extract_query_terms(question)[:6]) or "nothing: it has no words"
-        lead = f"Not found: no passage has enough words of the question. Looked for {looked}."
+        reason = f"no passage has enough words of the question. Looked for {looked}."
+        lead = f"Not found: {reason if len(conversation.state.library) else 'the document is empty.'}"
         answer = f"{lead}\n\n{answer}".strip()
     conversation.publish(AnswerStreamed(text=answer))
     return answer, steps

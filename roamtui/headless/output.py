@@ -84,7 +84,7 @@ class ProgressLine:
         line = sanitise_line(text)
         if line != self._shown and sys.stderr.isatty() and not self.is_muted:
             width = shutil.get_terminal_size().columns - 1
-            _write_quietly(f"\r{line[:width].ljust(min(len(self._shown), width))}")
+            _write_quietly(f"\r{line[:width].ljust(min(len(self._shown), width))}\r")
             self._shown = line
 
     def end(self) -> None:
@@ -101,7 +101,7 @@ def report_conversion(name: str) -> Iterator[Callable[[int, int], None]]:
     try:
         yield lambda done, count: progress.show(f"{title} {done:,} of {count:,}" if count else title)
     finally:
-        progress.end()
+        progress.show("")
 
 
 def open_closed_streams() -> None:

@@ -166,6 +166,7 @@ async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
     answer = await make_talk().ask("Who composed the national anthem of Norway?")
     assert answer.stopped is StopReason.NOT_FOUND
     assert answer.citations == ()
+    assert (await make_talk("").ask("Who?")).answer == "Not found: the document is empty."
 
 
 _LONG = "The parties keep their papers in order and speak with each other once a month. " * 60

@@ -231,6 +231,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self.current is not None and self.current.unopened:
             opening = tuple(hit.section_id for hit in self.current.unopened)
             self.post_message(self.RetryRequested(self.current.exchange.number, opening))
+        else:
+            self.post_message(StatusMessage("No likely sections to open"))
 
     def action_edit(self) -> None:
         if self.current is not None:

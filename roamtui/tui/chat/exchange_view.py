@@ -404,7 +404,7 @@ class Passages:
         return lines
 
     def _draw_lead(self) -> Content:
-        ask = Content.styled("in this pane, ", "$muted") + format_key_hint(self._ask_key, "asks one")
+        ask = Content.styled("in the conversation, ", "$muted") + format_key_hint(self._ask_key, "asks one")
         if not self._missing:
             count = format_count(len(self._cards), "passage")
             return Content.assemble((count, "bold $muted"), (" · no model has read them · ", "$muted"), ask)

@@ -193,8 +193,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             event.prevent_default()
         is_complete = len(typed) == len(str(len(hints)))
         self._set_hints(hints if is_digit and not is_complete else (), typed)
-        if is_digit and is_complete and 0 < int(typed) <= len(hints):
-            self.follow(hints[int(typed) - 1].link)
+        if is_digit and is_complete:
+            if 0 < int(typed) <= len(hints):
+                self.follow(hints[int(typed) - 1].link)
+            else:
+                self.post_message(StatusMessage(f"No link {int(typed)} in view"))
 
     def follow(self, link: Link) -> None:
         """Go where a link leads. A preview stays where it is."""

@@ -257,7 +257,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         section_id, span = self.panes.selection
         if section_id is not None and await add_note(self.app, self.conversation, section_id, span):
             self.clear_selection()
-            self.post_message(StatusMessage("Note saved · /notes lists all notes"))
+            self.post_message(StatusMessage("Note saved · /notes in the question box lists all"))
 
     @work(group="noting", exit_on_error=False)
     async def action_notes(self) -> None:

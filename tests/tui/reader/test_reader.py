@@ -16,7 +16,7 @@ from typing_extensions import override
 from roamtui.document.library import Library
 from roamtui.document.text import Span
 from roamtui.markdown.blocks import Link
-from roamtui.tui.messages import ReadingPositionChanged
+from roamtui.tui.messages import ReadingPositionChanged, StatusMessage
 from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.reader.reader import Reader
 from tests.outline.documents import find_id, make_library
@@ -73,6 +73,7 @@ class ReaderApp(App[None]):
         yield self.reader
 
     @on(ReadingPositionChanged)
+    @on(StatusMessage)
     def note_message(self, message: Message) -> None:
         self.heard.append(message)
 
@@ -174,7 +175,7 @@ At once.
 
 
 async def test_details_are_read_unfolded_and_links_are_followed_by_number_and_click() -> None:
-    async with _run(make_library(_HTML), "Page", size=(54, 30)) as (_, reader, pilot):
+    async with _run(make_library(_HTML), "Page", size=(54, 30)) as (app, reader, pilot):
         assert _lines(reader)[3:6] == ["▾ Why is it so?", "", "Because of the moon and its tides."]
         hrefs = [shown.link.href for shown in reader.lines.list_links(range(99))]
         assert hrefs == ["why.md", "moon.md", "alert.md", "tide.png"]
@@ -185,6 +186,9 @@ async def test_details_are_read_unfolded_and_links_are_followed_by_number_and_cl
         await pilot.click(reader, offset=(10, 3))
         await pilot.pause()
         assert reader.followed == ("moon.md", "why.md")
+        await pilot.press("o", "9")
+        await pilot.pause()
+        assert [one.words for one in app.heard if isinstance(one, StatusMessage)][-1] == "No link 9 in view"
 
 
 async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_to_take() -> None:
