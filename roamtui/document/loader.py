@@ -55,7 +55,7 @@ class LoadingOptions(Struct, frozen=True, kw_only=True):
             raise UsageError(f"--allow-origin or web.allow: {error}") from None
 
 
-def make_error_document(key: str, problem: str, *, is_page: bool = True) -> Document:
+def make_error_document(key: str, problem: str, *, is_page: bool) -> Document:
     """Make the empty document of a page or file that could not be read."""
     return Document(
         key=key, title="", text="", columns=build_columns((), 0), url=key if is_page else None, problem=problem
@@ -65,7 +65,7 @@ def make_error_document(key: str, problem: str, *, is_page: bool = True) -> Docu
 def make_refusal(url: str, origin: str) -> Document:
     """Make the document that says that a page's origin is not approved, and how to approve it."""
     hint = f"nobody approved: nothing was fetched. Allow it with --allow-origin {origin}."
-    return replace(make_error_document(url, f"{url} is on {origin}, which {hint}"), refused_origin=origin)
+    return replace(make_error_document(url, f"{url} is on {origin}, which {hint}", is_page=True), refused_origin=origin)
 
 
 _DEFAULTS = LoadingOptions()
@@ -131,7 +131,9 @@ class Loader:
 
         def load_page(url: str) -> Document:
             if url == library.root.url:
-                return make_error_document(url, f"{url} is what you have open: this link leads to itself.")
+                return make_error_document(
+                    url, f"{url} is what you have open: this link leads to itself.", is_page=True
+                )
             if url in library.documents_by_key and not library.documents_by_key[url].problem:
                 return library.documents_by_key[url]
             try:
@@ -139,7 +141,7 @@ class Loader:
             except OriginNotApprovedError as error:
                 document = make_refusal(url, error.origin)
             except SourceError as error:
-                document = make_error_document(url, str(error))
+                document = make_error_document(url, str(error), is_page=True)
             document.precompute()
             return document
 

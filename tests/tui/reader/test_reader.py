@@ -183,6 +183,7 @@ async def test_details_are_read_unfolded_and_links_are_followed_by_number_and_cl
         await pilot.pause()
         assert _lines(reader)[3].startswith("▾ Why is 1t")
         await pilot.press("2")
+        assert _lines(reader)[5] == "Because of the moon and its tides.", "the numbers are gone"
         await pilot.click(reader, offset=(10, 3))
         await pilot.pause()
         assert reader.followed == ("moon.md", "why.md")
