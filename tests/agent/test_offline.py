@@ -124,7 +124,7 @@ async def test_a_follow_up_leans_on_the_question_before() -> None:
     ("question", "passage"),
     [
         ("What is the fee for a car?", "A car costs 30 crowns each way. A trailer costs 12 crowns more."),
-        ("For how many days is a lost thing kept?", "Lost things are kept for forty days in the harbour office."),
+        ("What if I lose something that they keep?", "Lost things are kept for forty days in the harbour office."),
         ("How much does a bicicle cost?", "A bicycle costs 2 crowns. It stands on the lower deck."),
     ],
     ids=["synonyms", "forms", "a mistyped word"],
