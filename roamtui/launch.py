@@ -75,6 +75,8 @@ class Launch(Struct, frozen=True, kw_only=True):
         Raises:
             RoamtuiError: An argument cannot be used. The screen has not changed yet.
         """
+        if self.conversation_id is not None and not self.sources:
+            return self._find_sources().run()
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain()
         if not self.has_screen:
@@ -85,11 +87,18 @@ class Launch(Struct, frozen=True, kw_only=True):
         elif self.sources:
             first = self.open(self.sources, self.conversation_id, self.model)
             self._reattach_terminal()
-        elif self.conversation_id is not None:
-            raise UsageError("name the SOURCE of the conversation. Without it, the start screen lists conversations.")
         from roamtui.tui.app import RoamApp
 
         return run_until_exit(RoamApp(first or table, self.make_options()))
+
+    def _find_sources(self) -> Launch:
+        """Return how to resume the conversation with its own sources. The latest is one that lists show."""
+        known = [summary for summary in _list_saved() if not summary.source.startswith("-")]  # cannot be read again
+        wanted = self.conversation_id or next((one.id for one in known if one.is_answered and not one.is_one_shot), "")
+        saved = next((one for one in known if one.id == wanted), None)
+        if saved is None:
+            raise UsageError("there is no such conversation. `roamtui conversations` lists them.")
+        return replace(self, sources=split_sources(saved.source), conversation_id=saved.id)
 
     @property
     def should_run_plain(self) -> bool:

@@ -14,6 +14,7 @@ from typing_extensions import override
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.errors import SourceError
+from roamtui.headless.output import report_conversion
 from roamtui.launch import Launch
 from roamtui.models.registry import LOCAL_SERVERS, LocalServer, discover_local_models
 from roamtui.paths import config_path
@@ -138,3 +139,12 @@ def test_lines_take_the_place_of_the_screen_where_a_terminal_is_dumb(
 def test_an_address_without_a_scheme_is_named_with_it() -> None:
     with pytest.raises(SourceError, match=r"no file docs\.example\.com.* write https://docs\.example\.com"):
         Bootstrap().open(["docs.example.com"])
+
+
+def test_the_progress_of_a_conversion_leaves_no_line_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Stream(is_terminal=True)
+    monkeypatch.setattr(sys, "stderr", written)
+    with report_conversion("a.pdf") as report:
+        report(352, 352)
+    *_, shown, _, cleared, end = written.getvalue().split("\r")
+    assert (shown, cleared.strip(), end) == ("Converting a.pdf… 352 of 352", "", "")

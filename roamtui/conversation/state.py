@@ -175,8 +175,6 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     """Those of them that the last answer unfolded."""
     reading_id: str | None = None
     """Id of the section that the person is reading, or None."""
-    previous_ids: tuple[str, ...] | None = None
-    """Ids of the sections that were open before the last change of them, or None if it cannot be undone."""
     is_asking: bool = False
     """Whether the last question has no answer yet."""
     needs_rebuild: bool = True
@@ -299,11 +297,8 @@ def fold_events(
 def apply(state: ConversationState, *events: ConversationEvent) -> ConversationState:
     """Apply events in order. If a person should see an event later, the last exchange keeps it too."""
     for event in events:
-        before = state
         if not isinstance(event, TransientEvent):
             state = _apply(state, event)
-        if isinstance(event, SectionsExpanded | SectionsClosed) and {*before.staying_ids} != {*state.staying_ids}:
-            state = replace(state, previous_ids=before.staying_ids)
         kept: ConversationEvent
         match event:
             case ToolFinished(notice=""):
@@ -364,7 +359,6 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
                 reading_id=None if state.reading_id in gone_ids else state.reading_id,
                 reloaded_at=len(exchanges),
                 needs_rebuild=True,
-                previous_ids=None,
             )
         case QuestionAsked():
             exchange = Exchange(
@@ -425,7 +419,6 @@ def _rewind(state: ConversationState, kept_count: int) -> ConversationState:
         exchanges=state.exchanges[:kept_count],
         open_sections={section.section_id: section for section in sections},
         reloaded_at=min(state.reloaded_at, kept_count),
-        previous_ids=None,
         is_asking=False,
         needs_rebuild=state.needs_rebuild or was_rebuilt,
     )

@@ -39,7 +39,7 @@ from roamtui.markdown.blocks import (
 )
 from roamtui.paths import display_path
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.verdicts import AnswerProof, describe_source, strip_links
+from roamtui.quotes.verdicts import AnswerProof, describe_source, simplify_quote
 
 
 def render_html(state: ConversationState, source: str, library: Library) -> str:
@@ -126,7 +126,7 @@ class _ReplayPage:
         path = escape(" › ".join(map(sanitise_line, citation.path)) or citation.section_id)
         has_sign = state.sign and not replies_with_passages(exchange)
         sign = f'<b class="{state.value}">{state.sign}</b> ' if has_sign else ""
-        words = f"<q>{escape(strip_links(citation.quote))}</q>" if citation.quote else ""
+        words = f"<q>{escape(sanitise_text(simplify_quote(citation.quote)))}</q>" if citation.quote else ""
         return f'{sign}{path} {words} <small class="{state.value}">{escape(place)}</small>'
 
     def render_outline(self) -> str:

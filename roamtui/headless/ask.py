@@ -32,7 +32,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import make_notices
 from roamtui.conversation.state import AskOptions
-from roamtui.errors import EXIT_CANCELLED
+from roamtui.errors import EXIT_CANCELLED, SourceError
 from roamtui.export.json import to_json_citation, to_json_passage
 from roamtui.headless.answer_lines import write_answer
 from roamtui.headless.output import warn, write_json, write_notice, write_text
@@ -62,7 +62,10 @@ async def run_ask(
 
     Raises:
         UnknownSectionError: There is no section `within`.
+        SourceError: The document has no text.
     """
+    if not any(document.text.strip() for document in agent.conversation.state.library.documents):
+        raise SourceError("The document has no text.")
     report = AskReport(agent, is_watched=is_watched, output_format=output_format)
     try:
         await agent.ask(question, AskOptions(within=within))

@@ -28,6 +28,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
 from roamtui.document.text import Bounds, Span
+from roamtui.markdown.inline import extract_words
 from roamtui.quotes.find import find_quote, normalise_markdown, widen_to_numbers
 from roamtui.quotes.read import MARK, read_answer
 from roamtui.quotes.verdicts import list_path_titles, make_citation, resolve_citation
@@ -281,7 +282,8 @@ def recheck(claim: Claim, library: Library) -> Finding:
 
 def format_word_diff(quote: str, text: str) -> str:
     """Format the differences of a text from a quote: ``for [-three-]{+four+} weeks``."""
-    before, after = quote.split(), text.split()
+    before = quote.split()
+    after = (extract_words(text) if quote == extract_words(quote) else text).split()
     parts: list[str] = []
     for kind, start, end, start_after, end_after in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         old, new = " ".join(before[start:end]), " ".join(after[start_after:end_after])

@@ -22,6 +22,7 @@ from roamtui.document.library import Library
 from roamtui.document.plain import escape_json, format_count, sanitise_line, strip_anchor
 from roamtui.document.text import Bounds, Span, merge_bounds
 from roamtui.markdown.blocks import Markdown
+from roamtui.markdown.inline import extract_words
 from roamtui.outline.expansion import strip_ids
 from roamtui.outline.labels import format_node_title
 from roamtui.quotes.find import divides_number, find_quote
@@ -31,6 +32,8 @@ _UNMARKED_WORDS_MIN = 3
 """Minimum number of words in a quote without an id. Fewer words occur in many sections by chance."""
 _LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
 """A Markdown link. In a quote, only its text is shown, as in the answer."""
+_LINES = re.compile(r"[\r\n|]")
+"""Matches in a quote of several lines, or of a row of a table."""
 _FROM_WORST_TO_BEST = (
     QuoteState.NOT_FOUND,
     QuoteState.ELSEWHERE,
@@ -306,6 +309,13 @@ def format_source_line(citation: Citation, number: int, label: str = "") -> str:
     return f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({label or citation.state.label}){quote}"
 
 
+def simplify_quote(quote: str) -> str:
+    """Return the words of a quote without the marks of tables and lists, or all of it if it could not be found then."""
+    words = extract_words(quote)
+    return words if find_quote(words, quote) is not None else quote
+
+
 def format_quote(quote: str) -> str:
-    """Write a quote on one line, with the escapes of JSON, so that `read_claims` reads every character again."""
-    return escape_json(json.dumps(quote, ensure_ascii=False))
+    """Write a quote on one line, with the escapes of JSON, so that `read_claims` reads it again."""
+    words = simplify_quote(quote) if _LINES.search(quote) else quote
+    return escape_json(json.dumps(words, ensure_ascii=False))

@@ -107,13 +107,8 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.new_conversation", "ctrl+n", "New conversation", "Start a new conversation; this one is saved."),
     _action("global.conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
     _action("global.choose_model", "f2", "Model", "Choose the model that answers."),
-    _action(
-        "global.find",
-        "ctrl+f /",
-        "Find",
-        "Search titles, text and, if enabled, meaning. In the question box, / lists commands.",
-    ),
-    _action("global.notes", "", "Notes", "List your notes on this document."),
+    _action("global.find", "ctrl+f /", "Find", "Search the document; in the question box, / lists the commands."),
+    _action("global.notes", "f6", "Notes", "List your notes on this document."),
     _action("global.table", "ctrl+l", "Table", "Ask questions about each document, as a table.", "app.open_table"),
     _action("global.open_document", "ctrl+o", "Open", "Open another document.", "app.open_document"),
     _action("global.add_source", "", "Add source", "Add a file, folder or site to this conversation."),
@@ -150,13 +145,7 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action("tree.fold", "space", "fold", "Fold or unfold the section."),
     _hinted_action("tree.read", "enter", "read", "Show the section in the reader; the cursor stays in the outline."),
     _action("tree.unfold_all", "", "unfold all", "Unfold everything below the section.", "screen.apply('unfold_all')"),
-    _action(
-        "tree.undo",
-        "u",
-        "undo",
-        "Undo the last open or close, also the model's. Again: redo it.",
-        "screen.apply('undo')",
-    ),
+    _action("tree.undo", "u", "undo", "Undo the last open or close, step by step, also the model's.", "screen.undo"),
     _hinted_action(
         "section.open", "a", "open", "Give the model its text with your next question.", "screen.apply('open')"
     ),

@@ -44,7 +44,6 @@ class OfferGroup(StrEnum):
     CONVERSATION = "Recent conversations"
     EXAMPLE = "Examples"
     FILE = "Files in this folder"
-    COMMAND = "To type in a shell"
     SITE = "Sites with an llms.txt"
 
 

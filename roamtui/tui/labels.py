@@ -1,11 +1,10 @@
-"""Words for the screen: the path of a node, the size of a library, tokens and their cost, a failure."""
+"""Words for the screen: the path of a node, tokens and their cost, a failure."""
 
 from __future__ import annotations
 
 from roamtui.conversation.events import Usage
-from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count, sanitise_line
+from roamtui.document.plain import sanitise_line
 from roamtui.document.text import format_tokens
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import format_node_title
@@ -28,13 +27,6 @@ def format_ancestors(library: Library, section_id: str | None) -> str:
     return STEP.join(format_node_title(library.node(one)) for one in ancestors if one != library.title_id)
 
 
-def format_library_size(library: Library) -> str:
-    """Return how many files or sections a library has, or that it is empty."""
-    kinds = library.root.columns.kinds
-    files = sum(kind is NodeKind.FILE for kind in kinds) if library.root.columns.has_files else 0
-    return format_count(files, "file") if files else format_count(len(library), "section") if len(library) else "empty"
-
-
 def format_error(error: BaseException | None) -> str:
     """Return a failure in one sentence. The message of a `RoamtuiError` is a sentence already."""
     if isinstance(error, RoamtuiError):
@@ -48,12 +40,11 @@ def adapt_flags(words: str) -> str:
     return words.replace("--api-base", "its URL (f2)").replace("with --model", "by f2").replace("--model", "f2")
 
 
-def describe_usage(usage: Usage, document_tokens: int = 0, *, is_short: bool = False) -> str:
+def describe_usage(usage: Usage, *, is_short: bool = False) -> str:
     """Describe the tokens that the model read, new and from its provider's cache, and their cost.
 
     Args:
         usage: The usage of a question or a conversation.
-        document_tokens: The tokens of the whole source, for comparison, or 0 to leave them out.
         is_short: Whether to give only the new tokens and the cost.
     """
     sign = "" if usage.source == "provider" else "~"  # an estimate
@@ -61,8 +52,6 @@ def describe_usage(usage: Usage, document_tokens: int = 0, *, is_short: bool = F
     words = [f"{new} tokens" if is_short else f"{new} new"]
     if usage.cached_tokens and not is_short:
         words.append(f"{format_tokens(usage.cached_tokens)} cached")
-    if document_tokens:
-        words.append(f"{format_tokens(document_tokens)} in document")
     if usage.cost_usd:
         words.append(f"${max(0.0001, usage.cost_usd):.{4 if usage.cost_usd < 0.1 else 2}f}")
     return " · ".join(words)

@@ -100,14 +100,6 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
         case "unfold_all":
             parent_ids = (section_id, *filter(state.library.children, state.library.walk(section_id)))
             command = make_unfold_command(state, *dict.fromkeys(parent_ids))
-        case "undo":
-            now = state.staying_ids
-            before = now if state.previous_ids is None else state.previous_ids
-            closed = tuple(one for one in before if one not in now and one in state.library)
-            opened = tuple(one for one in now if one not in before)
-            if opened:
-                return CloseSections(section_ids=opened, origin=Origin.PERSON)
-            command = ExpandSections(section_ids=closed, origin=Origin.PERSON) if closed else "Nothing to undo"
         case _:
             raise ValueError(name)
     return command

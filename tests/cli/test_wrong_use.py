@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shlex
 import subprocess
 import sys
@@ -119,6 +120,28 @@ def test_a_broken_configuration_names_the_place(run: RunCommand, garden: Path, t
     assert word in result.err
     assert result.err.startswith(f"roamtui: {config_path()}")
     assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["", " \n\n"])
+def test_a_document_without_text_cannot_be_asked(run: RunCommand, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "empty.md"
+    path.write_text(text, "utf-8")
+    result = run("ask", path, "What?", "--json")
+    assert (result.code, result.out, result.err) == (1, "", "roamtui: The document has no text.\n")
+
+
+def test_without_a_source_the_last_conversation_continues_with_its_own(
+    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation = run("ask", garden, "How long is a plot?", "--json").json["conversation"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("What does a late spade cost?\n"))
+    run(garden, "--plain")
+    for flags, question in ((["--continue"], "What does a late"), (["--conversation", conversation], "How long is a")):
+        monkeypatch.setattr("sys.stdin", io.StringIO(""))
+        assert f"Resuming after question 1: {question}" in run(*flags, "--plain").out
+    result = run("--conversation", "feedbeef")
+    assert (result.code, result.out) == (2, "")
+    assert "no such conversation. `roamtui conversations`" in result.err
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:

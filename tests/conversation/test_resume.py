@@ -74,7 +74,6 @@ def test_open_sections_are_found_by_id_in_a_changed_document() -> None:
     assert _list_reported(events) == []
     assert tuple(resumed.open_sections) == tuple(state.open_sections)
     assert resumed.needs_rebuild
-    assert resumed.previous_ids is None
     assert resumed.unfolded == state.unfolded
     asked = begin(resumed)
     assert "ALPHA-3" in read_all(asked)

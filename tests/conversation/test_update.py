@@ -14,7 +14,6 @@ from roamtui.conversation.update import CloseSections, ExpandSections, FoldNodes
 from tests.conversation.conversations import (
     ask,
     begin,
-    do,
     expand_by_agent,
     find,
     finish,
@@ -105,12 +104,3 @@ def test_folding_does_not_affect_open_sections() -> None:
     assert events == (NodesFolded(section_ids=(parent,), is_folded=False),)
     assert (unfolded.unfolded, unfolded.open_sections) == (state.unfolded, state.open_sections)
     assert update(unfolded, unfolding) == ()
-
-
-def test_the_sections_before_the_last_change_are_known_so_that_it_can_be_undone() -> None:
-    state = ask(make_state(), "Alpha", "Long")
-    alpha, long = tuple(state.open_sections)
-    closed = do(state, CloseSections(section_ids=(long,), origin=Origin.AGENT))
-    assert closed.previous_ids == (alpha, long)
-    assert pin(closed, "Alpha").previous_ids == (alpha, long)
-    assert pin(closed, "Beta").previous_ids == (alpha,)

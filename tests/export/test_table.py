@@ -75,11 +75,11 @@ def test_one_document_is_written_as_answers_that_can_be_rechecked(tmp_path: Path
     text = render_markdown_table(make_table(tmp_path, "60 days", quote=quote), tmp_path / "t.md")
     assert text == (
         "# 1 document, 2 questions\n\n## 0.md\n\n"
-        '- ✓ **Notice**: 60 days — "- The period is 60 days.\\n- It begins on the first." '
+        '- ✓ **Notice**: 60 days — "The period is 60 days. It begins on the first." '
         "([Notice \\> line 3](0.md))\n"
     )
     (claim,) = read_claims(text, "faq.md")
-    assert claim.quote == quote
+    assert claim.quote == "The period is 60 days. It begins on the first."
 
 
 def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path: Path) -> None:

@@ -41,13 +41,21 @@ def last(app: RoamApp) -> str:
     return "\n".join(line.strip() for line in content.plain.splitlines())
 
 
-async def test_what_the_first_question_opened_is_closed_by_undo() -> None:
+async def test_undo_goes_back_step_by_step_to_what_was_open_before_the_first_question() -> None:
     async with running(make_app(), SIZE) as (app, pilot):
-        conversation = app.main_screen.conversation
-        model_of(app).add_replies(expand(find_id(app, "Ovens")), ScriptedReply(text="Not found: no."))
+        conversation, ovens, steam = app.main_screen.conversation, find_id(app, "Ovens"), find_id(app, "Steam")
+        model_of(app).add_replies(expand(ovens), ScriptedReply(text="Not found: no."))
         await ask(pilot, QUESTION)
-        assert conversation.state.open_sections
-        await press_until(pilot, lambda: not conversation.state.open_sections, "escape", "u")
+        await go_to(pilot, steam)
+        await press_until(pilot, lambda: steam in conversation.state.open_sections, "escape", "a")
+        await press_until(pilot, lambda: steam not in conversation.state.open_sections, "x")
+        await press_until(pilot, "Undone: Opened “Steam”", "u")
+        assert [*conversation.state.open_sections] == [ovens, steam]
+        await press_until(pilot, "Undone: Closed “Steam”", "u")
+        assert [*conversation.state.open_sections] == [ovens]
+        await press_until(pilot, "Undone: Closed “Ovens”", "u")
+        assert not conversation.state.open_sections
+        await press_until(pilot, "Nothing to undo", "u")
 
 
 async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_stays() -> None:
@@ -247,3 +255,4 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
         await press_until(pilot, lambda: len(model.requests) == 4 and not app.main_screen.is_asking, "o")
         assert agent.conversation.state.open_sections.get(steam) is not None
         assert len(agent.conversation.state.exchanges) == 1
+        await press_until(pilot, "No likely sections to open", "o")

@@ -83,6 +83,7 @@ async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot
         await pilot.press("n")
         await pilot.pause()
         assert opened == []
+        await press_until(pilot, "No link 9 in view", "o", "9")
         await press_until(pilot, lambda: type(app.screen).__name__ == "ConfirmDialog", "o", "2")
         await pilot.press("y")
         await pilot.pause()

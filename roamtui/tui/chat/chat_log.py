@@ -44,7 +44,6 @@ from roamtui.tui.chat.content_view import (
     wrap,
 )
 from roamtui.tui.messages import StatusMessage, copy
-from roamtui.tui.tree.visible_lines import estimate_row_tokens
 
 if TYPE_CHECKING:
     from roamtui.conversation.conversation import Conversation
@@ -223,20 +222,23 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.anchor()
 
     def action_retry(self) -> None:
-        if self.current is not None:
-            self.post_message(self.RetryRequested(self.current.exchange.number))
+        self._ask_again()
 
     def action_open_and_ask(self) -> None:
         """Ask the last question again, after opening the likely search results that were not opened."""
         if self.current is not None and self.current.unopened:
-            opening = tuple(hit.section_id for hit in self.current.unopened)
-            self.post_message(self.RetryRequested(self.current.exchange.number, opening))
+            self._ask_again(*(hit.section_id for hit in self.current.unopened))
         else:
             self.post_message(StatusMessage("No likely sections to open"))
 
     def action_edit(self) -> None:
-        if self.current is not None:
-            self.post_message(self.RetryRequested(self.current.exchange.number, is_edited=True))
+        self._ask_again(is_edited=True)
+
+    def _ask_again(self, *open_first: str, is_edited: bool = False) -> None:
+        if self.current is None:
+            self.post_message(StatusMessage("No question yet"))
+        else:
+            self.post_message(self.RetryRequested(self.current.exchange.number, open_first, is_edited=is_edited))
 
     def action_toggle_steps(self) -> None:
         view = self._get_exchange()
@@ -277,6 +279,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self.current is not None and (answer := self.current.answer.strip()):
             sources = [*map(format_source_line, self.current.exchange.citations, count(1))]
             copy(self, "\n".join([answer, *(["", "Sources:", "", *sources] if sources else []), ""]), "the answer")
+        else:
+            self.post_message(StatusMessage("No answer yet"))
 
     @on(events.MouseScrollUp)
     @on(ScrollUp)
@@ -367,6 +371,7 @@ _NOUNS = {
     NodeKind.FILE: "document",
 }
 """What people call the nodes at the top of a library."""
+_CHARACTERS_PER_TOKEN = 4
 _TITLES_MAX = 100
 _CHAPTERS_LINES_MAX = 2
 """Maximum number of lines with the titles of chapters."""
@@ -394,8 +399,8 @@ class WelcomeView(ContentView):
         if root.page_starts:
             parts.append(format_count(len(root.page_starts), "page"))
         elif not library.unloaded_files:
-            tokens = sum(estimate_row_tokens(document, 0, len(document.columns)) for document in library.documents)
-            parts.append(f"~{format_tokens(tokens)} tokens")
+            length = sum(len(document.text) for document in library.documents)
+            parts.append(f"~{format_tokens(length // _CHARACTERS_PER_TOKEN)} tokens" if length else "empty")
         titled = [row for row in rows if columns.kinds[row] not in (NodeKind.PREAMBLE, NodeKind.TEXT)]
         titles = (strip_anchor(sanitise_line(columns.titles[row])) for row in titled[:_TITLES_MAX])
         self._contents, self._chapters = ", ".join(parts), " · ".join(titles)

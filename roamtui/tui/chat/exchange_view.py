@@ -34,6 +34,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_line, sanitise_text, shorten
 from roamtui.markdown.blocks import Block, Paragraph, Words
+from roamtui.markdown.inline import extract_words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.read import MARKED_ID
@@ -45,7 +46,7 @@ from roamtui.quotes.verdicts import (
     list_path_titles,
     make_proof,
     resolve_citation,
-    strip_links,
+    simplify_quote,
 )
 from roamtui.search.passages import find_question_words
 from roamtui.tui.actions import Keymap
@@ -324,14 +325,14 @@ def _format_source(citation: Citation, source: Source, answer: str) -> Content:
 
     If there are several documents, the name of its document comes first.
     """
-    style, quote = _SOURCE_STYLES.get(citation.state, "$muted"), strip_links(citation.quote or "")
+    style, quote = _SOURCE_STYLES.get(citation.state, "$muted"), sanitise_line(simplify_quote(citation.quote or ""))
     return Content.assemble(
         (f"{citation.state.sign} " if citation.state.sign else "", "$success" if citation.is_verified else style),
         (f"{source.document}{STEP}" if source.document else "", "$muted"),
         (source.title, "bold"),
         (" · " if source.place else "", "$muted"),
         (source.place, style),
-        (f" “{shorten(quote, _QUOTE_LENGTH)}”" if quote not in strip_links(answer) else "", "italic"),
+        (f" “{shorten(quote, _QUOTE_LENGTH)}”" if quote not in extract_words(answer) else "", "italic"),
     )
 
 
@@ -404,7 +405,8 @@ class Passages:
         return lines
 
     def _draw_lead(self) -> Content:
-        ask = Content.styled("in the conversation, ", "$muted") + format_key_hint(self._ask_key, "asks one")
+        ask = format_key_hint(self._ask_key, "asks one", "screen.run('section.ask')")
+        ask = Content.styled("in the conversation, ", "$muted") + ask
         if not self._missing:
             count = format_count(len(self._cards), "passage")
             return Content.assemble((count, "bold $muted"), (" · no model has read them · ", "$muted"), ask)

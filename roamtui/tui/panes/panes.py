@@ -29,7 +29,7 @@ from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.chat.question_area import QuestionArea
 from roamtui.tui.context import ImageMode, TuiOptions
-from roamtui.tui.labels import format_ancestors, format_library_size
+from roamtui.tui.labels import format_ancestors
 from roamtui.tui.messages import ReadingPositionChanged
 from roamtui.tui.status_line import format_key_hint
 from roamtui.tui.tree.outline_tree import OutlineTree
@@ -95,7 +95,7 @@ class TitledPane(Vertical):
 
 
 class TreePane(TitledPane):
-    """The outline. Its title line has the path above the node under the cursor, or else the size of the document."""
+    """The outline. Its title line has the path above the node under the cursor."""
 
     def __init__(self, state: ConversationState) -> None:
         self.outline = OutlineTree(state, id="tree")
@@ -106,12 +106,11 @@ class TreePane(TitledPane):
     @on(OutlineTree.CursorMoved)
     def show_note(self) -> None:
         """Show where the cursor is."""
-        library = self.outline.lines.library
-        self.title_line.note = format_ancestors(library, self.outline.cursor_id) or format_library_size(library)
+        self.title_line.note = format_ancestors(self.outline.lines.library, self.outline.cursor_id)
 
 
 class ReaderPane(TitledPane):
-    """The reader. Its title line has the path and page in view, the progress and the number of the match."""
+    """The reader. Its title line has the path and page in view, and the number of the match."""
 
     def __init__(self, conversation: Conversation, keys: Keymap, options: TuiOptions) -> None:
         hint = format_key_hint(keys.first_keys["tree.read"], "on a line of the outline to read it here")
@@ -146,8 +145,6 @@ class ReaderPane(TitledPane):
         parts = [reader.breadcrumb]
         if (page := reader.page_in_view) is not None:
             parts.append(f"p. {page}")
-        if (percent := reader.percent_above) is not None:
-            parts.append(f"{percent} %")
         self.title_line.note = " · ".join(filter(None, [*parts, reader.match_label]))
 
     def on_document_reader_opened(self) -> None:
@@ -328,18 +325,13 @@ class PaneSwitcher(Horizontal):
             case ConversationStarted():
                 self._questions.start_conversation()
                 self._reader.reader.show_last_read()
-                self._tree.show_note()
                 self.main = Scope.CHAT
                 self.focus_scope(Scope.INPUT)
-            case NodesLoaded(section_ids=ids):
-                self._tree.show_note()
-                if self._reader.section_id is not None:
-                    self._reader.reader.show_loaded(ids)
-            case DocumentReloaded():
-                self._tree.show_note()
-                if self._reader.section_id is not None:
-                    self._reader.reader.refresh_library(self._reader.reader.state.library)
-                    self._reader.show_note()
+            case NodesLoaded(section_ids=ids) if self._reader.section_id is not None:
+                self._reader.reader.show_loaded(ids)
+            case DocumentReloaded() if self._reader.section_id is not None:
+                self._reader.reader.refresh_library(self._reader.reader.state.library)
+                self._reader.show_note()
             case _:
                 pass
 

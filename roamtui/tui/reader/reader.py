@@ -193,11 +193,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             event.prevent_default()
         is_complete = len(typed) == len(str(len(hints)))
         self._set_hints(hints if is_digit and not is_complete else (), typed)
-        if is_digit and is_complete:
-            if 0 < int(typed) <= len(hints):
-                self.follow(hints[int(typed) - 1].link)
-            else:
-                self.post_message(StatusMessage(f"No link {int(typed)} in view"))
+        if is_digit and is_complete and 0 < int(typed) <= len(hints):
+            self.follow(hints[int(typed) - 1].link)
+        elif is_digit and is_complete:
+            self.post_message(StatusMessage(f"No link {int(typed)} in view"))
 
     def follow(self, link: Link) -> None:
         """Go where a link leads. A preview stays where it is."""
@@ -284,15 +283,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def page_in_view(self) -> int | None:
         """The page at the top of the view, or None if the document has no pages."""
         return self._document_view.document.page_at(self._offset_in_view)
-
-    @property
-    def percent_above(self) -> int | None:
-        """How much of the document is above the view, or None if the text is not from a document."""
-        if self._document_view.is_generated or not self.lines.chunks:
-            return None
-        if self.top_y + self.view_size.height >= len(self.lines):
-            return 100
-        return round(100 * self._offset_in_view / max(1, len(self._document_view.document.text)))
 
     def action_copy(self) -> None:
         if self.section_id is not None:

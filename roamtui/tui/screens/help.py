@@ -81,6 +81,8 @@ class HelpDialog(ListDialog[str, str | None]):
     def choose(self, item: str) -> None:
         if item in self._runnable_ids:
             self.dismiss(item)
+        else:
+            self.show_message("Only its key does this, with the focus in its place.")
 
     def action_close(self) -> None:
         self.dismiss(None)

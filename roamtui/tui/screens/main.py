@@ -12,9 +12,16 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.events import ConversationEvent, DocumentReloaded
-from roamtui.conversation.notices import Severity
+from roamtui.conversation.events import (
+    ConversationEvent,
+    ConversationStarted,
+    DocumentReloaded,
+    Origin,
+    QuestionsRewound,
+)
+from roamtui.conversation.notices import Severity, make_notices
 from roamtui.conversation.state import AskOptions
+from roamtui.conversation.update import CloseSections, ExpandSections
 from roamtui.models.base import OFFLINE
 from roamtui.models.recorded import RECORDED
 from roamtui.tui.actions import Keymap, Scope, make_bindings
@@ -67,6 +74,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.questions = QuestionArea(self.question_box, context.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
+        self._undoable: list[tuple[str, ...]] = []
+        """The sections that were open before each change of them."""
 
     @property
     def is_asking(self) -> bool:
@@ -163,6 +172,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Pass the state and the event to all parts."""
         state = self.conversation.state
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
+            before = self._shown_state.staying_ids
+            if isinstance(event, ConversationStarted | DocumentReloaded | QuestionsRewound):
+                self._undoable.clear()
+            elif {*before} != {*state.staying_ids}:
+                self._undoable.append(before)
             self._shown_state = self.status_line.state = state
             self.status_line.refresh()
             self.tree_pane.outline.show(state)
@@ -185,6 +199,23 @@ class MainScreen(Screen[None], inherit_bindings=False):
         section_id, _ = self.panes.selection
         if section_id is not None:
             self.post_message(CommandRequested(partial(make_section_command, command_name, section_id=section_id)))
+
+    @work(group="commands", exit_on_error=False)
+    async def action_undo(self) -> None:
+        """Undo the last change of the open sections that was not undone yet, and say what was done."""
+        while self._undoable:
+            state, before = self.conversation.state, self._undoable.pop()
+            opened = tuple(one for one in state.staying_ids if one not in before)
+            closed = tuple(one for one in before if one not in state.staying_ids and one in state.library)
+            if opened or closed:
+                command = CloseSections if opened else ExpandSections
+                remaining = [*self._undoable]
+                events = await self.conversation.execute(command(section_ids=opened or closed, origin=Origin.PERSON))
+                self._undoable = remaining  # without this change
+                notices = (notice.format() for event in events for notice in make_notices(event, state.library))
+                self.chat_log.post_message(StatusMessage(f"Undone: {'; '.join(notices)}"))  # after its own words
+                return
+        self.post_message(StatusMessage("Nothing to undo"))
 
     async def action_run(self, action_id: str | None) -> None:
         """Run an action, if one is given, as if its key were pressed in its scope."""
@@ -257,7 +288,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         section_id, span = self.panes.selection
         if section_id is not None and await add_note(self.app, self.conversation, section_id, span):
             self.clear_selection()
-            self.post_message(StatusMessage("Note saved · /notes in the question box lists all"))
+            self.post_message(StatusMessage(f"Note saved · {self.keys.first_keys['global.notes']} lists all notes"))
 
     @work(group="noting", exit_on_error=False)
     async def action_notes(self) -> None:

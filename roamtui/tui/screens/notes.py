@@ -21,7 +21,7 @@ from roamtui.document.text import Span
 from roamtui.errors import UsageError
 from roamtui.export.markdown import format_location, render_notes
 from roamtui.quotes.recheck import LocatedNote, cite_span, locate_notes
-from roamtui.quotes.verdicts import list_path_titles, strip_links
+from roamtui.quotes.verdicts import list_path_titles, simplify_quote
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, wrap
 from roamtui.tui.labels import STEP, format_full_path
@@ -73,7 +73,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         position = format_location(located.current_citation, "").rpartition(" · ")[2]
         lines = [Content.assemble((path, "bold"), (f" · {position}", "$muted")).truncate(width, ellipsis=True)]
         if located.note.citation.quote is not None:
-            quote = shorten(strip_links(located.note.citation.quote), _QUOTE_LENGTH_MAX)
+            quote = shorten(sanitise_line(simplify_quote(located.note.citation.quote)), _QUOTE_LENGTH_MAX)
             quote_lines = wrap(Content.styled(f"“{quote}”", "italic"), width, lead="  ", follow="  ")
             lines += quote_lines[:_QUOTE_LINES_MAX]
         for sign, words, style in (("✎", located.note.words, "$accent"), ("!", located.change_note, "$warning")):
@@ -159,7 +159,7 @@ async def prompt_for_comment(app: App[None], words: str, quote: str, where: str 
 
     `words` is the existing comment, and `where` the path of the section of a new note.
     """
-    quoted = f"“{shorten(strip_links(quote), _QUOTE_LENGTH_MAX)}”" if quote else ""
+    quoted = f"“{shorten(sanitise_line(simplify_quote(quote)), _QUOTE_LENGTH_MAX)}”" if quote else ""
     foot = "enter to save (comment optional), esc to cancel"
     detail = "\n".join(filter(None, [where, quoted]))
     heading = "Add note" if where else "Edit comment"

@@ -30,11 +30,6 @@ from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_colum
 
 _GROUPS = list(OfferGroup)
 _INTRODUCTION = "Ask a document; every quote is looked up."
-_COMMANDS = {
-    "roamtui table FOLDER -q QUESTION": "asks the same of many documents",
-    "roamtui recheck FILE": "looks up saved quotes again",
-}
-"""What to try besides the app, and what it does."""
 _HINT = "A path, a URL, or text to filter the list"
 
 
@@ -78,11 +73,6 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         self._request = request
         self._is_open = is_open
         self._offers: tuple[StartOffer, ...] = ()
-        self._commands = [
-            StartOffer(group=OfferGroup.COMMAND, name=command, note=note, source=command)
-            for command, note in _COMMANDS.items()
-            if not title
-        ]
         self._opening: Worker[None] | None = None
 
     @on(events.Mount)
@@ -99,13 +89,10 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[StartOffer]]:
-        offers = sorted(
-            (*self._offers, *self._commands, *list_path_completions(typed)),
-            key=lambda offer: _GROUPS.index(offer.group),
-        )
+        offers = (*self._offers, *list_path_completions(typed))
         items = [
             PickerItem(value=offer, label=offer.name, note=offer.note, group=offer.group, synonyms=offer.source)
-            for offer in offers
+            for offer in sorted(offers, key=lambda offer: _GROUPS.index(offer.group))
             if offer.source != typed
         ]
         rows = lay_out_columns(items, typed)
@@ -123,9 +110,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     @override
     def choose(self, item: StartOffer) -> None:
         """Open an offer, or add it to the current conversation. Ask before fetching a guessed URL."""
-        if item.group is OfferGroup.COMMAND:
-            self.show_message(f"Type this in a shell: {item.source}")
-        elif self._opening is None and item.group is OfferGroup.TYPED and item.source != self.typed:
+        if self._opening is None and item.group is OfferGroup.TYPED and item.source != self.typed:
             question = "No such file. Fetch it from the web?"
             ConfirmDialog(question, item.source, yes="Fetch").ask(self.app, partial(self._use, item))
         elif self._opening is None:

@@ -39,7 +39,7 @@ from roamtui.tui.tree.visible_lines import FoldState, VisibleLines, list_signs
 _MARGIN = 2
 """Lines kept above and below a revealed line, to show its context."""
 _TITLE_WIDTH_MIN = 8
-"""In cells. If a title would get less, the page and the size are left out."""
+"""In cells. If a title would get less, the page is left out."""
 _TITLE_LENGTH_MAX = 1_000
 """In characters. No screen shows more, and a heading may have a million."""
 _CURSOR_STYLE = "bold $block-cursor-foreground on $block-cursor-background"
@@ -85,7 +85,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         return Strip(content.render_segments(self.visual_style)).adjust_cell_length(width)
 
     def draw_line(self, line: int, width: int) -> Content:
-        """Draw a line of exactly `width` cells: guides, triangle, title, signs, page or size."""
+        """Draw a line of exactly `width` cells: guides, triangle, title, signs and page."""
         node, fold = self.lines.library.node(self.lines.ids[line]), self.lines.fold_at(line)
         section = self._state.open_sections.get(node.id)
         guides, opened = self.lines.draw_guides(line, width), "◆ " if section is not None else ""
@@ -97,12 +97,12 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         triangle = Content.styled(f"{fold} ", "$text-warning" if fold is FoldState.FAILED else "$muted")
         triangle = triangle.stylize(Style.from_meta({_FOLD_META_KEY: fold is not FoldState.LEAF}))
         room = width - sum(map(cell_len, (guides, opened, signs))) - len(triangle)
-        place = self.lines.format_place(line, fold)
-        place = place if room - len(place) > _TITLE_WIDTH_MIN else ""
-        shown = Content.styled(title, style).truncate(max(0, room - len(place)), ellipsis=True)
+        page = self.lines.format_page(line)
+        page = page if room - len(page) > _TITLE_WIDTH_MIN else ""
+        shown = Content.styled(title, style).truncate(max(0, room - len(page)), ellipsis=True)
         head = Content.assemble((guides, "$foreground 30%"), triangle, (opened, "bold $text-accent"), shown)
-        head = (head + Content.styled(signs, "$text-warning")).truncate(width - len(place), pad=True)
-        return head + Content.styled(place, "$muted")
+        head = (head + Content.styled(signs, "$text-warning")).truncate(width - len(page), pad=True)
+        return head + Content.styled(page, "$muted")
 
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation. The cursor and the view stay on the same nodes."""

@@ -11,15 +11,9 @@ from enum import StrEnum
 
 from roamtui.conversation.events import SectionsExpanded
 from roamtui.conversation.state import ConversationState
-from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
-from roamtui.document.text import format_tokens
 
 _BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ", "‥ "
-_SIZE_TOKENS_MIN = 1_000
-"""A folded node with more tokens shows its size."""
-_CHARACTERS_PER_TOKEN = 4
-"""For documents whose tokens have not been counted yet."""
 
 
 class FoldState(StrEnum):
@@ -93,18 +87,11 @@ class VisibleLines:
             return FoldState.LEAF
         return FoldState.UNFOLDED if node.id in self._unfolded else FoldState.FOLDED
 
-    def format_place(self, line: int, fold: FoldState) -> str:
-        """Format the page of a section, or the size of a folded node that is large. May be empty."""
+    def format_page(self, line: int) -> str:
+        """Format the page of a section, or return an empty text if its document has no pages."""
         node = self.library.node(self.ids[line])
-        document, row = node.document, node.row
-        if document.page_starts:
-            return f" p. {document.page_at(document.columns.starts[row])}"
-        if fold is not FoldState.FOLDED or node.kind is NodeKind.FOLDER:
-            return ""
-        graft = self.library.grafts.get(node.id)
-        below = estimate_row_tokens(graft, 0, len(graft.columns)) if graft is not None else 0
-        tokens = below + estimate_row_tokens(document, row, document.columns.ends[row])
-        return f" {format_tokens(tokens)} tok" if tokens > _SIZE_TOKENS_MIN else ""
+        document = node.document
+        return f" p. {document.page_at(document.columns.starts[node.row])}" if document.page_starts else ""
 
 
 def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, str]:
@@ -124,10 +111,3 @@ def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, st
         for section_id in section_ids:
             signs[section_id] += sign
     return signs
-
-
-def estimate_row_tokens(document: Document, first: int, end: int) -> int:
-    """Return the tokens of the rows `first` to `end` of a document: roughly, unless they have been counted."""
-    if "tokens_before" in vars(document):
-        return document.tokens_before[end] - document.tokens_before[first]
-    return (document.columns.starts[end] - document.columns.starts[first]) // _CHARACTERS_PER_TOKEN

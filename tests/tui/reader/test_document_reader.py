@@ -147,25 +147,11 @@ LONG_BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went on.\
 NOTED = "# Top\n\nSee [below](#part) and[^1] more.\n\n" + "Words.\n\n" * 60 + "## Part\n\nHere.\n\n[^1]: The note.\n"
 
 
-def header(pilot: Pilot[None]) -> str:
-    pane = app_of(pilot).main_screen.reader_pane
-    return pane.title_line.render_line(0).text.strip()
-
-
 async def open_reader(pilot: Pilot[None], *keys: str) -> None:
     main = app_of(pilot).main_screen
     main.panes.focus_scope(Scope.TREE)
     await press_until(pilot, lambda: main.focused is main.reader_pane.reader, *keys, "enter", "3")
     await pilot.pause()
-
-
-async def test_the_header_says_how_much_is_read() -> None:
-    async with running(make_app(text=LONG_BOOK), (120, 30)) as (_, pilot):
-        await open_reader(pilot)
-        await wait_until(pilot, lambda: header(pilot).endswith("Book · 0 %"))
-        await press_until(pilot, lambda: header(pilot).endswith("Chapter 3 · 50 %"), "]", "]", "]", "]")
-        await press_until(pilot, lambda: header(pilot).endswith("Chapter 3 · 56 %"), *["pagedown"] * 4)
-        await press_until(pilot, lambda: header(pilot).endswith("Chapter 5 · 100 %"), "G")
 
 
 @pytest.mark.parametrize(("jump", "count"), [("]", 1), ("oo", 1), ("olo", 1), ("]G", 1), ("]]", 2)])

@@ -22,7 +22,6 @@ from tests.tui.driving import (
     go_to,
     make_context,
     press_until,
-    run,
     running,
     screen_text,
     wait_until,
@@ -75,12 +74,11 @@ async def select(pilot: Pilot[None], words: str, cut: int = 0) -> None:
 async def keep(pilot: Pilot[None], words: str = "") -> None:
     """Press the key, type words of one's own and take them."""
     await press_until(pilot, PromptDialog, "b")
-    await press_until(pilot, "Note saved", *words, "enter")
+    await press_until(pilot, "Note saved · f6 lists all notes", *words, "enter")
 
 
 async def open_list(pilot: Pilot[None]) -> NotesScreen:
-    await run(pilot, "global.notes")
-    await wait_until(pilot, NotesScreen)
+    await press_until(pilot, NotesScreen, "f6")
     await pilot.pause()
     assert isinstance(pilot.app.screen, NotesScreen)
     return pilot.app.screen

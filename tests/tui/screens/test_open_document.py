@@ -46,12 +46,6 @@ async def choosing(app: RoamApp, size: tuple[int, int] = (80, 24)) -> AsyncItera
         yield pilot
 
 
-async def test_commands_for_a_shell_are_named_at_the_start(app: RoamApp) -> None:
-    async with choosing(app) as pilot:
-        await pilot.press(*"recheck", "enter")
-        await wait_until(pilot, "Type this in a shell: roamtui recheck FILE")
-
-
 def typed(app: RoamApp) -> str:
     return app.screen.query_one(Input).value
 

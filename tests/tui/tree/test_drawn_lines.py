@@ -68,14 +68,6 @@ def _reading(reading_id: str, *unfolded: str) -> ConversationState:
     return replace(make_state(_LIBRARY, *unfolded), reading_id=reading_id)
 
 
-def test_only_a_large_folded_section_shows_its_size() -> None:
-    text = "# T\n\n## Long\n\n### Inner\n\n" + "Some words. " * 600 + "\n## Short\n\n### Inner\n\nWords.\n"
-    library = make_library(text)
-    assert _text(make_state(library), 1).split() == ["├", "▸", "Long", "1.8k", "tok"]
-    assert _text(make_state(library, "Long"), 1).split() == ["├", "▾", "Long"]
-    assert _text(make_state(library), 2).split() == ["└", "▸", "Short"]
-
-
 def test_the_nearest_visible_ancestor_carries_the_mark_of_what_is_read() -> None:
     reading = find_id(_LIBRARY, "Length")
     assert "Security ¶" in _text(_reading(reading), 2)
