@@ -144,10 +144,8 @@ class HybridSearcher:
         except RoamtuiError as error:
             self._services.fall_back_to_keywords(error, mode)
             return lists
-        weight = 1.0
-        if mode is SearchMode.HYBRID and topic:
-            weight = _FOLLOW_UP_WEIGHT
-        elif mode is SearchMode.HYBRID:
+        weight = _FOLLOW_UP_WEIGHT
+        if not topic:
             # If the keyword scores fall steeply, the words distinguish the sections well.
             share = ranking.hits[:_CLARITY_RANK][-1].score / ranking.hits[0].score if ranking.hits else 1.0
             weight = _VECTOR_WEIGHT * share**2

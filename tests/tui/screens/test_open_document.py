@@ -97,6 +97,7 @@ async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: Roa
         app.screen.query_one(Input).value = "https://bad"
         await pilot.pause()
         await press_until(pilot, "https://bad cannot be read: it is bad.", "enter")
+        assert app.screen.query(".message.-problem"), "it stands out"
         await pilot.press("escape")
         await pilot.pause()
         assert typed(app) == ""
