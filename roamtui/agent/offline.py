@@ -303,7 +303,7 @@ class _Weighing:
             for word in sorted(self._related[term] - {*terms}):
                 self.weights[word] = _SYNONYM_WEIGHT * self.weights[term]
         implied = {word for word in get_implied_words(question) if "_" not in word} - self.weights.keys()
-        self.weights |= dict.fromkeys(sorted(implied), _SYNONYM_WEIGHT * self.total / max(1, len(terms)))
+        self.weights |= dict.fromkeys(sorted(implied), _SYNONYM_WEIGHT * self.total / len(terms))
         self.matcher = TermMatcher(self.weights, matcher.language)
         """Finds all these words."""
         is_english = matcher.language is Language.ENGLISH

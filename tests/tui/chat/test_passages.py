@@ -165,7 +165,7 @@ async def test_i_chooses_a_model_and_asks_it_the_same_question_with_these_sectio
     ("question", "card"),
     [
         ("Which zebra plays the xylophone on a boat at midnight?", "1 Weather"),
-        ("Which captain flies the red flag at midnight?", "│ The red flag means that no boat leaves."),
+        ("Which captain of the club flies the red flag at midnight?", "│ The red flag means that no boat leaves."),
     ],
     ids=["titles", "passages"],
 )
