@@ -122,6 +122,8 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def action_next_document(self) -> None:
         modes = list(self._pages)
+        if len(modes) == 1:
+            self.notify("No other document is open.", markup=False)
         self._switch_to(modes[(modes.index(self.current_mode) + 1) % len(modes)])
 
     @on(ReturnRequested)

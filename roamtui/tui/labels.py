@@ -40,17 +40,11 @@ def adapt_flags(words: str) -> str:
     return words.replace("--api-base", "its URL (f2)").replace("with --model", "by f2").replace("--model", "f2")
 
 
-def describe_usage(usage: Usage, *, is_short: bool = False) -> str:
-    """Describe the tokens that the model read, new and from its provider's cache, and their cost.
-
-    Args:
-        usage: The usage of a question or a conversation.
-        is_short: Whether to give only the new tokens and the cost.
-    """
+def describe_usage(usage: Usage) -> str:
+    """Describe the tokens that the model read, new and from its provider's cache, and their cost."""
     sign = "" if usage.source == "provider" else "~"  # an estimate
-    new = f"{sign}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))}"
-    words = [f"{new} tokens" if is_short else f"{new} new"]
-    if usage.cached_tokens and not is_short:
+    words = [f"{sign}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))} tokens"]
+    if usage.cached_tokens:
         words.append(f"{format_tokens(usage.cached_tokens)} cached")
     if usage.cost_usd:
         words.append(f"${max(0.0001, usage.cost_usd):.{4 if usage.cost_usd < 0.1 else 2}f}")

@@ -91,7 +91,7 @@ class StatusLine(ClickableLine):
         opened, usage = "No open sections", sum((one.usage for one in self.state.exchanges), Usage())
         if self.state.open_sections:
             opened = f"◆ {len(self.state.open_sections)} open · ~{format_tokens(self.state.open_tokens)} tokens"
-        used = describe_usage(usage) if usage.input_tokens or usage.output_tokens else ""
+        used = f"read {describe_usage(usage)}" if usage.input_tokens or usage.output_tokens else ""
         parts = [model, message, _make_clickable(Content(opened), "global.go_tree"), Content.styled(used, "$muted")]
         return _join_fitting(parts, self.size.width, _GAP)
 

@@ -94,7 +94,7 @@ def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
     """Compute the colours that derive from a theme's own colours.
 
     `muted` is the softest text colour that is readable on every background, and always softer than the text. `faint` is
-    only for lines, never for text. `glow` is the background of newly opened sections.
+    only for lines, never for text.
     """
     foreground, background, panel, accent = (
         Color.parse(colors[key]) for key in ("foreground", "background", "panel", "accent")
@@ -109,7 +109,6 @@ def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
     return {
         "muted": muted.hex,
         "faint": foreground.blend(background, 0.75).hex,
-        "glow": panel.blend(accent, 0.12).hex,
         "input-cursor-background": colors["accent"],
         "input-selection-background": panel.blend(accent, 0.35).hex,
         "screen-selection-background": panel.blend(accent, 0.35).hex,
@@ -128,9 +127,9 @@ def derive_defaults(theme: Theme) -> dict[str, str]:
         return {}
     colors = theme.to_color_system().generate()
     if theme.ansi:  # the terminal's own colours cannot be blended
-        return {"muted": colors["text-muted"], "faint": colors["border-blurred"], "glow": colors["boost"]}
+        return {"muted": colors["text-muted"], "faint": colors["border-blurred"]}
     derived = derive_variables(colors)
-    return {name: derived[name] for name in ("muted", "faint", "glow")}
+    return {name: derived[name] for name in ("muted", "faint")}
 
 
 def contrast(first: Color, second: Color) -> float:

@@ -33,6 +33,7 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
         model = model_of(app)
         model.add_replies(ScriptedReply(text="Forty."))
+        await press_until(pilot, "No other document is open.", "ctrl+t")
         await ask(pilot, "How many loaves?")
         await open_second(app, pilot)
         head, *rest = screen_text(app).split("\n")

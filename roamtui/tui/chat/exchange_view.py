@@ -245,7 +245,7 @@ class ExchangeView(ContentView):
             opened = format_count(len(set(chain(*batches))), "section") if any(batches) else "no sections"
             summary = Content.assemble((f"{sign} ", "$accent"), f"{searched}opened {opened}")
             if has_usage:
-                summary += f" · {describe_usage(exchange.usage, is_short=self._is_folded)}"
+                summary += f" · {describe_usage(exchange.usage)}"
             problems = sum(notice.severity is not Severity.INFO for notice in self._actions)
             if problems and self._is_folded:
                 summary += Content.assemble(" · ", (format_count(problems, "warning"), _STYLES[Severity.WARNING]))

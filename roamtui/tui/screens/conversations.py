@@ -59,6 +59,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         listed = [item for item in saved if not item.is_one_shot or item.id == current_id]
         self._summaries = tuple(sorted(listed, key=lambda item: item.source != self._source))
         self.show()
+        self.show_message("" if listed else "No conversations yet: ask a question.")
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[ConversationSummary]]:

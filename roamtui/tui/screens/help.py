@@ -81,7 +81,7 @@ class HelpDialog(ListDialog[str, str | None]):
     def choose(self, item: str) -> None:
         if item in self._runnable_ids:
             self.dismiss(item)
-        else:
+        elif item not in self._sign_styles:
             self.show_message("Only its key does this, with the focus in its place.")
 
     def action_close(self) -> None:

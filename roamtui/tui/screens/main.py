@@ -12,13 +12,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.events import (
-    ConversationEvent,
-    ConversationStarted,
-    DocumentReloaded,
-    Origin,
-    QuestionsRewound,
-)
+from roamtui.conversation.events import ConversationEvent, DocumentReloaded, Origin
 from roamtui.conversation.notices import Severity, make_notices
 from roamtui.conversation.state import AskOptions
 from roamtui.conversation.update import CloseSections, ExpandSections
@@ -172,11 +166,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Pass the state and the event to all parts."""
         state = self.conversation.state
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
-            before = self._shown_state.staying_ids
-            if isinstance(event, ConversationStarted | DocumentReloaded | QuestionsRewound):
+            before = self._shown_state
+            if before.id != state.id:
                 self._undoable.clear()
-            elif {*before} != {*state.staying_ids}:
-                self._undoable.append(before)
+            elif {*before.staying_ids} != {*state.staying_ids}:
+                self._undoable.append(before.staying_ids)
             self._shown_state = self.status_line.state = state
             self.status_line.refresh()
             self.tree_pane.outline.show(state)

@@ -30,7 +30,6 @@ from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_colum
 
 _GROUPS = list(OfferGroup)
 _INTRODUCTION = "Ask a document; every quote is looked up."
-_HINT = "A path, a URL, or text to filter the list"
 
 
 class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
@@ -65,7 +64,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
         complete_key, help_key = map(keys.first_keys.__getitem__, ("start.complete", "global.help"))
         foot = f"enter to open, {complete_key} to complete a path, {help_key} for help, esc to close"
-        super().__init__(title or first_title, make_foot(foot), placeholder=_HINT)
+        super().__init__(title or first_title, make_foot(foot), placeholder="A path, a URL, or text to filter the list")
         self.field.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
         self.set_class(not title, "-alone")
         self._options = options

@@ -25,7 +25,6 @@ from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
-_HINT = "enter to test and use, esc to cancel · ✓ works"
 _TRIAL = ModelRequest(messages=(Message(role=Role.USER, text="Say yes."),), allow_calls=False)
 """A short question without document text."""
 _OTHER_MODEL = "Other model…"
@@ -108,7 +107,8 @@ class ModelPicker(PickerDialog):
 
     def __init__(self, context: AppContext) -> None:
         self._agent, self._current = context.agent, context.agent.model.name
-        super().__init__("Model", (), self._current, context.options, foot=_HINT)
+        foot = "enter to test and use, esc to cancel · ✓ works"
+        super().__init__("Model", (), self._current, context.options, foot=foot)
         self._offers = {offer.name: offer for offer in self.options.list_models()}
         self.choices = self._list_choices()
 

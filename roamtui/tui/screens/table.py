@@ -197,6 +197,8 @@ class TableScreen(Screen[None]):
     def action_conversation(self) -> None:
         if self._grid.cell is not None and self._grid.cell.conversation:
             self._request_cell(with_quote=False)
+        else:
+            self._show_message("No conversation yet.")
 
     def _request_cell(self, *, with_quote: bool) -> None:
         row, cell = self._grid.document, self._grid.cell

@@ -85,8 +85,11 @@ async def test_an_answer_is_copied_with_its_sources() -> None:
     async with app.run_test(size=SIZE) as pilot:
         stone = find_id(app, "Stone oven")
         model_of(app).add_replies(expand(stone), ScriptedReply(text=f'It takes "forty loaves" [{stone}].'))
+        await press_until(pilot, "No question yet", "shift+tab", "r")
+        await press_until(pilot, "No answer yet", "y")
         await ask(pilot, "How many?")
-        await pilot.press("shift+tab", "y")
+        app.main_screen.panes.focus_scope(Scope.CHAT)
+        await pilot.press("y")
         sources = (
             f'1. ✓ [{stone}] Larch Lane Bakery > Ovens > Stone oven, line 11 (quote found in the text): "forty loaves"'
         )

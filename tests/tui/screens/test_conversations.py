@@ -90,6 +90,11 @@ async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, 
         assert [summary.id for summary in store.list()] == [first]
 
 
+async def test_without_conversations_the_list_says_so(app: RoamApp) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        await press_until(pilot, "No conversations yet", "f4")
+
+
 async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)

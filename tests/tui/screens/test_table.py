@@ -176,4 +176,5 @@ async def test_a_question_about_each_document_offers_the_table_and_is_asked_ther
         await press_until(pilot, PromptDialog, "ctrl+l")
         assert app.screen.query_one(Input).value == "Compare the rents."
         await press_until(pilot, TableScreen, "escape")
+        await press_until(pilot, "No conversation yet.", "c")
         await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
