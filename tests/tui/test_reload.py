@@ -91,6 +91,7 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         assert "a hundred loaves" in state.library.text_at(state.library.node(deck).span)
         assert "changed on disk" not in screen_text(app)
         assert "◆ Deck oven" in screen_text(app)
+        await press_until(pilot, "No changes", "f5")
         (hit,) = await app.main_screen.app_context.agent.search("rye flour", 1)
         assert hit.section_id == find_id(app, "Flour")
         model = model_of(app)
