@@ -16,6 +16,7 @@ from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import LOG_SUFFIX, ConversationStore
+from roamtui.conversation.state import RECORDED
 from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library, LibrarySource
 from roamtui.document.loader import Loader, LoadingOptions, is_url, load_files, load_pages, open_sources
@@ -23,7 +24,6 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import ProgressLine, report_conversion, warn, write_notice
 from roamtui.models.base import OFFLINE, Model
-from roamtui.models.recorded import RECORDED
 from roamtui.models.registry import make_model
 from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
 from roamtui.paths import cache_path, conversations_path, make_index_stem, table_path

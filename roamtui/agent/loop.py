@@ -68,7 +68,6 @@ from roamtui.models.base import (
     UsageReported,
     estimate_request_tokens,
 )
-from roamtui.models.recorded import RECORDED
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.search.base import Hit, Progress, Searcher
 
@@ -224,8 +223,8 @@ class Agent:
             hits_text=retrieved.text,
             search_events=(make_search_event(library, question, retrieved.hits),) if retrieved.hits else (),
         )
-        is_one_shot = self.conversation.is_one_shot or self.model.name == RECORDED
-        asked = QuestionAsked(question=question, within=within, excerpts=retrieved.excerpts, is_one_shot=is_one_shot)
+        is_one_shot, excerpts = self.conversation.is_one_shot, retrieved.excerpts
+        asked = QuestionAsked(question=question, within=within, excerpts=excerpts, is_one_shot=is_one_shot)
         await self.conversation.apply(begin_question(state, asked, context))
 
     def _build_prompt_context(self, opened: tuple[str, ...] = (), *, has_hits: bool = False) -> PromptContext:

@@ -29,6 +29,7 @@ from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.conversation.question_flow import rewind
 from roamtui.conversation.state import (
     OPEN_TOKENS_DEFAULT,
+    RECORDED,
     ConversationState,
     Exchange,
     OpenSectionOptions,
@@ -192,7 +193,7 @@ class Conversation:
     def flush(self) -> None:
         """Write what is not on disk yet. Callable from any thread; `save_failure` says if it failed."""
         try:
-            if self.state.exchanges or self.state.open_sections:
+            if self.state.model != RECORDED and (self.state.exchanges or self.state.open_sections):
                 self._log.save()
             self.save_failure = ""
         except StoreError as error:

@@ -54,6 +54,8 @@ from roamtui.document.library import Library, LibrarySource
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import Bounds, Span, add_delivered, merge_bounds
 
+RECORDED = "recorded"
+"""Name of the model that repeats one answer. A conversation is saved once another model is asked."""
 OPEN_TOKENS_DEFAULT = 32_000
 """Default budget, in tokens, for the section text that stays open between questions."""
 _ID_LENGTH = 12

@@ -10,12 +10,10 @@ from collections.abc import AsyncGenerator
 from typing_extensions import override
 
 from roamtui.conversation.events import Role, ToolCall
+from roamtui.conversation.state import RECORDED
 from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived
 from roamtui.paths import get_resource_dir
-
-RECORDED = "recorded"
-"""Name of the recorded model."""
 
 
 class RecordedModel(Model):

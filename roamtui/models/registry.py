@@ -15,11 +15,12 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from typing_extensions import override
 
+from roamtui.conversation.state import RECORDED
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, SourceError, UsageError
 from roamtui.models.base import OFFLINE, PROVIDERS, Model, ModelEvent, ModelOptions, ModelRequest, get_key_variable
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
-from roamtui.models.recorded import RECORDED, RecordedModel
+from roamtui.models.recorded import RecordedModel
 from roamtui.sources.web.page import FetchOptions, UnreachableError
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 

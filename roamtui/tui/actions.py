@@ -159,7 +159,7 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action(
         "chat.select_citation", " ".join(DIGITS), "citation", "Select a citation by its number.", is_hinted=True
     ),
-    _hinted_action("chat.toggle_steps", "space", "steps", "Unfold or fold the passages, or steps, of an answer."),
+    _hinted_action("chat.toggle_steps", "space", "fold", "Unfold or fold the passages, or steps, of an answer."),
     _hinted_action("chat.retry", "r", "ask again", "Ask the last question again."),
     _action("chat.open_and_ask", "o", "open and ask", "Open the likely sections that were not read, and ask again."),
     _hinted_action("chat.edit", "e", "edit question", "Edit the last question and ask it again."),

@@ -14,10 +14,9 @@ from typing_extensions import override
 
 from roamtui.conversation.events import ConversationEvent, DocumentReloaded, Origin
 from roamtui.conversation.notices import Severity, make_notices
-from roamtui.conversation.state import AskOptions
+from roamtui.conversation.state import RECORDED, AskOptions
 from roamtui.conversation.update import CloseSections, ExpandSections
 from roamtui.models.base import OFFLINE
-from roamtui.models.recorded import RECORDED
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog, WelcomeView
 from roamtui.tui.chat.content_view import ExampleTarget, LinkTarget, SectionTarget, TargetActivated, TargetSelected
