@@ -154,3 +154,13 @@ def test_no_test_measures_by_the_clock_or_waits_for_it() -> None:
     allowed = {"benchmarks", "terminal"}  # a program in a terminal tells nobody when it has drawn: it must be polled
     tests = [path for path in _TESTS if not allowed.intersection(path.parts) and path != Path(__file__)]
     assert [_name(path) for path in tests if calls.search(path.read_text("utf-8"))] == []
+
+
+def test_no_message_of_the_app_is_read_as_markup() -> None:
+    """Most of them quote documents, models or errors."""
+    calls = [(path, node) for path in _SOURCES for node in ast.walk(_parse(path)) if isinstance(node, ast.Call)]
+    notifying = [(path, call) for path, call in calls if getattr(call.func, "attr", "") == "notify"]
+    assert len(notifying) > 1
+    for path, call in notifying:
+        switches = [keyword.value for keyword in call.keywords if keyword.arg == "markup"]
+        assert [getattr(switch, "value", None) for switch in switches] == [False], f"{path}:{call.lineno}"

@@ -18,7 +18,7 @@ from roamtui.launch import list_offers
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
 from roamtui.tui.screens.dialogs import ConfirmDialog
-from roamtui.tui.screens.open_document import OpenDialog
+from roamtui.tui.screens.open_document import OpenDialog, list_path_completions
 from tests.tui.driving import press_until, screen_text, wait_until
 from tests.tui.opening import Opener
 
@@ -68,6 +68,9 @@ async def test_tab_completes_a_path_step_by_step_and_the_field_keeps_the_keys(ap
         await press_until(pilot, lambda: typed(app) == "letters/one.txt", "tab")
         await press_until(pilot, lambda: bool(app.documents), "enter")
     assert opener.opened == [("letters/one.txt", None)]
+    offered = {typed: [offer.name for offer in list_path_completions(typed)] for typed in ("tool", "./tool")}
+    assert offered["./tool"] == ["./tool.exe"], "a path may name any file"
+    assert "tool.exe" not in offered["tool"]
 
 
 async def test_a_conversion_tells_its_progress_and_ends_where_it_is_stopped(app: RoamApp, opener: Opener) -> None:
