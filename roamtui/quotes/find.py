@@ -29,7 +29,8 @@ _ALIKE = str.maketrans(
 _MARKUP = (
     # The lookahead lists every first character and saves two thirds of the time.
     r"(?=[\]\[!<\\&*`~\"' \t#>\-+\d_\u00ad\u200b-\u200d\ufeff|])(?:"
-    r"(?P<break><br\s*/?>|\\(?=\s)|\||(?<=\d)(?:[*`~\[\]]+|</?su[bp]>)(?=\d))"  # between words, cells or numbers
+    r"(?P<break><br\s*/?>|\\(?=\s)|(?<=[\n\r])\|(?:[ \t]*+:?-++:?[ \t]*+\|)++"  # the line below the head of a table
+    r"|\||(?<=\d)(?:[*`~\[\]]+|</?su[bp]>)(?=\d))"  # between words, cells or numbers
     r"|\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)"  # link target
     r"|\]\[[^\]\n]*\]|!?\[\^[^\[\]\n]+\]|!(?=\[)|[\[\]]"  # reference, footnote, brackets
     r"|</?(?:a|b|code|em|i|kbd|mark|small|span|strong|sub|sup|u)\b[^<>\n]*>"

@@ -20,7 +20,7 @@ from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.plain import escape_json, format_count, sanitise_line, strip_anchor
-from roamtui.document.text import Bounds, Span, merge_bounds
+from roamtui.document.text import Bounds, Span, merge_bounds, normalise_line_ends
 from roamtui.markdown.blocks import Markdown
 from roamtui.markdown.inline import extract_words
 from roamtui.outline.expansion import strip_ids
@@ -32,8 +32,6 @@ _UNMARKED_WORDS_MIN = 3
 """Minimum number of words in a quote without an id. Fewer words occur in many sections by chance."""
 _LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
 """A Markdown link. In a quote, only its text is shown, as in the answer."""
-_LINES = re.compile(r"[\r\n|]")
-"""Matches in a quote of several lines, or of a row of a table."""
 _FROM_WORST_TO_BEST = (
     QuoteState.NOT_FOUND,
     QuoteState.ELSEWHERE,
@@ -311,11 +309,11 @@ def format_source_line(citation: Citation, number: int, label: str = "") -> str:
 
 def simplify_quote(quote: str) -> str:
     """Return the words of a quote without the marks of tables and lists, or all of it if it could not be found then."""
-    words = extract_words(quote)
+    words = extract_words(normalise_line_ends(quote))
     return words if find_quote(words, quote) is not None else quote
 
 
 def format_quote(quote: str) -> str:
     """Write a quote on one line, with the escapes of JSON, so that `read_claims` reads it again."""
-    words = simplify_quote(quote) if _LINES.search(quote) else quote
+    words = simplify_quote(quote) if "|" in quote or len(quote.splitlines()) > 1 else quote
     return escape_json(json.dumps(words, ensure_ascii=False))

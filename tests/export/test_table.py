@@ -71,7 +71,7 @@ def test_numbers_in_a_csv_file_stay_numbers(tmp_path: Path) -> None:
 
 
 def test_one_document_is_written_as_answers_that_can_be_rechecked(tmp_path: Path) -> None:
-    quote = "- The period is 60 days.\n- It begins on the first."
+    quote = "|The period|\n|---|\n|is 60 days.|\n\n- It begins on the first."
     text = render_markdown_table(make_table(tmp_path, "60 days", quote=quote), tmp_path / "t.md")
     assert text == (
         "# 1 document, 2 questions\n\n## 0.md\n\n"

@@ -24,7 +24,7 @@ from roamtui.table.store import Row, Table
 _PIECES = (
     "60 days", "Section 10.5.2", "[Effect of Termination]", "[***]", "[a8a96034]", "[x](y.md)", "\\", "\\n", "`code`",
     '"quoted"', "“curly”", "„low“", "「corner」", "« »", "'s", "|", "\n", "\r\n", "\n\n", "\n- item", "\n2. item",
-    "\n| a | b |\n", "…", "...", "*bold*", "_u_", "~~s~~", "<b>", "&amp;", "(a)", "fee): ",
+    "\n| a | b |\n", "\n|---|--|\n", "…", "...", "*bold*", "_u_", "~~s~~", "<b>", "&amp;", "(a)", "fee): ",
     "\u2028", "\x1b[1m", "\U0001f600",
 )  # fmt: skip
 _quotes = (

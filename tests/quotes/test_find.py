@@ -60,6 +60,7 @@ def test_words_are_found_despite_markup_around_them(words: list[str], data: st.D
         ("a deposit of 5", "a deposit of 5M euros", False),
         ("Phone", "It is an iPhone.", False),
         ("one two", "one<br>two", True),
+        ("Tool Fee Saw £3", "| Tool | Fee |\r\n|:---|--|\r\n| Saw | £3 |", True),
         ("a snake_case name", "a snake\\_case name", True),
         ("Gebühr für die", "Die Gebu\u0308hr\nfu\u0308r die", True),
         ("file office", "The \ufb01le of\ufb01ce", True),
