@@ -145,7 +145,7 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action("tree.fold", "space", "fold", "Fold or unfold the section."),
     _hinted_action("tree.read", "enter", "read", "Show the section in the reader; the cursor stays in the outline."),
     _action("tree.unfold_all", "", "unfold all", "Unfold everything below the section.", "screen.apply('unfold_all')"),
-    _action("tree.undo", "u", "undo", "Undo the last open or close, step by step, also the model's.", "screen.undo"),
+    _action("tree.undo", "u", "undo", "Undo the last open or close, step by step, also the model's."),
     _hinted_action(
         "section.open", "a", "open", "Give the model its text with your next question.", "screen.apply('open')"
     ),

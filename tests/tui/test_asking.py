@@ -49,11 +49,11 @@ async def test_undo_goes_back_step_by_step_to_what_was_open_before_the_first_que
         await go_to(pilot, steam)
         await press_until(pilot, lambda: steam in conversation.state.open_sections, "escape", "a")
         await press_until(pilot, lambda: steam not in conversation.state.open_sections, "x")
-        await press_until(pilot, "Undone: Opened “Steam”", "u")
+        await press_until(pilot, "Opened “Steam”", "u")
         assert [*conversation.state.open_sections] == [ovens, steam]
-        await press_until(pilot, "Undone: Closed “Steam”", "u")
+        await press_until(pilot, "Closed “Steam”", "u")
         assert [*conversation.state.open_sections] == [ovens]
-        await press_until(pilot, "Undone: Closed “Ovens”", "u")
+        await press_until(pilot, "Closed “Ovens”", "u")
         assert not conversation.state.open_sections
         await press_until(pilot, "Nothing to undo", "u")
 

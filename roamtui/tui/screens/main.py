@@ -12,10 +12,9 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.events import ConversationEvent, DocumentReloaded, Origin
-from roamtui.conversation.notices import Severity, make_notices
+from roamtui.conversation.events import ConversationEvent, DocumentReloaded
+from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import RECORDED, AskOptions
-from roamtui.conversation.update import CloseSections, ExpandSections
 from roamtui.models.base import OFFLINE
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog, WelcomeView
@@ -67,8 +66,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.questions = QuestionArea(self.question_box, context.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
-        self._undoable: list[tuple[str, ...]] = []
-        """The sections that were open before each change of them."""
 
     @property
     def is_asking(self) -> bool:
@@ -165,11 +162,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Pass the state and the event to all parts."""
         state = self.conversation.state
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
-            before = self._shown_state
-            if before.id != state.id:
-                self._undoable.clear()
-            elif {*before.staying_ids} != {*state.staying_ids}:
-                self._undoable.append(before.staying_ids)
             self._shown_state = self.status_line.state = state
             self.status_line.refresh()
             self.tree_pane.outline.show(state)
@@ -192,23 +184,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         section_id, _ = self.panes.selection
         if section_id is not None:
             self.post_message(CommandRequested(partial(make_section_command, command_name, section_id=section_id)))
-
-    @work(group="commands", exit_on_error=False)
-    async def action_undo(self) -> None:
-        """Undo the last change of the open sections that was not undone yet, and say what was done."""
-        while self._undoable:
-            state, before = self.conversation.state, self._undoable.pop()
-            opened = tuple(one for one in state.staying_ids if one not in before)
-            closed = tuple(one for one in before if one not in state.staying_ids and one in state.library)
-            if opened or closed:
-                command = CloseSections if opened else ExpandSections
-                remaining = [*self._undoable]
-                events = await self.conversation.execute(command(section_ids=opened or closed, origin=Origin.PERSON))
-                self._undoable = remaining  # without this change
-                notices = (notice.format() for event in events for notice in make_notices(event, state.library))
-                self.chat_log.post_message(StatusMessage(f"Undone: {'; '.join(notices)}"))  # after its own words
-                return
-        self.post_message(StatusMessage("Nothing to undo"))
 
     async def action_run(self, action_id: str | None) -> None:
         """Run an action, if one is given, as if its key were pressed in its scope."""

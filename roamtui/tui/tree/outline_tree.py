@@ -1,7 +1,7 @@
 """`OutlineTree`: the outline of a library, drawn from the state of a conversation.
 
-It owns only the cursor and the scroll position. The conversation owns which nodes are unfolded and open, so keys and
-clicks only post messages.
+It owns the cursor, the scroll position and what can be undone. The conversation owns which nodes are unfolded and
+open, so keys and clicks only post messages.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from roamtui.conversation.events import (
     SectionsSearched,
 )
 from roamtui.conversation.state import ConversationState
+from roamtui.conversation.update import CloseSections, Command, ExpandSections
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.outline.labels import format_node_title
 from roamtui.tui.actions import Scope, make_bindings
@@ -71,6 +72,10 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """The nodes that the last search found."""
         self._pending_id: str | None = None
         """The node to go to once its ancestors are unfolded."""
+        self._undoable: list[tuple[str, ...]] = []
+        """The sections that were open before each change of them."""
+        self._undone: frozenset[str] | None = None
+        """The sections that stay open when the last undo is carried out, which is no change to undo."""
 
     @override
     def render_line(self, y: int) -> Strip:
@@ -106,6 +111,12 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation. The cursor and the view stay on the same nodes."""
+        before, after = self._state.staying_ids, frozenset(state.staying_ids)
+        if state.id != self._state.id:
+            self._undoable.clear()
+        elif after.symmetric_difference(before):
+            self._undoable += [] if after == self._undone else [before]
+            self._undone = None
         top_id = self.lines.id_at(round(self.scroll_target_y))
         if state.library is not self.lines.library or state.unfolded != self.lines.unfolded:
             self.lines = VisibleLines(state.library, state.unfolded)
@@ -134,6 +145,23 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
                 self.mark(())
             case _:
                 pass
+
+    def action_undo(self) -> None:
+        """Go back one change of the open sections."""
+        self.post_message(CommandRequested(self._make_undo_command))
+
+    def _make_undo_command(self, state: ConversationState) -> Command | str:
+        now = state.staying_ids
+        while self._undoable:
+            before = self._undoable.pop()
+            opened = tuple(one for one in now if one not in before)
+            closed = tuple(one for one in before if one not in now and one in state.library)
+            self._undone = frozenset(now).difference(opened) if opened else frozenset((*now, *closed))
+            if opened:
+                return CloseSections(section_ids=opened, origin=Origin.PERSON)
+            if closed:
+                return ExpandSections(section_ids=closed, origin=Origin.PERSON)
+        return "Nothing to undo"
 
     def mark(self, found: Iterable[str]) -> None:
         """Mark the nodes that a search found, instead of earlier ones."""
