@@ -7,6 +7,7 @@ slow connection, the letters after `/` would be commands of the pane instead of 
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
@@ -42,9 +43,12 @@ class KeyQueue:
 
     async def run(self) -> None:
         """Handle events until the app ends."""
+        gc.set_threshold(700, 10, 200)  # a full round delays a key by 20 to 60 ms, so it waits for a pause
         with suppress(ScreenStackError):  # the app is ending
             while True:
+                collection = asyncio.get_running_loop().call_later(0.5, gc.collect)
                 event = await self.waiting.get()
+                collection.cancel()
                 target = self._app.focused or self._app.screen
                 await self._forward(event)
                 # First by the widget that gets the key, then by the one that has the focus after it.

@@ -26,7 +26,7 @@ from roamtui.document.parse import parse_document
 from roamtui.search.keyword import KeywordSearcher
 from tests.benchmarks.growth import bench_growth
 from tests.benchmarks.measuring import TABLE_HEAD, Finding, compare, format_finding, make_environ, timed
-from tests.benchmarks.wide_tree import bench_find, bench_tree
+from tests.benchmarks.wide_tree import bench_find, bench_tree, measure_sizes
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR
 from tests.terminal.pseudo_terminal import PseudoTerminal
@@ -129,8 +129,8 @@ BENCHES: dict[str, Callable[[], list[Finding]]] = {
     "step": bench_step,
     "opening": bench_opening,
     "search": bench_search,
-    "tree": bench_tree,
-    "find": bench_find,
+    "tree": partial(measure_sizes, bench_tree),
+    "find": partial(measure_sizes, bench_find),
     "growth": bench_growth,
 }
 

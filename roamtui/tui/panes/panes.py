@@ -327,8 +327,8 @@ class PaneSwitcher(Horizontal):
                 self._reader.reader.show_last_read()
                 self.main = Scope.CHAT
                 self.focus_scope(Scope.INPUT)
-            case NodesLoaded(section_ids=ids) if self._reader.section_id is not None:
-                self._reader.reader.show_loaded(ids)
+            case NodesLoaded(section_ids=ids) if (section_id := self._reader.section_id) in ids:
+                self._reader.reader.open(section_id, is_read=False)
             case DocumentReloaded() if self._reader.section_id is not None:
                 self._reader.reader.refresh_library(self._reader.reader.state.library)
                 self._reader.show_note()

@@ -116,11 +116,6 @@ class DocumentReader(Reader):
         if section_id is not None and section_id in self.state.library:
             self.open(section_id, is_read=False)
 
-    def show_loaded(self, section_ids: tuple[str, ...]) -> None:
-        """If the file in view has just been loaded, show its text."""
-        if self.section_id is not None and self.section_id in section_ids:
-            self.open(self.section_id, is_read=False)
-
     def open_target(self, target: SectionTarget, *, is_read: bool = True) -> None:
         """Open a section or quote that the conversation refers to.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator, Mapping
-from heapq import nsmallest
 from itertools import islice
 
 from msgspec import Struct
@@ -36,7 +35,7 @@ _PAUSE_SECONDS = 0.15
 """The configured search starts once typing has paused for this long, so that it does not rank or embed half a word."""
 _REST_SECONDS = 0.05
 """The preview shows a result once the cursor has rested on it for this long."""
-_WINDOW_LENGTH = 1 << 16
+_WINDOW_LENGTH = 1 << 18
 """Number of characters searched before waiting keys are handled: a millisecond of work."""
 _EXCERPT_BEFORE, _EXCERPT_AFTER = 30, 200
 """Characters of an excerpt before and after the match."""
@@ -55,13 +54,6 @@ class FindResult(Struct, frozen=True, kw_only=True):
     """Words to highlight in the section."""
     excerpt: str = ""
     """The text around the match, or the best sentence, as the document has it. Empty if the title was found."""
-    match: int | None = None
-    """Index of the first match of the phrase in the section."""
-
-    def locate_sentence(self, library: Library) -> Span | None:
-        """Return the place of the best sentence, if the configured search found the section."""
-        span = library.node(self.section_id).own_span
-        return find_in_span(self.excerpt, library, span) if self.match is None else None
 
 
 class FindResults(Struct, frozen=True, kw_only=True):
@@ -73,8 +65,15 @@ class FindResults(Struct, frozen=True, kw_only=True):
     results: tuple[FindResult, ...] = ()
     matches: tuple[Span, ...] = ()
     """The matches of the phrase, in reading order."""
+    first_matches: Mapping[str, int] = {}
+    """Index of the first match in each section that has any."""
     is_complete: bool = True
     """Whether the search has ended."""
+
+    def locate(self, result: FindResult) -> tuple[int | None, Span | None]:
+        """Return the index of the first match in a section, or else the place of its best sentence."""
+        index, span = self.first_matches.get(result.section_id), self.library.node(result.section_id).own_span
+        return index, find_in_span(result.excerpt, self.library, span) if index is None else None
 
 
 class FindDialog(ListDialog[FindResult, FindResult | None]):
@@ -90,6 +89,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         super().__init__("", make_foot(_FOOT), placeholder=placeholder, typed=query, preview=self._reader)
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
+        self._titles: list[tuple[int, str]] = []
+        """All titles, with the numbers of their sections, the shortest first."""
         self._match_index: int | None = None
         """The match that was opened last, after the dialog is closed."""
         self._reads_first_result = False
@@ -106,15 +107,22 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def _find(self, query: str) -> None:
-        """List the titles and texts that match, then also the hits of the configured search."""
+        """List the titles that match, then also texts, then the hits of the configured search."""
         library = await self._agent.conversation.load_all()
-        matches = await find_text(library, query)
-        first_matches: dict[str, int] = {}
+        if not self._titles or library is not self.found.library:
+            runs = library.iter_runs()
+            texts = [title for document, first, end in runs for title in document.columns.titles[first:end]]
+            self._titles = sorted(enumerate(map(str.casefold, texts)), key=lambda title: len(title[1]))
+        titles = tuple(_find_titles(self._titles, query, library))
+        found = FindResults(query=query, library=library, results=titles, is_complete=False)
+        if titles:
+            self._show_found(found)
+        matches, first_matches = await find_text(library, query), dict[str, int]()
         for index, match in enumerate(matches):
             if (section_id := library.section_at(match.doc, match.start)) is not None:
                 first_matches.setdefault(section_id, index)
-        found = FindResults(query=query, library=library, matches=matches, is_complete=False)
-        results = [*_find_titles(found, first_matches), *_list_texts(found, first_matches)]
+        found = replace(found, matches=matches, first_matches=first_matches)
+        results = [*titles, *_list_texts(found)]
         if query:
             self._show_found(replace(found, results=tuple(results)))
             await asyncio.sleep(_PAUSE_SECONDS)
@@ -122,9 +130,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query) if fold_term(word) in terms))
             group = "Related · closest first"
             for hit in await self._agent.search(query, _HITS_MAX):
-                if hit.section_id not in first_matches:
-                    related = FindResult(group=group, section_id=hit.section_id, words=words, excerpt=hit.snippet)
-                    results.append(related)
+                if (one := hit.section_id) not in first_matches:
+                    results.append(FindResult(group=group, section_id=one, words=words, excerpt=hit.snippet))
         self._show_found(replace(found, results=tuple(results), is_complete=True))
 
     def _show_found(self, found: FindResults) -> None:
@@ -140,33 +147,30 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         for result in self.found.results:
             name, dot, facts = result.group.partition(" · ")
             heading = Content.assemble((name, "bold $primary"), (dot + facts, "$muted"))
-            yield Row(result, self._draw(result), heading)
-
-    def _draw(self, result: FindResult) -> Content:
-        library = self.found.library
-        title = Content.styled(format_node_title(library.node(result.section_id)), "bold")
-        lines = [title, Content("  " + " ".join(sanitise_line(_MARKUP.sub(" ", result.excerpt)).split()))]
-        for number, line in enumerate(lines):
-            for start, end in match_ranges(line.plain, result.words):
-                lines[number] = lines[number].stylize(_MATCH_STYLE, start, end)
-        lines[0] += Content.styled(f"  {format_ancestors(library, result.section_id)}", "$muted")
-        shown = lines if result.excerpt else lines[:1]
-        return Content("\n").join(line.truncate(self.list.line_width, ellipsis=True) for line in shown)
+            lines = [Content.styled(format_node_title(self.found.library.node(result.section_id)), "bold")]
+            if result.excerpt:
+                lines.append(Content("  " + " ".join(sanitise_line(_MARKUP.sub(" ", result.excerpt)).split())))
+            for number, line in enumerate(lines):
+                for start, end in match_ranges(line.plain, result.words):
+                    lines[number] = lines[number].stylize(_MATCH_STYLE, start, end)
+            lines[0] += Content.styled(f"  {format_ancestors(self.found.library, result.section_id)}", "$muted")
+            width = self.list.line_width
+            yield Row(result, Content("\n").join(line.truncate(width, ellipsis=True) for line in lines), heading)
 
     @override
     @work(group="preview", exclusive=True, exit_on_error=False)
     async def preview(self, item: FindResult) -> None:
         await asyncio.sleep(_REST_SECONDS)
         if (result := self.chosen) is not None and self._reader.display:
-            library = self.found.library
-            self._reader.show_section(library, result.section_id, highlight=result.locate_sentence(library))
-            self._highlight(self._reader, result.words, result.match)
+            index, sentence = self.found.locate(result)
+            self._reader.show_section(self.found.library, result.section_id, highlight=sentence)
+            self._highlight(self._reader, result.words, index)
 
     def open_in(self, reader: DocumentReader, result: FindResult) -> None:
         """Open a result, with its words highlighted."""
-        self._match_index = result.match
-        reader.open(result.section_id, highlight=result.locate_sentence(reader.state.library))
-        self._highlight(reader, result.words, result.match)
+        self._match_index, sentence = self.found.locate(result)
+        reader.open(result.section_id, highlight=sentence)
+        self._highlight(reader, result.words, self._match_index)
 
     async def open_match(self, reader: DocumentReader, direction: int) -> bool:
         """Open the next (1) or previous (-1) match, wrapping around. Return whether there is one."""
@@ -200,50 +204,47 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._reader.action_page(pages)
 
 
-def _find_titles(found: FindResults, first_matches: Mapping[str, int]) -> Iterator[FindResult]:
+def _find_titles(titles: list[tuple[int, str]], query: str, library: Library) -> Iterator[FindResult]:
     """Yield sections whose titles contain every word: first those that start with the query, then short ones."""
-    library, words = found.library, tuple(found.query.casefold().split())
-    start, longest = " ".join(words), max(words, key=len, default="")
-    runs = library.iter_runs() if words else ()
-    titles = [title.casefold() for document, first, end in runs for title in document.columns.titles[first:end]]
-    numbers = [n for n, title in enumerate(titles) if longest in title and all(word in title for word in words)]
-
-    def rank(number: int) -> tuple[bool, int]:
-        return not titles[number].startswith(start), len(titles[number])
-
-    best = nsmallest(_TITLES_MAX, numbers, rank)
-    for one in map(library.numbering.id_of, best):
-        yield FindResult(group=f"Titles · {len(numbers):,}", section_id=one, words=words, match=first_matches.get(one))
+    words = tuple(query.casefold().split())
+    for word in sorted(words, key=len, reverse=True):
+        titles = [title for title in titles if word in title[1]]
+    starting = (title for title in titles if title[1].startswith(" ".join(words)))
+    best = dict.fromkeys([*islice(starting, _TITLES_MAX), *titles[:_TITLES_MAX]])
+    for number, _ in islice(best, _TITLES_MAX if words else 0):
+        yield FindResult(group=f"Titles · {len(titles):,}", section_id=library.numbering.id_of(number), words=words)
 
 
 async def find_text(library: Library, query: str) -> tuple[Span, ...]:
     """Find a query as a phrase, ignoring case and line ends. Matches do not overlap."""
-    words, found = query.split(), list[Span]()
-    pattern = re.compile(r"\s".join(map(re.escape, words)), re.IGNORECASE)
+    words, found = query.lower().split(), list[Span]()
+    pattern = re.compile(r"\s".join(map(re.escape, words)))
     # A run is a part of a document. Each document has one run that starts at row 0.
     for document in [document for document, row, _ in library.iter_runs() if words and row == 0]:
         start = 0
         while start < len(document.text) and len(found) < _MATCHES_MAX:
             # The window is longer by all but one character of the phrase, so that a match may cross into the next one.
-            window_end = start + _WINDOW_LENGTH
-            for match in pattern.finditer(document.text, start, window_end + len(" ".join(words)) - 1):
-                found.append(Span(doc=document.key, start=match.start(), end=match.end()))
-                window_end = max(window_end, match.end())
-            start = window_end
+            # Lower case is found in a fifth of the time. Without İ, its length is the same.
+            window = document.text[start : start + _WINDOW_LENGTH + len(" ".join(words)) - 1].replace("İ", "i").lower()
+            end = start + _WINDOW_LENGTH
+            for match in islice(pattern.finditer(window), _MATCHES_MAX - len(found)):
+                found.append(Span(doc=document.key, start=start + match.start(), end=start + match.end()))
+                end = max(end, found[-1].end)
+            start = end
             await asyncio.sleep(0)
-    return tuple(found[:_MATCHES_MAX])
+    return tuple(found)
 
 
-def _list_texts(found: FindResults, first_matches: Mapping[str, int]) -> Iterator[FindResult]:
+def _list_texts(found: FindResults) -> Iterator[FindResult]:
     """Yield the first sections that contain the phrase, each with the text around its first match."""
     library, matches, phrase = found.library, found.matches, " ".join(found.query.split())
     count = format_count(len(matches), "match", "matches")
     group = f"Text · {'first ' if len(matches) == _MATCHES_MAX else ''}{count}"
-    for section_id, index in islice(first_matches.items(), _SECTIONS_MAX):
+    for section_id, index in islice(found.first_matches.items(), _SECTIONS_MAX):
         span, match = library.node(section_id).own_span, matches[index].start
         text = library.documents_by_key[span.doc].text
         before = text[max(span.start, text.rfind("\n", span.start, match) + 1) : match]
         if len(before) > _EXCERPT_BEFORE:
             before = "…" + before[-_EXCERPT_BEFORE:].partition(" ")[2]
         excerpt = before + text[match : min(span.end, match + _EXCERPT_AFTER)]
-        yield FindResult(group=group, section_id=section_id, words=(phrase,), excerpt=excerpt, match=index)
+        yield FindResult(group=group, section_id=section_id, words=(phrase,), excerpt=excerpt)

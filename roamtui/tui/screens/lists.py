@@ -45,18 +45,18 @@ class ItemList(OptionList, Generic[Item]):
     def __init__(self) -> None:
         super().__init__(compact=True)
         self.auto_links = False  # the items have none, and looking for them takes a tenth of the time to paint the list
-        self._items: list[Item | None] = []
-        """The item of each line, or None for a heading."""
+        self._rows: list[tuple[Item | None, Content]] = []
+        """The lines with their items, or None for a heading."""
 
     @property
     def items(self) -> list[Item]:
         """The items, from top to bottom."""
-        return [item for item in self._items if item is not None]
+        return [item for item, _ in self._rows if item is not None]
 
     @property
     def chosen(self) -> Item | None:
         """The chosen item."""
-        return self._items[self.highlighted] if self.highlighted is not None else None
+        return self._rows[self.highlighted][0] if self.highlighted is not None else None
 
     @property
     def line_width(self) -> int:
@@ -75,9 +75,11 @@ class ItemList(OptionList, Generic[Item]):
             lines.append((row.item, row.line))
         if len(rows) > _ROWS_MAX or not rows:
             lines.append((None, Content("… more: type to find them" if rows else empty)))
-        self._items = [item for item, _ in lines]
-        self.clear_options()
-        self.add_options([Option(line, disabled=item is None) for item, line in lines])
+        if lines[: len(self._rows)] != self._rows:
+            self._rows = []
+            self.clear_options()
+        self.add_options([Option(line, disabled=item is None) for item, line in lines[len(self._rows) :]])
+        self._rows = lines
         self.highlighted = chosen
 
 

@@ -95,7 +95,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             if offer.source != typed
         ]
         rows = lay_out_columns(items, typed)
-        if _is_existing_source(typed):
+        if typed and ("://" in typed or os.path.lexists(expand_user(typed))):
             yield self._make_typed_row(typed, "enter opens it")
         elif typed and not rows and (url := suggest_url(typed)):
             yield self._make_typed_row(url, "no match; enter fetches it")
@@ -174,11 +174,6 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             self.dismiss(None)
         else:
             self._on_opening_ended()
-
-
-def _is_existing_source(typed: str) -> bool:
-    """Return whether the typed text is a URL or the path of an existing file."""
-    return bool(typed) and ("://" in typed or os.path.lexists(expand_user(typed)))
 
 
 _FILES_SHOWN_MAX = 6
