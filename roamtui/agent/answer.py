@@ -154,7 +154,8 @@ def format_proof(exchange: Exchange) -> str:
     """Format where the quotes of an answer are, or how many passages it has. Nothing has judged a passage."""
     if not replies_with_passages(exchange):
         return format_verification(exchange.citations)
-    return format_count(len(exchange.citations), "passage") if exchange.citations else ""
+    count = format_count(len(exchange.citations), "passage")
+    return f"{count}, read by no model" if exchange.citations else ""
 
 
 def match_proof(exchange: Exchange) -> AnswerProof:

@@ -144,6 +144,6 @@ async def test_help_is_filtered_as_typed() -> None:
         await wait_until(pilot, lambda: "Pin or unpin" in screen_text(app) and "Fold or unfold" not in screen_text(app))
         await press_until(pilot, "No match", *"zz")
         await press_until(pilot, "Go to the next pane.", "escape")
-        await press_until(pilot, "Only its key does this", *"insert", "enter")
+        await press_until(pilot, "Only its key does this, in: Question box", *"insert", "enter")
         await pilot.press("escape")
         await press_until(pilot, lambda: app.screen is app.main_screen, "escape")

@@ -56,6 +56,9 @@ async def test_undo_goes_back_step_by_step_to_what_was_open_before_the_first_que
         await press_until(pilot, "Closed “Ovens”", "u")
         assert not conversation.state.open_sections
         await press_until(pilot, "Nothing to undo", "u")
+        await press_until(pilot, "Pinned", "p")
+        await press_until(pilot, "Nothing to undo", "u")
+        assert [*conversation.state.open_sections] == [steam]
 
 
 async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_stays() -> None:
@@ -143,7 +146,7 @@ async def test_the_steps_of_an_answer_fold_to_a_line_and_unfold_by_a_key() -> No
         assert "Not in this document" not in screen_text(app)
         assert " · 1 warning" in last(app)
         screen.panes.focus_scope(Scope.CHAT)
-        await press_until(pilot, "▾ opened no section", "space")
+        await press_until(pilot, "▾ opened nothing new", "space")
         assert "Not in this document: 1 section" in screen_text(app)
         assert "cached" in last(app)
         await pilot.press("space")

@@ -242,7 +242,7 @@ class ExchangeView(ContentView):
             searches = sum(isinstance(event, SectionsSearched) for event in exchange.events)
             searched = f"searched {'once' if searches == 1 else f'{searches} times'}, " if searches else ""
             batches = [event.opened_ids for event in exchange.events if isinstance(event, SectionsExpanded)]
-            opened = format_count(len(set(chain(*batches))), "section") if any(batches) else "no sections"
+            opened = format_count(len(set(chain(*batches))), "section") if any(batches) else "nothing new"
             summary = Content.assemble((f"{sign} ", "$accent"), f"{searched}opened {opened}")
             if has_usage:
                 summary += f" · {describe_usage(exchange.usage)}"
@@ -405,7 +405,7 @@ class Passages:
         return lines
 
     def _draw_lead(self) -> Content:
-        ask = format_key_hint(self._ask_key, "asks one", "screen.run('section.ask')")
+        ask = format_key_hint(self._ask_key, "asks a model", "screen.run('section.ask')")
         ask = Content.styled("in the conversation, ", "$muted") + ask
         if not self._missing:
             count = format_count(len(self._cards), "passage")

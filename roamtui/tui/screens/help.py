@@ -82,7 +82,8 @@ class HelpDialog(ListDialog[str, str | None]):
         if item in self._runnable_ids:
             self.dismiss(item)
         elif item not in self._sign_styles:
-            self.show_message("Only its key does this, with the focus in its place.")
+            place = next(choice.group for choice in self._choices if choice.value == item)
+            self.show_message(f"Only its key does this, in: {place}")
 
     def action_close(self) -> None:
         self.dismiss(None)

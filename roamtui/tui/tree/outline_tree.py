@@ -154,7 +154,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         now = state.staying_ids
         while self._undoable:
             before = self._undoable.pop()
-            opened = tuple(one for one in now if one not in before)
+            opened = tuple(one for one in now if one not in before and not state.open_sections[one].is_pinned)
             closed = tuple(one for one in before if one not in now and one in state.library)
             self._undone = frozenset(now).difference(opened) if opened else frozenset((*now, *closed))
             if opened:
