@@ -76,7 +76,8 @@ class Launch(Struct, frozen=True, kw_only=True):
             RoamtuiError: An argument cannot be used. The screen has not changed yet.
         """
         if self.conversation_id is not None and not self.sources:
-            return self._find_sources().run()
+            saved = ConversationStore(conversations_path()).find(self.conversation_id)
+            return replace(self, sources=split_sources(saved.source), conversation_id=saved.id).run()
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain()
         if not self.has_screen:
@@ -90,15 +91,6 @@ class Launch(Struct, frozen=True, kw_only=True):
         from roamtui.tui.app import RoamApp
 
         return run_until_exit(RoamApp(first or table, self.make_options()))
-
-    def _find_sources(self) -> Launch:
-        """Return how to resume the conversation with its own sources. The latest is one that lists show."""
-        known = [summary for summary in _list_saved() if not summary.source.startswith("-")]  # cannot be read again
-        wanted = self.conversation_id or next((one.id for one in known if one.is_answered and not one.is_one_shot), "")
-        saved = next((one for one in known if one.id == wanted), None)
-        if saved is None:
-            raise UsageError("there is no such conversation. `roamtui conversations` lists them.")
-        return replace(self, sources=split_sources(saved.source), conversation_id=saved.id)
 
     @property
     def should_run_plain(self) -> bool:
@@ -230,9 +222,8 @@ def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
         offer = StartOffer(group=OfferGroup.CONVERSATION, name=name, note=note, source=summary.source)
         offers.append(replace(offer, conversation_id=summary.id))
     for source in list(dict.fromkeys(summary.source for summary in saved))[:_SHOWN_MAX]:
-        is_web = is_url(source)
-        name = source.partition("://")[2].rstrip("/") if is_web else name_sources(source)
-        note = "" if is_web else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
+        name = source.partition("://")[2].rstrip("/") if is_url(source) else name_sources(source)
+        note = "" if is_url(source) else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
         offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
     for index, (file, name, note) in enumerate(_EXAMPLES):
         source, model = str(EXAMPLE.parent / file), None if index else RecordedModel()

@@ -30,7 +30,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.state import ConversationState, apply, fold_events, make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.errors import StoreError, format_reason
+from roamtui.errors import StoreError, UsageError, format_reason
 from roamtui.paths import make_private_folder, open_private_file, write_all
 
 _HEAD_START = b'{"format": "roamtui conversation", "version": '
@@ -322,6 +322,19 @@ class ConversationStore:
                     summaries.append(_summarise(path.stem, path.read_bytes()))
         summaries.sort(key=lambda summary: summary.updated_at, reverse=True)
         return tuple(summary for summary in summaries if source in (None, summary.source))
+
+    def find(self, conversation_id: str) -> ConversationSummary:
+        """Return a conversation whose source can be read again, by its id. An empty id means the latest answered one.
+
+        Raises:
+            StoreError: The folder cannot be read.
+            UsageError: There is no such conversation.
+        """
+        for one in self.list():
+            is_latest = not conversation_id and one.is_answered and not one.is_one_shot
+            if (one.id == conversation_id or is_latest) and not one.source.startswith("-"):
+                return one
+        raise UsageError("there is no such conversation. `roamtui conversations` lists them.")
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Rename a conversation that no program uses.

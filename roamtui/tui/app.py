@@ -58,7 +58,6 @@ class RoamApp(App[None], inherit_bindings=False):
         """The screens of open documents by mode."""
         self._pages: dict[str, Path | None] = {}
         """The folder of each open table, and None for each open document, by mode."""
-        self._page_count = 1
         self._origins: dict[str, str] = {}
         """The mode from which a link, a cell or a key led to a document or table, by its mode."""
         if isinstance(first, AppContext):
@@ -101,8 +100,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def _add_page(self, screen: Screen[None], folder: Path | None = None) -> str:
         """Give a document, or the table in a folder, a mode, and return its name."""
-        self._page_count += 1
-        mode = f"page-{self._page_count}"
+        mode = f"page-{id(screen)}"
         self.add_mode(mode, lambda: screen)
         self._pages[mode] = folder
         return mode
@@ -112,9 +110,9 @@ class RoamApp(App[None], inherit_bindings=False):
         if can_return and mode != self.current_mode:
             self._origins[mode] = self.current_mode
         self.switch_mode(mode)
-        titles = tuple(screen.header.title for screen in self.documents.values())
-        for number, screen in enumerate(self.documents.values()):
-            screen.header.titles, screen.header.index = titles, number
+        headers = [screen.header for screen in self.documents.values()]
+        for number, header in enumerate(headers):
+            header.titles, header.index = tuple(one.title for one in headers), number
 
     def action_turn_to(self, index: int) -> None:
         """Show the open document with this index."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from roamtui.conversation.events import Usage
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
-from roamtui.document.text import format_tokens
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import format_node_title
 
@@ -38,14 +36,3 @@ def format_error(error: BaseException | None) -> str:
 def adapt_flags(words: str) -> str:
     """Name a key instead of the flags that a model's error suggests, because a running app has no flags."""
     return words.replace("--api-base", "its URL (f2)").replace("with --model", "by f2").replace("--model", "f2")
-
-
-def describe_usage(usage: Usage) -> str:
-    """Describe the tokens that the model read, new and from its provider's cache, and their cost."""
-    sign = "" if usage.source == "provider" else "~"  # an estimate
-    words = [f"{sign}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))} tokens"]
-    if usage.cached_tokens:
-        words.append(f"{format_tokens(usage.cached_tokens)} cached")
-    if usage.cost_usd:
-        words.append(f"${max(0.0001, usage.cost_usd):.{4 if usage.cost_usd < 0.1 else 2}f}")
-    return " · ".join(words)

@@ -29,7 +29,6 @@ from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.document.text import format_tokens
 from roamtui.paths import display_path
 from roamtui.tui.actions import Keymap, Scope, format_keys
-from roamtui.tui.labels import describe_usage
 
 _SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SPINNER_SECONDS = 0.12
@@ -193,6 +192,17 @@ class HeaderLine(ClickableLine):
             tab = tab.stylize("bold $accent reverse" if index == self.index else "$muted")
             line += " " + tab.stylize(Style.from_meta({"@click": f"app.turn_to({index})"}))
         return line
+
+
+def describe_usage(usage: Usage) -> str:
+    """Describe the tokens that the model read, new and from its provider's cache, and their cost."""
+    sign = "" if usage.source == "provider" else "~"  # an estimate
+    words = [f"{sign}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))} tokens"]
+    if usage.cached_tokens:
+        words.append(f"{format_tokens(usage.cached_tokens)} cached")
+    if usage.cost_usd:
+        words.append(f"${max(0.0001, usage.cost_usd):.{4 if usage.cost_usd < 0.1 else 2}f}")
+    return " · ".join(words)
 
 
 def format_key_hint(key: str, words: str, action: str = "") -> Content:

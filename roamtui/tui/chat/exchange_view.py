@@ -51,10 +51,10 @@ from roamtui.quotes.verdicts import (
 from roamtui.search.passages import find_question_words
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import TARGET_META, ContentView, LinkTarget, SectionTarget, TargetSelected, wrap
-from roamtui.tui.labels import STEP, adapt_flags, describe_usage, format_full_path
+from roamtui.tui.labels import STEP, adapt_flags, format_full_path
 from roamtui.tui.reader.document_view import build_parser_context
 from roamtui.tui.run_styles import add_code_background, render_line, render_run
-from roamtui.tui.status_line import format_key_hint
+from roamtui.tui.status_line import describe_usage, format_key_hint
 
 _TEXT_WIDTH_MIN = 20
 _QUESTION_WORD_STYLE = "bold $secondary"
