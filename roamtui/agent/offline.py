@@ -19,7 +19,7 @@ from operator import attrgetter
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.retrieval_context import list_history_texts, make_search_event
+from roamtui.agent.retrieval_context import complete_follow_up, list_history_texts, make_search_event
 from roamtui.agent.tools import ToolContext, expand
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import AnswerStreamed, Step, StepRecorded, ToolCall, ToolUse
@@ -119,14 +119,14 @@ async def read_offline(
     Returns:
         The answer, and the number of steps.
     """
-    question, steps, is_answer = conversation.state.exchanges[-1].question, 0, False
+    question, steps, is_answer = complete_follow_up(conversation.state.exchanges), 0, False
     passages: Sequence[FoundPassage] = ()
     for may_load in (True, False):
         state = conversation.state
         if searcher is not None:
             searcher.refresh(state.library)
         hits, passages, is_answer = await asyncio.to_thread(
-            _find_passages, state, searcher, needs_certainty=needs_certainty
+            _find_passages, state, question, searcher, needs_certainty=needs_certainty
         )
         if hits:
             conversation.apply_unsaved(make_search_event(state.library, question, hits))
@@ -153,17 +153,16 @@ async def read_offline(
 
 
 def _find_passages(
-    state: ConversationState, searcher: Searcher | None, *, needs_certainty: bool
+    state: ConversationState, question: str, searcher: Searcher | None, *, needs_certainty: bool
 ) -> tuple[tuple[Hit, ...], Sequence[FoundPassage], bool]:
-    """Return the hits of a search for the current question, their best passages, and whether these answer it."""
-    exchange, library = state.exchanges[-1], state.library
-    if searcher is None or not extract_query_terms(exchange.question):
+    """Return the hits of a search for a question, their best passages, and whether these answer it."""
+    if searcher is None or not extract_query_terms(question):
         return (), (), False
     hits: tuple[Hit, ...] = ()
     earlier = list_history_texts(state.exchanges[:-1])
     with suppress(RoamtuiError):  # an embedder may fail
-        hits = searcher.search(exchange.question, limit=_HITS_MAX, within=exchange.within, earlier=earlier)
-    return hits, *_choose_passages(library, exchange.question, hits, needs_certainty=needs_certainty)
+        hits = searcher.search(question, limit=_HITS_MAX, within=state.exchanges[-1].within, earlier=earlier)
+    return hits, *_choose_passages(state.library, question, hits, needs_certainty=needs_certainty)
 
 
 def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:

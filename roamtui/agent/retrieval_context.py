@@ -20,11 +20,14 @@ from roamtui.outline.expansion import insert_marks, list_id_marks
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, escape, format_node_title, format_size
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.lexicon import Language
+from roamtui.search.lexicon import Language, make_pattern
 from roamtui.search.passages import select_excerpt
-from roamtui.search.terms import TermMatcher
+from roamtui.search.terms import TermMatcher, extract_query_terms
 from roamtui.search.units import UnitKind, find_units
 
+_FOLLOW_UP = re.compile(rf"\W*(?:{make_pattern('follow-up')})\b", re.IGNORECASE)
+_FOLLOW_UP_TERMS_MAX = 3
+"""A longer question names its subject itself."""
 _START_HITS_MAX = 9
 """Maximum number of hits sent with a question. More hits and a shorter outline save tool calls."""
 _EXCERPT_TOKENS = (500, 350, 250, 200, 200, 120, 80)
@@ -158,6 +161,15 @@ def pick_confident_hit(
 def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
     """List earlier questions and answers, oldest first."""
     return tuple(text for exchange in exchanges for text in (exchange.question, exchange.answer) if text)
+
+
+def complete_follow_up(exchanges: Iterable[Exchange]) -> str:
+    """Return the last question. If it is a short follow-up, the last question that is not one comes before it."""
+    full, question = "", ""
+    for question in (exchange.question for exchange in exchanges):
+        if not _FOLLOW_UP.match(question) or len(extract_query_terms(question)) > _FOLLOW_UP_TERMS_MAX:
+            full = question
+    return question if full == question else f"{full} {question}".strip()
 
 
 def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> SectionsSearched:
