@@ -36,7 +36,7 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
         as_json: Whether to write all quotes as JSON.
 
     Raises:
-        RoamtuiError: A target cannot be read.
+        RoamtuiError: A target cannot be read, or there is no quote in any of them.
     """
     store = ConversationStore(conversations_path())
     known = {summary.id: summary.source for summary in store.list()}
@@ -59,6 +59,8 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
             main = parse_source_line(text)
             claims = [replace(claim, source=claim.source or main) for claim in read_claims(text, target)]
         rows += _recheck_claims(claims, path.parent, open_source, source)
+    if targets and not rows:
+        raise SourceError(f"No quote to check in {', '.join(targets)}: a link or an id must follow each quote.")
     counts = Counter(row["state"] for row in rows)
     state_counts = {status.value: counts[status] for status in ClaimStatus}
     if as_json:

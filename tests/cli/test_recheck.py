@@ -59,3 +59,6 @@ def test_unreachable_sources_and_wrong_use(run: RunCommand, tmp_path: Path) -> N
     faq = tmp_path / "faq.md"
     faq.write_text(f'"{SPADE}" [a8a96034].\n', "utf-8")
     assert "--source" in run("recheck", faq).out
+    faq.write_text(f'"{SPADE}"\n', "utf-8")
+    assert (run("recheck", faq).code, run("recheck", "--all").code) == (1, 0)  # only what is named must have quotes
+    assert f"No quote to check in {faq}" in run("recheck", faq).err
