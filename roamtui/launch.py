@@ -117,7 +117,7 @@ class Launch(Struct, frozen=True, kw_only=True):
         notes, question = [*library.notes[:_NOTES_MAX]], ""
         if isinstance(model, RecordedModel):
             question = model.question
-            notes.append("Recorded: a person played the model, and quoted one figure wrong. esc stops the answer.")
+            notes.append("Recorded: a person played the model, and quoted one figure wrong.")
         progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self.bootstrap, on_warning=notes.append, progress=progress)
         agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, conversation_id), model)

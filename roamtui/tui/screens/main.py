@@ -209,11 +209,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.panes.focus_scope(Scope(scope))
 
     def action_step_out(self) -> None:
-        if self.is_asking and self.agent.model.name == RECORDED:
-            self.questions.stop()
-        elif self.focused is not self.question_box or not (
-            self.questions.reset_options() or self.questions.take_back()
-        ):
+        is_in_box = self.focused is self.question_box
+        if not (is_in_box and (self.questions.reset_options() or self.questions.take_back())):
             self.panes.step_out()
 
     @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
