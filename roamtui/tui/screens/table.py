@@ -192,23 +192,18 @@ class TableScreen(Screen[None]):
 
     @on(DataTable.CellSelected)
     def action_read(self) -> None:
-        self._request_cell(with_quote=True)
+        if (row := self._grid.document) is not None:
+            proof = self._grid.cell.proof if self._grid.cell is not None else None
+            target = SectionTarget(proof.section_id, proof) if proof is not None else None
+            self.post_message(DocumentRequested(row.source, place=target, is_cell=True))
 
     def action_conversation(self) -> None:
-        if self._grid.cell is not None and self._grid.cell.conversation:
-            self._request_cell(with_quote=False)
+        row, cell = self._grid.document, self._grid.cell
+        if row is not None and cell is not None and cell.conversation:
+            log = str(self._table.conversations / f"{cell.conversation}{LOG_SUFFIX}")
+            self.post_message(DocumentRequested(row.source, log, is_cell=True))
         else:
             self._show_message("No conversation yet.")
-
-    def _request_cell(self, *, with_quote: bool) -> None:
-        row, cell = self._grid.document, self._grid.cell
-        if row is None:
-            return
-        name = f"{cell.conversation}{LOG_SUFFIX}" if cell is not None and cell.conversation else None
-        log = str(self._table.conversations / name) if name is not None else None
-        proof = cell.proof if cell is not None and with_quote else None
-        target = SectionTarget(proof.section_id, proof) if proof is not None else None
-        self.post_message(DocumentRequested(row.source, log, target, is_cell=True))
 
     @work(group="typing", exclusive=True, exit_on_error=False)
     async def action_add_column(self, question: str = "") -> None:
