@@ -94,7 +94,7 @@ def _add_shared_arguments(of: ArgumentParser, wanted: Sequence[str]) -> None:
     model.add_argument("--model", metavar="M", help='"offline" (default), or a model such as openai/gpt-4.1-mini')
     model.add_argument("--api-base", metavar="URL", help="address of the model's server")
     find.add_argument("--mode", choices=("off", "keyword", "vector", "hybrid"), help="how to search")
-    find.add_argument("--embedder", metavar="S", help="makes the vectors: ollama/MODEL, openai/MODEL or local:NAME")
+    find.add_argument("--embedder", metavar="S", help="model for vectors: ollama/MODEL, openai/MODEL or local:NAME")
     find.add_argument("--index", metavar="URI", help="a LanceDB database for vectors: a folder, s3://… or db://…")
     find.add_argument("--limit", type=_count, metavar="N", help="maximum number of search results")
 
@@ -370,7 +370,7 @@ def notes(args: Namespace) -> None:
 
 
 def recheck(args: Namespace) -> int:
-    """Check whether saved quotes are still there; exit 1 if not."""
+    """Check whether quotes are still in their documents; exit 1 if not."""
     from roamtui.headless.recheck import run_recheck
 
     if bool(args.targets) == args.all:
