@@ -55,7 +55,7 @@ def bench_help() -> list[Finding]:
     run = partial(subprocess.run, stdout=subprocess.DEVNULL, env=make_environ(), check=True)
     ours = timed(partial(run, [_BIN / "roamtui", "--help"]))
     theirs = timed(partial(run, [sys.executable, "-c", "import argparse"]))
-    return [compare("roamtui --help / python -c 'import argparse'", ours, theirs, turns=25, ratio_max=1.5)]
+    return [compare("print roamtui --help / start Python and import argparse", ours, theirs, turns=25, ratio_max=1.5)]
 
 
 def bench_first_screen() -> list[Finding]:
@@ -68,7 +68,7 @@ def bench_first_screen() -> list[Finding]:
         ours = timed(partial(_start_program, [_BIN / "roamtui", path], (title, "offline"), home))
         stock = [sys.executable, "-m", "tests.benchmarks.stock_app"]
         theirs = timed(partial(_start_program, stock, ("Outline", "Status"), home))
-        return [compare("first screen, 100 KB / an empty app of Textual", ours, theirs, turns=11, ratio_max=1.4)]
+        return [compare("first screen, file of 100 KB / empty Textual app", ours, theirs, turns=11, ratio_max=1.4)]
 
 
 def _start_program(program: Sequence[str | Path], words: Sequence[str], home: Path) -> None:
@@ -96,7 +96,7 @@ def bench_step() -> list[Finding]:
     with tempfile.TemporaryDirectory() as folder:
         store = ConversationStore(Path(folder) / "conversations")
         seconds = timed(lambda: asyncio.run(ask(store)))
-        what = "own work in one step of the agent / 20 ms"
+        what = "roamtui's own work for one request to a model / limit"
         return [compare(what, lambda: seconds() / _STEPS, lambda: _STEP_SECONDS_MAX, turns=15, ratio_max=1)]
 
 
@@ -105,7 +105,7 @@ def bench_opening() -> list[Finding]:
     text = make_text(1_000_000)
     parser = MarkdownIt("commonmark").enable("table")
     opening = timed(lambda: parse_document(text).tokens_before)
-    return [compare("open 1 MB / full parse by markdown-it-py", opening, timed(lambda: parser.parse(text)), turns=5)]
+    return [compare("open 1 MB / parse it with markdown-it-py", opening, timed(lambda: parser.parse(text)), turns=5)]
 
 
 def bench_search() -> list[Finding]:
@@ -118,8 +118,8 @@ def bench_search() -> list[Finding]:
     further = timed(lambda: searcher.search(_QUERY))
     looking = timed(lambda: [text.find("token valid") for text in texts])
     return [
-        compare("open 1 MB and search it / opening it", first, opening, turns=5),
-        compare("next search / str.find in every section", further, looking, turns=25),
+        compare("open 1 MB and search it / only open it", first, opening, turns=5),
+        compare("search it again / call str.find on every section", further, looking, turns=25),
     ]
 
 

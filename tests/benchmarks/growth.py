@@ -41,9 +41,9 @@ def _bench_shape(shape: str) -> list[Finding]:
         expanded.append(measure_cpu(_expand_anywhere(library), 30))
     exponents = [fit_exponent(_SECTIONS, seconds) for seconds in (opened, outlined, expanded)]
     return [
-        limit_seconds(f"{shape}: open 100,000 sections (exponent {exponents[0]:.2f})", opened[-1]),
-        limit_seconds(f"{shape}: outline, warm (exponent {exponents[1]:.2f})", outlined[-1], 0.02),
-        limit_seconds(f"{shape}: expand {_BATCH} ids (exponent {exponents[2]:.2f})", expanded[-1], 0.005),
+        limit_seconds(f"{shape}: open a document of 100,000 sections (exponent {exponents[0]:.2f})", opened[-1]),
+        limit_seconds(f"{shape}: write its outline for a model (exponent {exponents[1]:.2f})", outlined[-1], 0.02),
+        limit_seconds(f"{shape}: open {_BATCH} of its sections (exponent {exponents[2]:.2f})", expanded[-1], 0.005),
     ]
 
 

@@ -16,7 +16,7 @@ from time import perf_counter, process_time
 
 Measure = Callable[[], float]
 """Does something once and returns how many seconds it took."""
-TABLE_HEAD = f"| {'what':<64} | {'roamtui':>20} | {'goal':<22} |\n|{'-' * 66}|{'-' * 21}:|{'-' * 24}|"
+TABLE_HEAD = f"| {'what was timed':<64} | {'time':>20} | {'goal':<22} |\n|{'-' * 66}|{'-' * 21}:|{'-' * 24}|"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -169,13 +169,13 @@ async def bench_tree(sections: int) -> list[Finding]:
         keys = await bench.press(_WALK)
     stock_unfolding, stock_keys = await _measure_stock(StockTreeApp(library))
     _, list_keys = await _measure_stock(BareListApp(library))
-    label = f"{sections:,} sections unfolded"
+    label = f"{sections:,} unfolded sections"
     unfolded = f"{format_seconds(unfolding)} / {format_seconds(stock_unfolding)}"
     pressed = " / ".join(format_seconds(median(one)) for one in (keys, stock_keys, list_keys))
     return [
-        Finding(what=f"{label}: until shown / Textual's tree", value=unfolded),
-        Finding(what=f"{label}: a key, median / Textual's tree / its plain list", value=pressed),
-        limit_seconds(f"{label}: the slowest key", max(keys), _KEY_SECONDS_MAX),
+        Finding(what=f"{label}: until drawn / in Textual's tree", value=unfolded),
+        Finding(what=f"{label}: move the cursor, median / in Textual's tree / in its list", value=pressed),
+        limit_seconds(f"{label}: move the cursor, slowest key", max(keys), _KEY_SECONDS_MAX),
     ]
 
 
@@ -202,10 +202,10 @@ async def bench_find(sections: int) -> list[Finding]:
             drawn.append((terminal.drawn_at or inf) - sent_at)
             longest.append(max(blocks))
         asyncio.Handle._run = run  # type: ignore[method-assign]
-    value = f"{format_seconds(median(longest))} / {format_seconds(max(longest))}"
+    value = f"{format_seconds(median(longest))}, {format_seconds(max(longest))}"
     return [
-        limit_seconds(f"{sections:,} sections: a letter in Find until it is drawn, the slowest", max(drawn), 0.016),
-        Finding(what=f"{sections:,} sections: how long its search keeps keys waiting, median / slowest", value=value),
+        limit_seconds(f"{sections:,} sections: type a letter in Find until drawn, slowest", max(drawn), 0.016),
+        Finding(what=f"{sections:,} sections: how long Find delays the next key, median and slowest", value=value),
     ]
 
 
