@@ -14,11 +14,13 @@ from threading import Lock
 import msgspec
 from msgspec import Struct
 
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Citation
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.log import acquire_lock, map_store_errors
 from roamtui.document.library import Library
 from roamtui.document.plain import shorten
+from roamtui.errors import UsageError
 from roamtui.outline.labels import strip_heading
 from roamtui.paths import make_index_stem, write_private_file
 
@@ -109,6 +111,17 @@ class NoteStore:
         finally:
             release()
         self._unsaved = {}
+
+
+def get_note_store(conversation: Conversation) -> NoteStore:
+    """Return the notes on the document of a conversation.
+
+    Raises:
+        UsageError: Nothing is saved here.
+    """
+    if conversation.store is None:
+        raise UsageError("Notes are off: conversations are not saved here.")
+    return NoteStore(conversation.store.notes_folder, get_source_key(conversation.state.library))
 
 
 def count_notes(folder: Path) -> dict[str, int]:

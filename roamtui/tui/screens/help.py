@@ -21,6 +21,7 @@ _SIGNS = {
         ("❝", "$warning", "cited in an answer"),
         ("◦", "$warning", "read by the model earlier, now closed"),
         ("¶", "$warning", "shown in the reader"),
+        ("✎", "$warning", "has notes"),
         ("⌕", "$warning", "matches the last search"),
         ("▸ ▾", "$muted", "folded, unfolded"),
         ("⋯", "$muted", "not loaded yet; unfold or open to load"),

@@ -94,6 +94,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.is_attached:  # else the person, or the terminal, has gone already
             self.conversation.approver = partial(ask_for_approval, self.app)
             self._prepare_agent()
+            self.run_worker(self.tree_pane.outline.mark_notes(self.conversation), exit_on_error=False)
             if self.reader_pane.section_id is None:  # the person may have opened a section already
                 self.reader_pane.reader.show_last_read()
             self.started.set()
@@ -253,6 +254,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         section_id, span = self.panes.selection
         if section_id is not None and await add_note(self.app, self.conversation, section_id, span):
             self.clear_selection()
+            await self.tree_pane.outline.mark_notes(self.conversation)
             self.post_message(StatusMessage(f"Note saved · {self.keys.first_keys['global.notes']} lists all notes"))
 
     @work(group="noting", exit_on_error=False)
@@ -261,6 +263,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         if target := await self.app.push_screen_wait(NotesScreen(self.agent, self.keys)):
             self.reader_pane.reader.open_target(target)
+        await self.tree_pane.outline.mark_notes(self.conversation)
 
     def action_copy_or_cancel(self) -> None:
         selected = self.question_box.selected_text if self.focused is self.question_box else ""

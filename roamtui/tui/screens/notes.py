@@ -14,11 +14,9 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.library_sync import get_source_key
-from roamtui.conversation.notes import NoteStore, make_note
+from roamtui.conversation.notes import get_note_store, make_note
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import Span
-from roamtui.errors import UsageError
 from roamtui.export.markdown import format_location, render_notes
 from roamtui.quotes.recheck import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.verdicts import list_path_titles, simplify_quote
@@ -85,12 +83,13 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
     @override
     def choose(self, item: LocatedNote) -> None:
         link = next((link for link in reversed(item.note.links) if link in self._library), None)
-        if item.new_citation is not None:
-            self.dismiss(SectionTarget(item.new_citation.section_id, item.new_citation))
-        elif link is not None:
-            self.dismiss(SectionTarget(link))
-        else:
+        section_id = item.new_citation.section_id if item.new_citation is not None else link
+        if section_id is None:
             self.show_message(item.change_note[:1].upper() + item.change_note[1:] + ".")
+            return
+        if item.note.words:
+            self.notify(f"✎ {item.note.words}", markup=False)
+        self.dismiss(SectionTarget(section_id, item.new_citation))
 
     @work(exclusive=True, exit_on_error=False)
     async def action_edit(self) -> None:
@@ -122,17 +121,6 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
             stem = "notes" if "://" in source or source.startswith("-") else f"{Path(source).stem}-notes"
             dialog = ExportDialog("Export notes as Markdown to", stem, {".md": lambda _: text})
             self.app.push_screen(dialog, self.show_message)
-
-
-def get_note_store(conversation: Conversation) -> NoteStore:
-    """Return the notes on the document of a conversation.
-
-    Raises:
-        UsageError: Nothing is saved here.
-    """
-    if conversation.store is None:
-        raise UsageError("Notes are off: conversations are not saved here.")
-    return NoteStore(conversation.store.notes_folder, get_source_key(conversation.state.library))
 
 
 async def add_note(app: App[None], conversation: Conversation, section_id: str, span: Span | None) -> bool:

@@ -6,6 +6,7 @@ open, so keys and clicks only post messages.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +21,7 @@ from textual.strip import Strip
 from textual.style import Style
 from typing_extensions import override
 
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
@@ -28,6 +30,7 @@ from roamtui.conversation.events import (
     SectionsExpanded,
     SectionsSearched,
 )
+from roamtui.conversation.notes import get_note_store
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import CloseSections, Command, ExpandSections
 from roamtui.document.plain import sanitise_line, strip_anchor
@@ -70,6 +73,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._signs = list_signs(state, self.lines)
         self._found: frozenset[str] = frozenset()
         """The nodes that the last search found."""
+        self._noted: frozenset[str] = frozenset()
+        """The nodes with notes."""
         self._pending_id: str | None = None
         """The node to go to once its ancestors are unfolded."""
         self._undoable: list[tuple[str, ...]] = []
@@ -94,7 +99,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         node, fold = self.lines.library.node(self.lines.ids[line]), self.lines.fold_at(line)
         section = self._state.open_sections.get(node.id)
         guides, opened = self.lines.draw_guides(line, width), "◆ " if section is not None else ""
-        signs = self._signs.get(node.id, "") + ("⌕" if node.id in self._found else "")
+        signs = self._signs.get(node.id, "") + ("✎" if node.id in self._noted else "")
+        signs += "⌕" if node.id in self._found else ""
         signs = signs and f" {signs}"
         title = strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
         style = "bold $text-accent" if section is not None else "" if title else "italic $muted"
@@ -167,6 +173,13 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """Mark the nodes that a search found, instead of earlier ones."""
         self._found = frozenset(found)
         self.refresh()
+
+    async def mark_notes(self, conversation: Conversation) -> None:
+        """Mark the nodes with notes."""
+        if conversation.store is not None:
+            notes = await asyncio.to_thread(get_note_store(conversation).read)
+            self._noted = frozenset(note.citation.section_id for note in notes)
+            self.refresh()
 
     def reveal(self, section_id: str | None) -> None:
         """Scroll a node, or its nearest visible ancestor, into view with some lines around it."""

@@ -141,9 +141,10 @@ async def test_a_changed_document_says_what_became_of_the_places(store: Conversa
     async with running(make_app(store), (120, 35)) as (app, pilot):
         await open_section(pilot, "Stone oven")
         await select(pilot, REST)
-        await keep(pilot)
+        await keep(pilot, "why")
         await open_section(pilot, "Starter")
         await keep(pilot)
+        await wait_until(pilot, "Starter ¶✎")
     changed = TEXT.replace("one hour", "two hours").replace("### Starter\n\nFeed", "").replace("## Dough", "## Doughs")
     async with running(make_app(store, changed[: changed.index("the starter with")]), (120, 35)) as (app, pilot):
         await pilot.press("escape")
@@ -154,5 +155,8 @@ async def test_a_changed_document_says_what_became_of_the_places(store: Conversa
         await pilot.press("j", "enter")
         await pilot.pause()
         assert isinstance(app.screen, NotesScreen), "there is nowhere to go"
-        await pilot.press("k", "enter")
+        await press_until(pilot, lambda: app.screen is app.main_screen, "k", "enter")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Stone oven"))
+        await wait_until(pilot, "✎ why")
+        await press_until(pilot, lambda: "✎ why" not in screen_text(app), "j")
+        assert "Stone oven ¶✎" in screen_text(app)
