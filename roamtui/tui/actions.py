@@ -145,12 +145,12 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action("tree.fold", "space", "fold", "Fold or unfold the section."),
     _hinted_action("tree.read", "enter", "read", "Show the section in the reader; the cursor stays in the outline."),
     _action("tree.unfold_all", "", "unfold all", "Unfold everything below the section.", "screen.apply('unfold_all')"),
-    _action("tree.undo", "u", "undo", "Undo the last opening or closing, also the model's. Repeat for earlier ones."),
+    _action("tree.undo", "u", "undo", "Undo the last opening or closing, yours or the model's."),
     _hinted_action("section.open", "a", "open", "Open the section: the model gets its text.", "screen.apply('open')"),
     _hinted_action(
         "section.close", "x", "close", "Close the section: the model no longer gets its text.", "screen.apply('close')"
     ),
-    _hinted_action("section.pin", "p", "pin", "Pin or unpin the section.", "screen.apply('pin')"),
+    _hinted_action("section.pin", "p", "pin", "Pin the section to keep it open, or unpin it.", "screen.apply('pin')"),
     _hinted_action("section.note", "b", "note", "Add a note on the selection, quote or section.", "screen.add_note"),
     _action("section.ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"),
     _navigation_action("chat.show_target", "enter", "show", "Show the selected section and its quote.", is_hinted=True),
@@ -185,7 +185,7 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("table.export", "w", "export", "Export the table as CSV, Markdown or JSON."),
     _navigation_action("picture.zoom_in", "+ =", "larger", "Zoom in.", "zoom(1)"),
     _navigation_action("picture.zoom_out", "-", "smaller", "Zoom out.", "zoom(-1)"),
-    _navigation_action("picture.fit", "0", "fit", "Fit the whole picture, or its width."),
+    _navigation_action("picture.fit", "0", "fit", "Fit the whole picture to the screen. Press again to fit its width."),
     _navigation_action("picture.open_outside", "o enter", "open outside", "Open the file in its own program."),
     _focus_action("start.complete", "tab", "complete", "Complete the path."),
 )
