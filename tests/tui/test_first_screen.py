@@ -132,12 +132,13 @@ async def test_the_recorded_answer_shows_a_false_quote_and_then_the_box_is_free(
         assert [one.questions for one in store.list()] == [2]
 
 
-async def test_one_key_stops_the_recorded_answer_as_any_other() -> None:
+@pytest.mark.parametrize("key", ["ctrl+c", "escape"])
+async def test_the_key_that_is_named_stops_the_recorded_answer_and_so_does_esc(key: str) -> None:
     app = RoamApp(Launch(bootstrap=Bootstrap()).open((str(EXAMPLE),), None, RecordedModel(seconds_per_word=60)))
     async with app.run_test(size=(220, 40)) as pilot:
         await wait_until(pilot, lambda: app.main_screen.is_asking)
         await wait_until(pilot, "ctrl+c stops")
         assert "esc stops" not in screen_text(app)
-        await pilot.press("ctrl+c")
+        await pilot.press(key)
         await wait_until(pilot, lambda: not app.main_screen.is_asking)
         assert app.main_screen.agent.model.name == OFFLINE

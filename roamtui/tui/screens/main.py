@@ -211,7 +211,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_step_out(self) -> None:
         is_in_box = self.focused is self.question_box
-        if not (is_in_box and (self.questions.reset_options() or self.questions.take_back())):
+        if self.is_asking and self.agent.model.name == RECORDED:
+            self.questions.stop()  # in the demo, nobody has learned the other key yet
+        elif not (is_in_box and (self.questions.reset_options() or self.questions.take_back())):
             self.panes.step_out()
 
     @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
