@@ -162,6 +162,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("chat.open_and_ask", "o", "open and ask", "Open the likely sections that were not read, and ask again."),
     _hinted_action("chat.edit", "e", "edit question", "Edit the last question and ask it again."),
     _hinted_action("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
+    _action("chat.export", "w", "export", "Export this conversation in several formats."),
     _navigation_action("reader.read_on", "space", "page down", "Scroll down by a page.", "page(1)"),
     _hinted_action("reader.next_section", "]", "next section", "Go to the next section.", "step_section(1)"),
     _hinted_action("reader.previous_section", "[", "before", "Go to the previous section.", "step_section(-1)"),

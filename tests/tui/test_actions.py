@@ -141,7 +141,9 @@ async def test_help_is_filtered_as_typed() -> None:
         await wait_until(pilot, "Question box · current pane")
         assert screen_text(app).index("current pane") < screen_text(app).index("Everywhere")
         await pilot.press(*"pin")
-        await wait_until(pilot, lambda: "Pin the section" in screen_text(app) and "Fold or unfold" not in screen_text(app))
+        await wait_until(
+            pilot, lambda: "Pin the section" in screen_text(app) and "Fold or unfold" not in screen_text(app)
+        )
         await press_until(pilot, "No match", *"zz")
         await press_until(pilot, "Go to the next pane.", "escape")
         await press_until(pilot, "Only its key does this, in: Question box", *"insert", "enter")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
-from textual import events, on
+from textual import events, on, work
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
@@ -281,6 +281,16 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             copy(self, "\n".join([answer, *(["", "Sources:", "", *sources] if sources else []), ""]), "the answer")
         else:
             self.post_message(StatusMessage("No answer yet"))
+
+    @work(exit_on_error=False)
+    async def action_export(self) -> None:
+        from roamtui.tui.screens.conversations import make_export_dialog  # noqa: PLC0415 - few export
+
+        if not (state := self._conversation.state).exchanges:
+            self.post_message(StatusMessage("No question yet"))
+            return
+        words = await self.app.push_screen_wait(make_export_dialog(lambda: state, state, state.library))
+        self.post_message(StatusMessage(words or ""))
 
     @on(events.MouseScrollUp)
     @on(ScrollUp)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.conversation.state import ConversationState
+from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import SourceError
 from roamtui.export.html import render_html
@@ -135,26 +136,30 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
             self.show_message("Deleted.")
 
     def action_export(self) -> None:
-        summary = self.chosen
-        if summary is None:
-            return
+        if (summary := self.chosen) is not None:
+            dialog = make_export_dialog(lambda: self._store.load(summary.id), summary, self._conversation.state.library)
+            self.app.push_screen(dialog, self.show_message)
 
-        def load() -> ConversationState:
-            return self._store.load(summary.id)
 
-        def render_page(_: Path) -> str:
-            if summary.source != self._source:
-                raise SourceError("A web page shows the document. Resume this conversation first, then export it.")
-            return render_html(load(), summary.source, self._conversation.state.library)
+def make_export_dialog(
+    load: Callable[[], ConversationState], summary: ConversationSummary | ConversationState, library: Library
+) -> ExportDialog:
+    """Make the dialog that exports a conversation. `library` is the open document."""
+    source = summary.source
 
-        renderers = {
-            ".md": lambda _: render_markdown(load(), summary.source),
-            ".json": lambda _: render_json(load(), summary.source),
-            ".html": render_page,
-        }
-        words = re.findall(r"\w+", summary.title.lower())
-        stem = "-".join(words)[:_FILE_NAME_LENGTH_MAX].strip("-_") or summary.id
-        self.app.push_screen(ExportDialog("Export conversation to", stem, renderers), self.show_message)
+    def render_page(_: Path) -> str:
+        if source != get_source_key(library):
+            raise SourceError("A web page shows the document. Resume this conversation first, then export it.")
+        return render_html(load(), source, library)
+
+    renderers = {
+        ".md": lambda _: render_markdown(load(), source),
+        ".json": lambda _: render_json(load(), source),
+        ".html": render_page,
+    }
+    words = re.findall(r"\w+", summary.title.lower())
+    stem = "-".join(words)[:_FILE_NAME_LENGTH_MAX].strip("-_") or summary.id
+    return ExportDialog("Export conversation to", stem, renderers)
 
 
 def _format_title(summary: ConversationSummary) -> str:

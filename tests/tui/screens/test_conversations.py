@@ -137,6 +137,16 @@ async def test_the_suffix_of_the_path_chooses_the_format_of_an_export(
     assert "What of the starter?" in text
 
 
+async def test_the_conversation_that_is_shown_is_exported_from_there(app: RoamApp, tmp_path: Path) -> None:
+    file = tmp_path / "a.html"
+    async with app.run_test(size=(120, 35)) as pilot:
+        await talk(pilot, "What of steam?", "Steam")
+        app.main_screen.panes.focus_scope(Scope.CHAT)
+        await type_path(pilot, file)
+        await wait_until(pilot, "Saved")
+    assert "What of steam?" in file.read_text("utf-8")
+
+
 async def test_another_suffix_is_refused(app: RoamApp, tmp_path: Path) -> None:
     file = tmp_path / "mine.doc"
     async with listing(app) as pilot:
