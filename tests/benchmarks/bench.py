@@ -55,7 +55,7 @@ def bench_help() -> list[Finding]:
     run = partial(subprocess.run, stdout=subprocess.DEVNULL, env=make_environ(), check=True)
     ours = timed(partial(run, [_BIN / "roamtui", "--help"]))
     theirs = timed(partial(run, [sys.executable, "-c", "import argparse"]))
-    return [compare("print roamtui --help / start Python and import argparse", ours, theirs, turns=25, ratio_max=1.5)]
+    return [compare("roamtui --help / start Python and import argparse", ours, theirs, turns=25, ratio_max=1.5)]
 
 
 def bench_first_screen() -> list[Finding]:
@@ -118,8 +118,8 @@ def bench_search() -> list[Finding]:
     further = timed(lambda: searcher.search(_QUERY))
     looking = timed(lambda: [text.find("token valid") for text in texts])
     return [
-        compare("open 1 MB and search it / only open it", first, opening, turns=5),
-        compare("search 1 MB again / call str.find on every section", further, looking, turns=25),
+        compare("open 1 MB and search it once / only open it", first, opening, turns=5),
+        compare("second search of 1 MB / str.find in every section", further, looking, turns=25),
     ]
 
 

@@ -175,7 +175,7 @@ async def bench_tree(sections: int) -> list[Finding]:
     return [
         Finding(what=f"{label}: until drawn / in Textual's tree", value=unfolded),
         Finding(what=f"{label}: move the cursor, median / in Textual's tree / in its list", value=pressed),
-        limit_seconds(f"{label}: move the cursor, slowest key", max(keys), _KEY_SECONDS_MAX),
+        limit_seconds(f"{label}: move the cursor, slowest press of a key", max(keys), _KEY_SECONDS_MAX),
     ]
 
 
@@ -204,7 +204,7 @@ async def bench_find(sections: int) -> list[Finding]:
         asyncio.Handle._run = run  # type: ignore[method-assign]
     value = f"{format_seconds(median(longest))}, {format_seconds(max(longest))}"
     return [
-        limit_seconds(f"{sections:,} sections: type a letter in Find until drawn, slowest", max(drawn), 0.016),
+        limit_seconds(f"{sections:,} sections: type a letter in Find until it is drawn, slowest", max(drawn), 0.016),
         Finding(what=f"{sections:,} sections: how long Find delays the next key, median and slowest", value=value),
     ]
 
