@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import count, groupby, repeat
 from pathlib import PurePath
@@ -15,11 +16,14 @@ from roamtui.conversation.notices import list_endings
 from roamtui.conversation.state import ConversationState
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.document.text import normalise_line_ends
+from roamtui.markdown.blocks import Table
+from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.read import read_answer
 from roamtui.quotes.recheck import PASSAGE_LABEL, LocatedNote
-from roamtui.quotes.verdicts import AnswerProof, format_source_line, list_path_titles
+from roamtui.quotes.verdicts import AnswerProof, format_source_line, list_path_titles, simplify_quote
 
 _PATH_STEP = " › "
+_ROW = re.compile(r"^\s*\|", re.MULTILINE)
 
 
 def render_markdown(state: ConversationState, source: str) -> str:
@@ -67,8 +71,11 @@ def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
             parts.append(f"## {heading}")
             last_heading = heading
         location = f"— {format_location(citation, source)}"
-        if located.note.citation.quote is not None:
-            lines = normalise_line_ends(located.note.citation.quote.strip("\r\n")).split("\n")
+        if (quote := located.note.citation.quote) is not None:
+            is_table = any(isinstance(block, Table) for block in read_markdown(quote).blocks)
+            if _ROW.search(quote) and not is_table:  # rows without their head are no table
+                quote = simplify_quote(quote)
+            lines = normalise_line_ends(quote.strip("\r\n")).split("\n")
             location = "\n".join(f"> {line}".rstrip() for line in [*lines, "", location])
         change = f"*({located.change_note})*" if located.change_note else ""
         parts += filter(None, [location, change, located.note.words])

@@ -38,6 +38,15 @@ def test_notes_have_their_places_quotes_and_comments() -> None:
     )
 
 
+def test_a_note_on_rows_of_a_table_has_their_words_and_one_on_a_table_has_the_table() -> None:
+    for quote, shown in (
+        ("| A | £1 |\n| B | £2 |", "> A £1 B £2\n>\n"),
+        ("| K | Fee |\n|---|---|\n| A | £1 |", "> | K | Fee |\n> |---|---|\n> | A | £1 |\n>\n"),
+    ):
+        note = Note(id="1", at="", source="", citation=_make_citation("Tools", line=5, quote=quote))
+        assert shown in render_notes([LocatedNote(note=note, status=ClaimStatus.SAME)], "/docs/garden.md", "Garden")
+
+
 def test_the_export_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
     text = render_markdown(answer_question(), "manual.md")
     answer, _, sources = text.partition("\n1. ")
