@@ -128,7 +128,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
     _action("global.reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
     _action("global.choose_theme", "f3", "Theme", "Choose a theme, dark or light.", "app.choose_theme"),
-    _hinted_action("global.help", "f1 ctrl+p ?", "Help", "List all commands and keys, and explain the signs such as ✓.", "app.help"),
+    _hinted_action("global.help", "f1 ctrl+p ?", "Help", "List all commands and keys, and explain signs.", "app.help"),
     _action("global.quit", "ctrl+q", "Quit", "Quit or exit roamtui.", "app.quit", is_hinted=True, is_priority=True),
     _navigation_action("move.down", "j down", "", "Move down.", "move(1)"),
     _navigation_action("move.up", "k up", "", "Move up.", "move(-1)"),
