@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import count, groupby, repeat
 from pathlib import PurePath
 
-from roamtui.agent.answer import format_proof, match_proof, replies_with_passages
+from roamtui.agent.answer import format_passages, format_proof, match_proof, replies_with_passages
 from roamtui.conversation.events import Citation
 from roamtui.conversation.notices import list_endings
 from roamtui.conversation.state import ConversationState
@@ -36,7 +36,8 @@ def render_markdown(state: ConversationState, source: str) -> str:
         parts.append(f"## {sanitise_line(exchange.question)}")
         proof, label = match_proof(exchange), PASSAGE_LABEL if replies_with_passages(exchange) else ""
         if exchange.answer:
-            parts.append(_number_marks(exchange.answer, proof))
+            answer = _number_marks(exchange.answer, proof)
+            parts.append(format_passages(answer) if label else answer)
         parts += [f"*{text}*" for text, _ in list_endings(exchange)]
         if exchange.citations:
             parts.append("\n".join(map(format_source_line, exchange.citations, count(1), repeat(label))))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from roamtui.agent.answer import match_proof
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAnswered, QuoteState, SectionsExpanded, SectionsSearched, StopReason
@@ -140,6 +141,14 @@ async def test_a_short_follow_up_has_the_words_of_the_question_before_it() -> No
 async def test_the_first_passage_has_synonyms_and_forms_of_the_words(question: str, passage: str) -> None:
     answer = await make_talk().ask(question)
     assert (answer.citations[0].quote or "").startswith(passage)
+
+
+async def test_a_table_is_one_quote_but_no_quotation_mark_stands_alone_around_it() -> None:
+    talk = make_talk("# Fees\n\n## Bikes\n\n| Class | Fee |\n|---|---|\n| A | 2 crowns |\n| B | 3 crowns |\n")
+    answer = await talk.ask("What is the fee of class A?")
+    assert [citation.state for citation in answer.citations] == [QuoteState.FOUND]
+    proof = match_proof(talk.agent.conversation.state.exchanges[-1])
+    assert [type(block).__name__ for block in proof.markdown.blocks] == ["Paragraph", "Table", "Paragraph"]
 
 
 async def test_a_passage_on_a_further_page_of_a_long_section_is_found() -> None:
