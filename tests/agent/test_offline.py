@@ -125,7 +125,7 @@ async def test_a_short_follow_up_has_the_words_of_the_question_before_it() -> No
     fleet = "## Cargo bikes\n\nEach cargo bike has a name. A cargo bike is wide.\n\n"
     talk = make_talk(f"# Shed\n\n{fleet}## Fees\n\nA bike costs 3 crowns.\n\nA cargo bike costs 10 crowns.\n")
     await talk.ask("How much does a bike cost?")
-    for follow_up in ("And for a cargo bike?", "What about cargo bikes?"):
+    for follow_up in ("And for a cargo bike?", "What about cargo bikes?", "Or a cargo bike?"):
         assert "A cargo bike costs 10 crowns." in ((await talk.ask(follow_up)).citations[0].quote or "")
 
 
