@@ -193,7 +193,7 @@ def format_name(name: str) -> str:
 
 def format_skipped_files(names: list[str], reason: str) -> tuple[str, ...]:
     """Return a note on skipped files, or nothing if there are none."""
-    return (f"Skipped: {format_names(names)} ({reason}).",) if names else ()
+    return (f"Skipped: {format_names(sorted(names))} ({reason}).",) if names else ()
 
 
 def format_names(names: list[str]) -> str:

@@ -12,12 +12,12 @@ import pytest
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.conversation import ApprovalRequest, Conversation
 from roamtui.conversation.events import Role, StopReason
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import build_library
 from roamtui.errors import ModelError
-from roamtui.headless.plain_chat import PlainChat
+from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
@@ -177,3 +177,11 @@ def test_a_saved_conversation_is_greeted_with_its_last_answer(
     chat.run(Typed(""), monkeypatch)
     second = capsys.readouterr().out
     assert "Resuming after question 1: Noise?\nEngines stop at ten.\n" in second
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_approved"), [("y\n", True), (" Yes\n", True), ("\n", False), ("n\n", False), ("", False)]
+)
+async def test_only_a_yes_approves(typed: str, is_approved: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    assert await approve(ApprovalRequest(question="Spend more?", detail="$1.00", yes="spend")) is is_approved

@@ -161,6 +161,10 @@ def test_an_ellipsis_omits_words_of_one_sentence_item_or_row(quote: str, is_whol
     assert (find_quote(quote, _RULES) is not None) is is_whole
 
 
+def test_what_follows_an_ellipsis_may_be_the_last_character() -> None:
+    assert find_quote("我们付 … 五", "我们付你五") == (0, 5)
+
+
 def test_a_quote_of_signs_must_stand_there_exactly() -> None:
     text = "if (a) the notice is late, or (b) [***], the other party may leave. | - | - |"
     assert find_quote("(b) [***]", text)

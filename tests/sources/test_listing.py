@@ -9,7 +9,7 @@ import pytest
 
 from roamtui.errors import SourceError
 from roamtui.sources import listing as listing_module
-from roamtui.sources.listing import list_folder, read_listed
+from roamtui.sources.listing import estimate_load_cost, list_folder, read_listed
 from tests.sources.listings import keys, write
 
 
@@ -36,9 +36,10 @@ def test_links_out_of_the_folder_are_skipped_with_a_note(tmp_path: Path) -> None
     (root / "file.md").symlink_to(tmp_path / "secret.md")
     (root / "folder").symlink_to(tmp_path / "secrets")
     (root / "dots.md").symlink_to("../secret.md")
+    (root / "zero.md").symlink_to(tmp_path / "secret.md")
     listing = list_folder(root)
     assert keys(listing) == ["a.md"]
-    assert listing.notes == ("Skipped: dots.md, file.md, folder (links that lead outside the folder).",)
+    assert listing.notes == ("Skipped: dots.md, file.md, folder and 1 more (links that lead outside the folder).",)
 
 
 def test_links_inside_are_followed_to_files_and_circles_end(tmp_path: Path) -> None:
@@ -79,6 +80,12 @@ def test_files_and_folders_over_the_limits_are_skipped_with_a_note(
     listing = list_folder(tmp_path)
     assert keys(listing) == ["1.md", "2.md", "3.md"]
     assert "More than 3 files" in listing.notes[0]
+
+
+def test_a_file_that_needs_a_converter_costs_more_to_load(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "a.html", "a.csv", "a.pdf", "a.docx")
+    costs = {path.name: estimate_load_cost([path]) for path in tmp_path.iterdir()}
+    assert min(costs["a.pdf"], costs["a.docx"]) > 1_000_000 > max(costs["a.md"], costs["a.html"], costs["a.csv"])
 
 
 def test_a_giant_file_is_refused_when_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,9 @@ async def test_a_table_opens_from_its_folder_and_shows_values_states_and_proof(f
         assert "Lease of Anna › Notice › line 5 · quote found in the text" in text
         await press_until(pilot, "not yes or no", "right", "down")
         await press_until(pilot, "– Not found: I looked for it everywhere.", "right")
+        grid = app.screen.query_one(TableGrid)
+        for key, row in (("home", 0), ("end", 1), ("home", 0)):
+            await press_until(pilot, lambda row=row: grid.cursor_row == row, key)  # type: ignore[misc]
 
 
 async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) -> None:
