@@ -1,7 +1,7 @@
 """Which random changes of the program its tests notice: `python -m tests.mutants --random 60 --seed 1`.
 
 A change flips one comparison, `and` or `or`, or alters one number or truth value, in a random line. Each is made in a
-copy of this project, and the tests that are not slow run against it: first those beside the changed file, then those
+copy of this project, and the tests run against it: first those beside the changed file, then those
 that import it, then those that drive the whole program. The result is `killed` if a test fails, else `SURVIVED`.
 """
 
@@ -18,22 +18,20 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
 NEVER_COPIED = (".git", ".venv*", ".*_cache", ".hypothesis", "__pycache__")
-_PYTEST = ("-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:randomly")
+_PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly")
 _SECONDS_MAX = 1_200
 _TEST_SECONDS_MAX = 100
 """For one test: a change can make a loop endless, and the slowest of these tests takes a few seconds."""
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 _NEVER_RUN = ("tests/models/test_real_embedder.py",)
 """Its model may not be installed. pytest collects a file that is named, even one that a `conftest.py` leaves out."""
-_WHOLE_SCREEN = ("tests/tui",)
-_WHOLE_PROGRAM = ("tests/agent", "tests/headless", "tests/properties", "tests/cli/test_golden.py", "tests/test_api.py")
-"""Tests that drive most of the program, for a change that no test near it notices."""
 
 _OPPOSITES = {
     ast.Eq: ("==", "!="),
@@ -67,9 +65,11 @@ class Change:
 
 
 def draw_changes(project: Path, count: int, seed: int) -> list[Change]:
-    """Return one random change of logic in each of `count` random lines of the program."""
-    chance = random.Random(seed)  # noqa: S311 - for a repeatable choice
-    lines: list[list[Change]] = []
+    """Return one random change of logic in each of `count` random lines of the program.
+
+    Each line has its own random number, so that what is drawn stays the same while other lines change.
+    """
+    drawn: list[tuple[float, Change]] = []
     for path in sorted((project / "roamtui").rglob("*.py")):
         file = str(path.relative_to(project))
         source = path.read_text("utf-8")
@@ -80,8 +80,10 @@ def draw_changes(project: Path, count: int, seed: int) -> list[Change]:
             label = f"{file}:{number}  {source_lines[number - 1].strip()[:70]}  {before} -> {after}"
             change = Change(file=file, start=start, before=before, after=after, label=label)
             by_line.setdefault(number, []).append(change)
-        lines += by_line.values()
-    return [chance.choice(line) for line in chance.sample(lines, min(count, len(lines)))]
+        for number, changes in by_line.items():
+            chance = random.Random(f"{seed} {file} {source_lines[number - 1]}")  # noqa: S311 - for a repeatable choice
+            drawn.append((chance.random(), chance.choice(changes)))
+    return [change for _, change in sorted(drawn, key=itemgetter(0))[:count]]
 
 
 def find_flips(source: str, *, is_screen: bool = False) -> Iterator[tuple[int, str, str]]:
@@ -157,7 +159,7 @@ def _list_logic(node: ast.AST, *, is_screen: bool) -> Iterator[ast.AST]:
 
 
 def find_tests(project: Path, file: str) -> tuple[tuple[str, ...], ...]:
-    """Return the tests for a changed file: those beside it, those that import it, those of the whole program."""
+    """Return the tests for a changed file: those beside it, those that import it, all others."""
     module = Path(file).with_suffix("")
     beside = project / "tests" / Path(*module.parts[1:-1])
     while not beside.is_dir():
@@ -167,10 +169,10 @@ def find_tests(project: Path, file: str) -> tuple[tuple[str, ...], ...]:
     imported = re.compile(rf"{re.escape(package)}(?:\.| import .*\b){name}\b")
     every = sorted((project / "tests").rglob("test_*.py"))
     far = [path for path in every if path not in near and imported.search(path.read_text("utf-8"))]
-    named = [[str(path.relative_to(project)) for path in dict.fromkeys(paths)] for paths in (near, far)]
+    others = [path for path in every if path not in near and path not in far]
+    named = [[str(path.relative_to(project)) for path in dict.fromkeys(paths)] for paths in (near, far, others)]
     groups = [tuple(path for path in paths if path not in _NEVER_RUN) for paths in named]
-    whole = _WHOLE_SCREEN if module.parts[1] == "tui" else _WHOLE_PROGRAM
-    return tuple(group for group in (*groups, whole) if group)
+    return tuple(group for group in groups if group)
 
 
 def try_change(project: Path, change: Change) -> str:
