@@ -1,8 +1,8 @@
 """Which random changes of the program its tests notice: `python -m tests.mutants --random 60 --seed 1`.
 
 A change flips one comparison, `and` or `or`, or alters one number or truth value, in a random line. Each is made in a
-copy of this project, and the tests run against it: first those beside the changed file, then those
-that import it, then those that drive the whole program. The result is `killed` if a test fails, else `SURVIVED`.
+copy of this project, and the tests run against it: first those beside the changed file, then those that import it, then
+all others. The result is `killed` if a test fails, else `SURVIVED`.
 """
 
 from __future__ import annotations
