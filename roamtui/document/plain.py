@@ -6,7 +6,10 @@ Control sequences act on a terminal (ECMA-48, XTerm's OSC 8 and 52), and bidirec
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
+from typing import Any
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _UNSAFE = re.compile(
@@ -47,8 +50,12 @@ def strip_blank_lines(text: str) -> str:
     return _BLANK_START.sub("", text).rstrip()
 
 
-def escape_json(text: str) -> str:
-    """Escape in JSON what acts on a terminal or is no valid UTF-8. A reader of the JSON gets the same values."""
+def format_json(value: object, indent: int | None = None, to_json: Callable[[Any], object] | None = None) -> str:
+    """Format a value as JSON, and escape what acts on a terminal or is no valid UTF-8. A reader gets the same value.
+
+    `to_json` converts values that JSON does not have.
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=to_json)
     return re.sub(_UNSAFE_IN_JSON, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from html import escape
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
-from roamtui.agent.answer import format_proof, match_proof, replies_with_passages
-from roamtui.conversation.events import Citation, SectionsExpanded, SectionsSearched
-from roamtui.conversation.notices import list_endings
+from roamtui.agent.answer import format_proof, match_proof
+from roamtui.conversation.events import Citation, ConversationEvent, SectionsExpanded, SectionsSearched
+from roamtui.conversation.notices import list_endings, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text
@@ -39,7 +37,7 @@ from roamtui.markdown.blocks import (
 )
 from roamtui.paths import display_path
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.verdicts import AnswerProof, describe_source, simplify_quote
+from roamtui.quotes.verdicts import AnswerProof, JudgedMark, describe_source, simplify_quote
 
 
 def render_html(state: ConversationState, source: str, library: Library) -> str:
@@ -51,7 +49,6 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     policy = f"style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
     subtitle = f"{escape(sanitise_line(display_path(source)))} · {escape(sanitise_line(state.model))}"
-    timeline = json.dumps(page.timeline).replace("<", "\\u003c")
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -66,8 +63,7 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
 <nav aria-label="Outline">{page.render_outline()}</nav>
 <main>{articles}</main>
 <div class="player" hidden role="group" aria-label="Replay"><button id="play">Play</button>
-<input id="place" type="range" min="0" value="0" aria-label="Place"><span id="told" role="status"></span></div>
-<script type="application/json" id="timeline">{timeline}</script>
+<input id="place" type="range" min="0" value="0" aria-label="Place"></div>
 <script>{script}</script>
 </body>
 </html>
@@ -79,61 +75,60 @@ class _ReplayPage:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self.timeline: list[dict[str, Any]] = []
-        """Steps of the replay in order."""
         self._touched: set[str] = set()
-        """Sections that were found, opened or cited."""
+        """Sections that were found or opened."""
         self._quotes: dict[str, dict[tuple[int, int], str]] = {}
         """The cited sections, each with the offsets of its quotes in its text and their names on the page."""
 
     def render_exchange(self, exchange: Exchange) -> str:
-        """Render a question with its answer and sources, and add its events to the timeline."""
-        number = exchange.number
-        self.timeline.append({"show": [f"q{number}"], "say": "Question"})
-        for event in exchange.events:
-            found = [hit.section_id for hit in event.hits] if isinstance(event, SectionsSearched) else []
-            opened = event.opened_ids if isinstance(event, SectionsExpanded) else ()
-            say = f"Searched: {sanitise_line(event.query)}" if isinstance(event, SectionsSearched) else "Opened"
-            self.timeline += [{"find": found, "open": opened, "say": say}] if found or opened else []
-            self._touched.update(found, opened)
-        names = {one.start: self._name_quote(f"q{number}-{one.start}", one) for one in exchange.citations}
-        sources = "".join(f"<li>{self._render_citation(citation, exchange)}</li>" for citation in exchange.citations)
+        """Render a question with its steps, answer and sources. The page replays them in this order."""
         proof = match_proof(exchange)
+        names = {citation.start: self._name_quote(citation) for citation in proof.citations}
+        sources = "".join(map(self._render_citation, proof.citations))
         answer = _AnswerRenderer(proof, names).render(proof.markdown.blocks)
-        self.timeline += [{"stream": f"a{number}", "say": "Answer"}, {"show": [f"e{number}"], "say": ""}]
-        endings = [sanitise_line(text) for text, _ in list_endings(exchange)]
-        endings += [format_proof(exchange)] if sources else []
+        endings = filter(None, [*(text for text, _ in list_endings(exchange)), format_proof(exchange)])
         return (
-            f'<article id="q{number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'
-            f'<div class="answer" id="a{number}">{answer}</div><div id="e{number}">'
-            f'<ol class="sources" aria-label="Sources">{sources}</ol>'
-            f'<p class="ending">{escape(" · ".join(filter(None, endings)))}</p></div></article>'
+            f'<article id="q{exchange.number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'
+            f'<ul class="steps" aria-label="Steps">{"".join(map(self._render_step, exchange.events))}</ul>'
+            f'<div class="answer">{answer}</div><footer><ol class="sources" aria-label="Sources">{sources}</ol>'
+            f'<p class="ending">{escape(sanitise_line(" · ".join(endings)))}</p></footer></article>'
         )
 
-    def _name_quote(self, name: str, citation: Citation) -> str:
+    def _render_step(self, event: ConversationEvent) -> str:
+        """Render a search or an opening, with the ids of the sections that it highlights in the outline."""
+        match event:
+            case SectionsSearched(hits=hits):
+                kind, ids = "searched", tuple(hit.section_id for hit in hits)
+            case SectionsExpanded(opened_ids=ids):
+                kind = "opened"
+            case _:
+                return ""
+        self._touched.update(ids)
+        text = " · ".join(notice.format() for notice in make_notices(event, self._library))
+        return f'<li data-{kind}="{escape(" ".join(ids))}">{escape(sanitise_line(text))}</li>'
+
+    def _name_quote(self, citation: Citation) -> str:
         """Plan to show the section of a quote. Return the name of the quote there, or empty if it has no place."""
         section_id = describe_source(citation, self._library).section_id
         if section_id not in self._library:
             return ""
-        self._touched.add(section_id)
         quotes = self._quotes.setdefault(section_id, {})
         text = self._library.text_at(self._library.node(section_id).own_span)
         bounds = find_quote(citation.quote, text) if citation.quote else None
-        return quotes.setdefault(bounds, name) if bounds is not None else ""
+        return quotes.setdefault(bounds, f"{section_id}-{len(quotes) + 1}") if bounds is not None else ""
 
-    def _render_citation(self, citation: Citation, exchange: Exchange) -> str:
+    def _render_citation(self, citation: Citation) -> str:
         state, place = citation.state, describe_source(citation, self._library).place
         path = escape(" › ".join(map(sanitise_line, citation.path)) or citation.section_id)
-        has_sign = state.sign and not replies_with_passages(exchange)
-        sign = f'<b class="{state.value}">{state.sign}</b> ' if has_sign else ""
+        sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign else ""
         words = f"<q>{escape(sanitise_text(simplify_quote(citation.quote)))}</q>" if citation.quote else ""
-        return f'{sign}{path} {words} <small class="{state.value}">{escape(place)}</small>'
+        return f'<li>{sign}{path} {words} <small class="{state.value}">{escape(place)}</small></li>'
 
     def render_outline(self) -> str:
         """Render the outline of the touched sections, with the texts of those that answers cite."""
         library = self._library
-        touched = [*filter(library.__contains__, self._touched)]
-        shown = {*touched, *chain.from_iterable(library.node(one).ancestors for one in touched)}
+        touched = filter(library.__contains__, self._touched | self._quotes.keys())
+        shown = {shown for section_id in touched for shown in (section_id, *library.node(section_id).ancestors)}
 
         def render_below(section_id: str) -> str:
             items = []
@@ -200,16 +195,14 @@ class _AnswerRenderer(Struct, frozen=True):
         parts = []
         for (group, index), words in groupby(inline, key=lambda words: (words.group, words.link)):
             text = "".join(map(_render_emphasis, words))
-            link = None if index is None else self.proof.markdown.links[index]
-            mark = None if index is None else self.proof.link_marks[index]
-            if mark is not None:
-                text = f'<b class="cite {mark.verdict.value}" title="{escape(mark.verdict.label)}">{mark.label}</b>'
+            link = None if index is None else self.proof.link_marks[index] or self.proof.markdown.links[index]
+            if isinstance(link, JudgedMark):
+                text = f'<b class="cite {link.verdict.value}" title="{escape(link.verdict.label)}">{link.label}</b>'
             elif group is not None:
                 quote = self.proof.quotes[group]
                 name = self.names.get(quote.start)
-                start = f'<a href="#{name}"' if name else "<span"
-                start += f' class="quote {quote.state.value}" title="{escape(quote.state.label)}">'
-                text = f"{start}{text}</{'a' if name else 'span'}>"
+                href = f' href="#{name}"' if name else ""
+                text = f'<a{href} class="quote {quote.state.value}" title="{escape(quote.state.label)}">{text}</a>'
             elif link is not None and link.href.startswith(("http://", "https://")):  # others lead nowhere here
                 href = escape(sanitise_text(link.href))
                 text = f'<a href="{href}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>'

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from roamtui.conversation.events import EVENT_NAMES, Citation
 from roamtui.conversation.state import ConversationState
-from roamtui.document.plain import escape_json
+from roamtui.document.plain import format_json
 
 
 def render_json(state: ConversationState, source: str) -> str:
-    """Render a conversation as one JSON object and a line end. Control characters and lone surrogates are escaped."""
+    """Render a conversation as one JSON object and a line end."""
     exchanges = []
     for exchange in state.exchanges:
-        events = [{"kind": EVENT_NAMES[type(event)], **msgspec.to_builtins(event)} for event in exchange.events]
-        citations = [to_json_citation(citation) for citation in exchange.citations]
-        exchanges.append({**msgspec.to_builtins(exchange), "events": events, "citations": citations})
+        events = [{"kind": EVENT_NAMES[type(event)], **asdict(event)} for event in exchange.events]
+        exchanges.append({**asdict(exchange), "events": events})
     conversation = {
         "id": state.id,
         "source": source,
@@ -27,22 +26,19 @@ def render_json(state: ConversationState, source: str) -> str:
         "open": [*state.open_sections],
         "exchanges": exchanges,
     }
-    return escape_json(json.dumps(conversation, ensure_ascii=False, indent=2)) + "\n"
+    return format_json(conversation, indent=2, to_json=to_json) + "\n"
 
 
-def to_json_citation(citation: Citation) -> dict[str, Any]:
-    """Convert a citation to the values that every JSON output uses."""
-    names = "section_id", "doc", "path", "quote", "state"
-    data = {name: getattr(citation, name) for name in names} | {"verified": citation.is_verified}
-    return data | _to_json_place(citation)
+def to_json(value: Struct) -> dict[str, Any]:
+    """Convert a value to what JSON shows of it: a citation without its offsets, and all fields of any other value."""
+    if not isinstance(value, Citation):
+        return asdict(value)
+    names = "section_id", "doc", "path", "quote", "state", "is_verified", "start_line", "end_line", "page"
+    shown = names if value.page is not None else names[:-1]
+    return {name.removeprefix("is_"): getattr(value, name) for name in shown}
 
 
 def to_json_passage(passage: Citation) -> dict[str, Any]:
     """Convert a passage of the offline model to JSON values."""
-    data = {"section_id": passage.section_id, "path": passage.path, "text": passage.quote}
-    return data | _to_json_place(passage)
-
-
-def _to_json_place(citation: Citation) -> dict[str, int]:
-    page = {"page": citation.page} if citation.page is not None else {}
-    return {"start_line": citation.start_line, "end_line": citation.end_line} | page
+    shown = {name: value for name, value in to_json(passage).items() if name not in ("doc", "state", "verified")}
+    return {"text" if name == "quote" else name: value for name, value in shown.items()}

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import count, groupby, repeat
 from pathlib import PurePath
@@ -13,49 +14,39 @@ from pathlib import PurePath
 from roamtui.agent.answer import format_passages, format_proof, match_proof, replies_with_passages
 from roamtui.conversation.events import Citation
 from roamtui.conversation.notices import list_endings
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.document.text import normalise_line_ends
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.parser import read_markdown
-from roamtui.quotes.read import read_answer
+from roamtui.quotes.read import MARK
 from roamtui.quotes.recheck import PASSAGE_LABEL, LocatedNote
-from roamtui.quotes.verdicts import AnswerProof, format_source_line, list_path_titles, simplify_quote
+from roamtui.quotes.verdicts import format_source_line, list_path_titles, simplify_quote
 
 _PATH_STEP = " › "
 _ROW = re.compile(r"^\s*\|", re.MULTILINE)
 
 
 def render_markdown(state: ConversationState, source: str) -> str:
-    """Render a conversation: each question as a heading, then its answer and the sources of its quotes.
-
-    Marks show the number of their source and the sign of its verdict.
-    """
+    """Render a conversation: each question as a heading, then its answer and the sources of its quotes."""
     parts = [f"# {sanitise_line(state.title) or 'Conversation'}", f"Source: {source}"]
     for exchange in state.exchanges:
-        parts.append(f"## {sanitise_line(exchange.question)}")
-        proof, label = match_proof(exchange), PASSAGE_LABEL if replies_with_passages(exchange) else ""
-        if exchange.answer:
-            answer = _number_marks(exchange.answer, proof)
-            parts.append(format_passages(answer) if label else answer)
+        label, answer = PASSAGE_LABEL if replies_with_passages(exchange) else "", _number_marks(exchange)
+        parts += f"## {sanitise_line(exchange.question)}", format_passages(answer) if label else answer
         parts += [f"*{text}*" for text, _ in list_endings(exchange)]
-        if exchange.citations:
-            parts.append("\n".join(map(format_source_line, exchange.citations, count(1), repeat(label))))
-            if summary := format_proof(exchange):
-                parts.append(f"*{summary}*")
-    return sanitise_text("\n\n".join(parts)) + "\n"
+        parts.append("\n".join(map(format_source_line, exchange.citations, count(1), repeat(label))))
+        if summary := format_proof(exchange):
+            parts.append(f"*{summary}*")
+    return sanitise_text("\n\n".join(filter(None, parts))) + "\n"
 
 
-def _number_marks(answer: str, proof: AnswerProof) -> str:
-    """Replace the marks of an answer with numbers and signs, except in code or without a citation."""
-    code = [span for span in read_answer(answer).quotes if span.is_code]
-    pieces, position = list[str](), 0
-    for start, group in groupby(proof.marks, key=lambda mark: mark.start):
-        marks = [*group]
-        if all(mark.numbers for mark in marks) and not any(span.start < start < span.end for span in code):
-            pieces += answer[position:start], *(mark.label for mark in marks)
-            position = marks[0].end
-    return "".join([*pieces, answer[position:]])
+def _number_marks(exchange: Exchange) -> str:
+    """Return the answer with numbers and signs in place of its marks. A mark without a citation, as in code, stays."""
+    labels = defaultdict[int, str](str)
+    for mark in match_proof(exchange).marks:
+        if mark.numbers:
+            labels[mark.start] += mark.label
+    return MARK.sub(lambda match: labels.get(match.start(), match[0]), exchange.answer)
 
 
 def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
@@ -64,22 +55,18 @@ def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
     The headings leave out the document's `title`. `source` is its path or URL.
     """
     parts = [f"# Notes: {sanitise_line(title)}", f"Source: {source}"]
-    last_heading = None
-    for located in notes:
-        citation = located.current_citation
-        heading = _PATH_STEP.join(list_path_titles(citation, title)) or "(untitled)"
-        if heading != last_heading:
-            parts.append(f"## {heading}")
-            last_heading = heading
-        location = f"— {format_location(citation, source)}"
-        if (quote := located.note.citation.quote) is not None:
-            is_table = any(isinstance(block, Table) for block in read_markdown(quote).blocks)
-            if _ROW.search(quote) and not is_table:  # rows without their head are no table
-                quote = simplify_quote(quote)
-            lines = normalise_line_ends(quote.strip("\r\n")).split("\n")
-            location = "\n".join(f"> {line}".rstrip() for line in [*lines, "", location])
-        change = f"*({located.change_note})*" if located.change_note else ""
-        parts += filter(None, [location, change, located.note.words])
+    for path, group in groupby(notes, key=lambda located: list_path_titles(located.current_citation, title)):
+        parts.append(f"## {_PATH_STEP.join(path) or '(untitled)'}")
+        for located in group:
+            location = f"— {format_location(located.current_citation, source)}"
+            if (quote := located.note.citation.quote) is not None:
+                is_table = any(isinstance(block, Table) for block in read_markdown(quote).blocks)
+                if _ROW.search(quote) and not is_table:  # rows without their head are no table
+                    quote = simplify_quote(quote)
+                lines = normalise_line_ends(quote.strip("\r\n")).split("\n")
+                location = "\n".join(f"> {line}".rstrip() for line in [*lines, "", location])
+            change = f"*({located.change_note})*" if located.change_note else ""
+            parts += filter(None, [location, change, located.note.words])
     return "\n\n".join(parts) + "\n"
 
 

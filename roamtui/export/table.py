@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import re
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-import msgspec
-
-from roamtui.document.plain import escape_json, format_count, sanitise_line, shorten
-from roamtui.export.json import to_json_citation
+from roamtui.document.plain import format_count, format_json, sanitise_line, shorten
+from roamtui.export.json import to_json
 from roamtui.quotes.verdicts import format_quote
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.runner import TableRun
@@ -27,25 +23,22 @@ _FORMULA = re.compile(r"[=@＝＠＋－]|[-+](?![\d.,]+\s?[%€$£°]?[^\W\d_]*(
 """The start of a text that a spreadsheet may run as a formula, unlike a number with a sign and a unit in words."""
 
 
-def render_json_table(table: Table, _path: Path | None = None) -> str:
-    """Render a table as JSON and a line end. Control characters and lone surrogates are escaped."""
+def render_json_table(table: Table, _path: Path) -> str:
+    """Render a table as JSON and a line end."""
     rows = []
     for row in table.rows:
         cells = []
         for column, cell in zip(table.columns, table.list_cells(row), strict=True):
             if cell is not None:
-                data = msgspec.to_builtins(cell) | {"citations": [*map(to_json_citation, cell.citations)]}
-                cells.append({"question": column.question, **{name: data[name] for name in _JSON_FIELDS}})
+                fields = {name: getattr(cell, name) for name in _JSON_FIELDS}
+                cells.append({"question": column.question, **fields})
         rows.append({"source": row.source, "title": row.title, "cells": cells})
-    data = {"table": str(table.folder), "columns": msgspec.to_builtins(table.columns), "rows": rows}
-    return escape_json(json.dumps(data, ensure_ascii=False, indent=2)) + "\n"
+    data = {"table": str(table.folder), "columns": table.columns, "rows": rows}
+    return format_json(data, indent=2, to_json=to_json) + "\n"
 
 
-def render_csv(table: Table, _path: Path | None = None) -> str:
-    """Render a table with four columns for each question: the value, its state, its quote and its place.
-
-    A text that a spreadsheet would run as a formula gets an apostrophe in front.
-    """
+def render_csv(table: Table, _path: Path) -> str:
+    """Render a table with four columns for each question. An apostrophe keeps a spreadsheet from running a text."""
     parts = ("", ": state", ": quote", ": place")
     lines = [["source", *(f"{column.title}{part}" for column in table.columns for part in parts)]]
     for row in table.rows:
@@ -116,9 +109,5 @@ def format_progress(run: TableRun) -> str:
     return " · ".join(parts)
 
 
-RENDERERS: Mapping[str, Callable[[Table, Path], str]] = {
-    ".csv": render_csv,
-    ".md": render_markdown_table,
-    ".json": render_json_table,
-}
+RENDERERS = {".csv": render_csv, ".md": render_markdown_table, ".json": render_json_table}
 """Renderers by the suffix of the file. The arguments are the table and the path of the file."""

@@ -33,7 +33,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import make_notices
 from roamtui.conversation.state import AskOptions
 from roamtui.errors import EXIT_CANCELLED, SourceError
-from roamtui.export.json import to_json_citation, to_json_passage
+from roamtui.export.json import to_json, to_json_passage
 from roamtui.headless.answer_lines import write_answer
 from roamtui.headless.output import warn, write_json, write_notice, write_text
 
@@ -141,7 +141,7 @@ class AskReport:
             "model": self._agent.model.name,
             "answer": final.answer,
             "stopped": final.stopped.value,
-            "citations": [to_json_citation(citation) for citation in final.citations],
+            "citations": [to_json(citation) for citation in final.citations],
             "passages": [to_json_passage(passage) for passage in list_passages(exchange)],
             "opened": list(self._opened_ids),
             "open": list(state.open_sections),

@@ -5,7 +5,6 @@ All functions that write to stdout raise `OSError` if that fails, or `BrokenPipe
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -13,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from roamtui.document.plain import escape_json, sanitise_line, sanitise_text
+from roamtui.document.plain import format_json, sanitise_line, sanitise_text
 
 
 def write_text(text: str) -> None:
@@ -38,8 +37,8 @@ def write_styled(text: str) -> None:
 
 
 def write_json(value: object) -> None:
-    """Write one JSON value and a line end to stdout, with control characters and lone surrogates escaped."""
-    write_text(escape_json(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
+    """Write one JSON value and a line end to stdout."""
+    write_text(format_json(value, indent=2) + "\n")
 
 
 def write_notice(*texts: str) -> None:

@@ -49,7 +49,7 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
             open_source = partial(reopen, links=saved.pages, approved=saved.approved_origins, added=saved.sources)
             claims = _read_export(render_json(saved, known[target]), target)
         elif is_table(path):
-            claims = _read_export(render_json_table(read_table(path)), target)
+            claims = _read_export(render_json_table(read_table(path), path), target)
         elif path.suffix.lower() == ".json":
             claims = _read_export(path.read_text("utf-8", "replace"), target)
         elif path.suffix.lower() in (".html", ".htm"):

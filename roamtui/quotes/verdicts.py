@@ -7,7 +7,6 @@ deliveries or excerpts. A part of an answer that streams in is judged in the sam
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from msgspec.structs import replace
 from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.document.plain import escape_json, format_count, sanitise_line, strip_anchor
+from roamtui.document.plain import format_count, format_json, sanitise_line, strip_anchor
 from roamtui.document.text import Bounds, Span, merge_bounds, normalise_line_ends
 from roamtui.markdown.blocks import Markdown
 from roamtui.markdown.inline import extract_words
@@ -59,6 +58,7 @@ class JudgedMark(Struct, frozen=True, kw_only=True):
 class AnswerProof(Struct, frozen=True, kw_only=True):
     """An answer with its verdicts. All offsets are in its text."""
 
+    citations: tuple[Citation, ...]
     quotes: tuple[Citation, ...]
     """The citations with a quote, in order."""
     marks: tuple[JudgedMark, ...]
@@ -98,7 +98,9 @@ def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
     spans = InlineSpans(answer, quoted, [(mark.start, mark.end, mark.label) for mark in marks])
     markdown = read_markdown(answer, spans=spans, is_answer=True)
     link_marks = tuple(marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links)
-    return AnswerProof(quotes=quotes, marks=tuple(marks), markdown=markdown, link_marks=link_marks)
+    return AnswerProof(
+        citations=tuple(citations), quotes=quotes, marks=tuple(marks), markdown=markdown, link_marks=link_marks
+    )
 
 
 class QuoteChecker:
@@ -316,4 +318,4 @@ def simplify_quote(quote: str) -> str:
 def format_quote(quote: str) -> str:
     """Write a quote on one line, with the escapes of JSON, so that `read_claims` reads it again."""
     words = simplify_quote(quote) if "|" in quote or len(quote.splitlines()) > 1 else quote
-    return escape_json(json.dumps(words, ensure_ascii=False))
+    return format_json(words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -55,9 +54,7 @@ def _make_page(text: str, quote: str | None = None) -> tuple[str, list[str]]:
 def _check(page: str) -> html.HtmlElement:
     """Parse a page, and check that it loads nothing and runs only our script."""
     tree = html.document_fromstring(page.encode())
-    scripts = tree.xpath("//script")
-    assert [script.get("type") for script in scripts] == ["application/json", None]
-    json.loads(scripts[0].text)
+    assert len(tree.xpath("//script")) == 1
     assert not tree.xpath(
         "//img | //iframe | //object | //embed | //link | //base | //form | //svg | //*[@src or @style]"
     )
@@ -79,10 +76,11 @@ def test_a_hostile_document_is_shown_as_text() -> None:
 def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
     state = answer_question()
     tree = _check(render_html(state, "x.md", state.library))
-    answer = tree.get_element_by_id("a1")
-    marks = answer.xpath(".//*[contains(@class, 'cite')]")
+    (step,) = tree.xpath("//ul[@class='steps']/li")
+    assert step.text_content() == "Opened 2 sections: Lending, Hours · Already open: 2 sections: Fees, Lost books"
+    marks = tree.xpath("//*[@class='answer']//*[contains(@class, 'cite')]")
     assert [mark.text_content() for mark in marks] == LABELS
-    quotes = answer.xpath(".//*[starts-with(@class, 'quote')]")
+    quotes = tree.xpath("//*[@class='answer']//*[starts-with(@class, 'quote')]")
     assert [(quote.get("class"), quote.text_content()) for quote in quotes] == [
         ("quote found", '"2 euros a day"'),
         ("quote not_found", '"9 dollars"'),
@@ -93,7 +91,7 @@ def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
     assert sources == ["✓", "✗", "!", "✗", "Manual"]
     assert "these words stand in Hours, line 20" in tree.xpath("//ol[@class='sources']/li")[2].text_content()
     assert [mark.text_content() for mark in tree.xpath("//details//mark")] == ["2 euros a day", "Open daily"]
-    for link in tree.xpath("//main//a"):
+    for link in tree.xpath("//main//a[@href]"):
         assert tree.get_element_by_id(link.get("href").removeprefix("#")) is not None
 
 
@@ -157,7 +155,7 @@ def _open(browser: Chromium, page: str, path: Path) -> None:
 def test_the_replay_works_in_a_browser(browser: Chromium, tmp_path: Path) -> None:
     _open(browser, _make_page(_HOSTILE, "The lamp is lit at nine.")[0], tmp_path / "page.html")
     hidden = "document.querySelectorAll('.later').length"
-    opened = "document.querySelectorAll('nav li.on').length"
+    opened = "document.querySelectorAll('nav li.opened').length"
     assert _run(browser, hidden) == 0
     place = "const place = document.getElementById('place'); place.value = 1; place.oninput(); "
     assert _run(browser, place + hidden) != 0

@@ -47,7 +47,7 @@ def make_table(folder: Path, *values: str, quote: str = "") -> Table:
 
 
 def test_json_has_the_rows_and_what_each_cell_rests_on(tmp_path: Path) -> None:
-    table = json.loads(render_json_table(make_table(tmp_path, "60 days")))
+    table = json.loads(render_json_table(make_table(tmp_path, "60 days"), tmp_path))
     (row,) = table["rows"]
     assert (table["table"], row["source"]) == (str(tmp_path), str(tmp_path / "0.md"))
     (cell,) = row["cells"]
@@ -60,14 +60,14 @@ def test_json_has_the_rows_and_what_each_cell_rests_on(tmp_path: Path) -> None:
     ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "\t=1", "-1 +cmd|' /C calc'!A0", "-5%+A1", "-2 USD*A1", "＝1+1"],
 )
 def test_no_spreadsheet_runs_a_value(value: str, tmp_path: Path) -> None:
-    rows = [*csv.reader(io.StringIO(render_csv(make_table(tmp_path, value))))]
+    rows = [*csv.reader(io.StringIO(render_csv(make_table(tmp_path, value), tmp_path)))]
     assert rows[0][:5] == ["source", "Notice", "Notice: state", "Notice: quote", "Notice: place"]
     assert not rows[1][1].strip().startswith(("=", "@", "+", "-", "＝"))
 
 
 def test_numbers_in_a_csv_file_stay_numbers(tmp_path: Path) -> None:
     for value in ("-3", "-2.5 %", "+4 days", "-5 °C", "-1,000 euros per year", "60"):
-        assert [*csv.reader(io.StringIO(render_csv(make_table(tmp_path, value))))][1][1] == value
+        assert [*csv.reader(io.StringIO(render_csv(make_table(tmp_path, value), tmp_path)))][1][1] == value
 
 
 def test_one_document_is_written_as_answers_that_can_be_rechecked(tmp_path: Path) -> None:
