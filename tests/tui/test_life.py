@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 from weakref import ref
@@ -94,29 +96,33 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stop
         assert app.main_screen.conversation.state.exchanges[-1].stopped is stopped
 
 
-async def test_the_editor_gets_the_file_and_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_editor_gets_the_file_and_the_line_and_may_fail_to_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "bakery.md"
     file.write_text(TEXT, "utf-8")
     called: list[list[str]] = []
-    monkeypatch.setenv("EDITOR", "vim")
-    monkeypatch.setattr("subprocess.run", lambda command, **_given: called.append(command))
+    resumed: list[bool] = []
+
+    @contextmanager
+    def suspend() -> Iterator[None]:
+        yield
+        resumed.append(True)  # as in Textual, not after an error
+
     library = build_library(RawText(text=TEXT, source=str(file), name="bakery"))
     app = RoamApp(context_of(Agent(Conversation(library), ScriptedModel())))
     async with app.run_test(size=(120, 35)) as pilot:
-        monkeypatch.setattr(app, "suspend", FakeSuspend)
+        monkeypatch.setattr(app, "suspend", suspend)
         await pilot.press("escape")
         await run(pilot, "tree.unfold_all")
-        await press_until(pilot, lambda: bool(called), "G", "k", "3", "e")
+        monkeypatch.setenv("EDITOR", str(tmp_path / "vim"))
+        await press_until(pilot, "Could not start", "G", "k", "3", "e")
+        assert resumed == [True]
+        monkeypatch.setenv("EDITOR", "vim")
+        monkeypatch.setattr("subprocess.run", lambda command, **_given: called.append(command))
+        await press_until(pilot, lambda: len(resumed) == 2, "e")
     line = TEXT.splitlines().index("### Starter") + 1
     assert called == [["vim", f"+{line}", str(file)]]
-
-
-class FakeSuspend:
-    """Stands for the terminal given back for a while."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_error: object) -> None: ...
 
 
 async def begin_anew(pilot: Pilot[None], app: RoamApp) -> None:

@@ -269,16 +269,16 @@ class DocumentReader(Reader):
         editor = find_editor()
         if not editor:
             return "No editor configured. Set $EDITOR."
+        line = self.state.library.get_place(self.state.library.node(section_id).span).first_line
         try:
-            line = self.state.library.get_place(self.state.library.node(section_id).span).first_line
-            command = build_editor_command(editor, file.absolute(), line)
             with self.app.suspend():
-                subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
+                try:
+                    command = build_editor_command(editor, file.absolute(), line)
+                    subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
+                except (OSError, ValueError) as error:  # caught here, because Textual does not resume after an error
+                    return f"Could not start {editor}: {error}."
         except SuspendNotSupported:
             return "This terminal cannot suspend the app for an editor."
-        except (OSError, ValueError) as error:
-            return f"Could not start {editor}: {error}."
-        self.app.refresh(layout=True)
         return ""
 
     def end_search(self) -> bool:
