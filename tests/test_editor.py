@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.editor import _split_on_windows as split_on_windows
-from roamtui.editor import build_editor_command
+from roamtui.editor import build_editor_command, open_in_viewer
 
 FILE = Path("/d/a b.md")
 
@@ -44,3 +44,19 @@ def test_on_windows_backslashes_and_blanks_are_parts_of_a_path(
     monkeypatch.setenv("PATH", str(program.parent))
     split = split_on_windows(editor.format(folder=tmp_path))
     assert split == [word.format(folder=tmp_path) for word in words]
+
+
+@pytest.mark.parametrize(
+    ("system", "display", "programs"),
+    [("darwin", "", ["open"]), ("win32", "", ["explorer"]), ("linux", ":0", ["xdg-open"]), ("linux", "", [])],
+)
+def test_each_system_has_its_own_program_that_opens_files(
+    monkeypatch: pytest.MonkeyPatch, system: str, display: str, programs: list[str]
+) -> None:
+    wanted: list[str] = []
+    monkeypatch.setattr("shutil.which", wanted.append)
+    monkeypatch.setattr("sys.platform", system)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setenv("DISPLAY", display)
+    assert not open_in_viewer(FILE), "none is installed"
+    assert wanted == programs

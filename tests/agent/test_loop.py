@@ -224,6 +224,16 @@ async def test_what_is_found_and_opened_in_one_step_is_sent_once() -> None:
     assert sent.count("Late returns cost 2 euros a day.") == 1
 
 
+async def test_what_an_earlier_step_found_is_named_and_not_sent_again() -> None:
+    searcher = KeywordSearcher(make_library(MANUAL))
+    agent = make_agent([saying("So.")], searcher=searcher, options=AgentOptions(sends_hits=False))
+    await ask(agent, "And?")
+    search = ScriptedReply(calls=(("search_sections", {"query": "late returns"}),))
+    model_of(agent).add_replies(search, search, saying("So."))
+    await ask(agent)
+    assert ["cost 2 euros" in result for result in results(agent)] == [True, False]
+
+
 async def test_of_no_reply_more_than_500_characters_are_only_in_memory() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")

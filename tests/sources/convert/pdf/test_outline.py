@@ -93,9 +93,9 @@ def test_statements_and_notes_are_below_their_item() -> None:
 
 def test_numbered_titles_are_headings_and_numbered_lists_are_not() -> None:
     first = lay_out(
-        "# A paper", "", "* 1 Introduction", *_PROSE, "", "* 1.1 Words", *_PROSE[:6], "1. a list", "2. of two"
+        "# A paper", "", "* 1 Introduction", *_PROSE[:10], "", "* 1.1 Words", *_PROSE[:6], "1. a list", "2. of two"
     )
-    second = lay_out("* 2 Method", *_PROSE, "", "* 2.1 Rules", *_PROSE[:4], "", "* 3 End", *_PROSE[:4])
+    second = lay_out("* 2 Method", *_PROSE[:10], "", "* 2.1 Rules", *_PROSE[:4], "", "* 3 End", *_PROSE[:4])
     outline = [entry for entry in _outline([first, second]) if entry[1][0].isdigit()]
     assert outline == [(1, "1 Introduction"), (2, "1.1 Words"), (1, "2 Method"), (2, "2.1 Rules"), (1, "3 End")]
 
