@@ -92,6 +92,10 @@ def test_lines_are_in_order_wherever_one_looks_first(looked_at: list[int]) -> No
     lines = make_lines(_SHORT)
     for y in looked_at:
         lines.measure_from(y, 20)
+        measured = len(lines)
+        for shown in range(y, y + 20):
+            lines.get_line(shown)
+        assert len(lines) == measured, "to draw measured lines moves none"
     assert _read_all(lines) == _SHORT_WHOLE
     assert len(lines) == len(_SHORT_WHOLE)
     assert [lines.get_line(y) for y in (0, len(_SHORT_WHOLE) - 1)] == [
