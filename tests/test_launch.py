@@ -48,6 +48,13 @@ def test_only_what_came_from_a_file_is_read_again(tmp_path: Path, monkeypatch: p
     assert open_app("-").reload_library is None
 
 
+def test_the_app_starts_with_the_first_five_notes_on_a_folder(tmp_path: Path) -> None:
+    for number in range(7):
+        (tmp_path / f"{number}.md").write_text("# A\0\n", "utf-8")
+    notices = open_app(str(tmp_path)).notices
+    assert [notice.partition(" ")[0] for notice in notices] == [f"{number}.md:" for number in range(5)]
+
+
 @pytest.fixture
 def servers_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[FakeSite]]:
     """Fakes of all servers that are looked for, in place of the usual ports."""

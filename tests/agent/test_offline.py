@@ -177,6 +177,10 @@ async def test_what_no_passage_answers_plainly_is_not_found_but_the_nearest_are_
     assert answer.answer.startswith("Not found: ")
     assert "Nearest sections" not in answer.answer
     assert answer.citations[0].path[-1] == "Timetable"
+    fares = "".join(f"## Boat {number}\n\nBoat {number} collects a fare.\n\n" for number in range(9))
+    answer = await make_talk(f"# Boats\n\n{fares}").ask("Which captain collects the fare of a boat before breakfast?")
+    assert answer.stopped is StopReason.NOT_FOUND
+    assert len(answer.citations) == 3
 
 
 async def test_what_the_document_does_not_hold_is_not_made_up() -> None:

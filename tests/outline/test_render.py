@@ -52,6 +52,15 @@ def test_the_largest_are_listed_deeper_and_the_others_say_what_is_below() -> Non
     assert "] Part of" not in outline
 
 
+def test_long_titles_are_cut_to_60_characters_where_one_line_lists_several() -> None:
+    chapters = "".join(f"## Chapter {n}{' and so on' * 20}\n\n{write_words(900, seed=n)}\n" for n in range(9))
+    library = make_library(f"# Book\n\n{chapters}# Other\n\nText.\n")
+    titles = _find_line(render_outline(library, budget_tokens=200), "Book").partition("): ")[2].split("; ")
+    assert titles[0].startswith("Chapter 0 and so on")
+    assert len(titles) > 1
+    assert max(map(len, titles)) <= 60
+
+
 def test_one_more_call_leads_from_a_list_below_a_section_to_any_part() -> None:
     parts = [[f"### Part {n}.{m}\n\n{write_words(60, seed=20 * n + m)}\n" for m in range(20)] for n in range(6)]
     chapters = "".join(f"## Chapter {n}\n\n{''.join(texts)}" for n, texts in enumerate(parts))

@@ -108,6 +108,12 @@ def test_a_follow_up_is_embedded_with_the_topic_of_the_conversation() -> None:
     assert hit.why.startswith("text rank 1")
 
 
+def test_of_a_long_query_only_the_start_is_embedded() -> None:
+    embedder = HashedEmbedder()
+    _make({}, embedder=embedder).search("What of late fees? " * 500)
+    assert len(embedder.asked[-1]) == 2_000
+
+
 @pytest.mark.parametrize("fails_after", [0, 5])
 def test_hybrid_search_falls_back_to_keywords_if_the_embedder_fails(fails_after: int) -> None:
     warnings: list[str] = []
