@@ -22,7 +22,6 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.markdown.blocks import (
-    LINE_BREAK,
     Block,
     Code,
     Emphasis,
@@ -64,7 +63,7 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
 <main>{articles}</main>
 <div class="player" hidden role="group" aria-label="Replay"><button id="play">Play</button>
 <input id="place" type="range" min="0" value="0" aria-label="Place"></div>
-<script>{script}</script>
+<script type="module">{script}</script>
 </body>
 </html>
 """
@@ -211,9 +210,7 @@ class _AnswerRenderer(Struct, frozen=True):
 
 
 def _render_emphasis(words: Words) -> str:
-    if words is LINE_BREAK:
-        return "<br/>"
-    text = escape(sanitise_text(words.text))
+    text = escape(sanitise_text(words.text)).replace("\n", "<br/>")
     for emphasis, tag in _TAGS.items():
         if emphasis in words.emphasis:
             text = f"<{tag}>{text}</{tag}>"

@@ -69,8 +69,7 @@ def render_markdown_table(table: Table, path: Path) -> str:
             source = source if "://" in source else Path(os.path.relpath(source, path.absolute().parent)).as_posix()
         values, proofs = [_escape_markdown(row.title)], list[str]()
         for title, cell in zip(titles, table.list_cells(row), strict=True):
-            value = _escape_markdown(cell.text) if cell is not None else ""
-            values.append(f"{cell.state.sign} {shorten(value, _GRID_LENGTH)}" if cell is not None else "")
+            values.append(f"{cell.state.sign} {_escape_markdown(shorten(cell.text, _GRID_LENGTH))}" if cell else "")
             if cell is not None:
                 proofs.append(f"- {cell.state.sign} **{title}**: {_render_proof(cell, source)}")
         grid.append(values)
