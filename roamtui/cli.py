@@ -9,7 +9,6 @@ import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from functools import partial
-from pathlib import Path
 
 from roamtui import __version__
 from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_nearest_name, format_reason
@@ -17,6 +16,7 @@ from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_near
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from roamtui.bootstrap import Bootstrap
     from roamtui.document.library import Library
@@ -134,15 +134,15 @@ def make_parser(name: str) -> ArgumentParser:  # noqa: PLR0912, PLR0915 - a bran
             add("--yes", action="store_true", help="do not ask for confirmation")
         case "table":
             add("-q", dest="questions", type=_decode, action="append", default=[], metavar="Q", help=_QUESTION_HELP)
-            add("--questions", dest="file", type=Path, metavar="FILE", help="a TOML file of more questions")
-            add("-o", dest="output", type=Path, metavar="FILE", help="write FILE.csv, .md or .json")
+            add("--questions", dest="file", type=_to_path, metavar="FILE", help="a TOML file of more questions")
+            add("-o", dest="output", type=_to_path, metavar="FILE", help="write FILE.csv, .md or .json")
             add("--jobs", type=_count, default=1, metavar="N", help="questions to ask at a time (default 1)")
-            add("--folder", type=Path, metavar="DIR", help="where to keep the table (default: by its sources)")
+            add("--folder", type=_to_path, metavar="DIR", help="where to keep the table (default: by its sources)")
         case "eval":
-            add("questions", type=Path, metavar="QUESTIONS", help="file with one JSON object per line")
-            add("--docs", type=Path, metavar="DIR", required=True, help="folder of the documents")
+            add("questions", type=_to_path, metavar="QUESTIONS", help="file with one JSON object per line")
+            add("--docs", type=_to_path, metavar="DIR", required=True, help="folder of the documents")
             add("--scope", choices=("doc", "all"), default="doc", help="search one document, or the folder")
-            add("--questions-out", type=Path, metavar="FILE", help="a new file for the result of each question")
+            add("--questions-out", type=_to_path, metavar="FILE", help="a new file for the result of each question")
         case "conversations":
             add("action", nargs="?", default="list", choices=("list", "show", "export", "delete"))
             add("id", nargs="?", metavar="ID", help="from the list")
@@ -197,6 +197,12 @@ def _decode(text: str) -> str:
     return os.fsencode(text).decode("utf-8", "replace")
 
 
+def _to_path(text: str) -> Path:
+    from pathlib import Path
+
+    return Path(text)
+
+
 def _make_bootstrap(args: Namespace) -> Bootstrap:
     from roamtui.bootstrap import Bootstrap
     from roamtui.settings import list_overrides, load_settings
@@ -245,7 +251,7 @@ def _render_completion(shell: str) -> str:
     for name in filter(None, COMMANDS):
         parser = commands.add_parser(name, parents=[make_parser(name)], add_help=False, help=COMMANDS[name][0].__doc__)
         for action in parser._actions:  # noqa: SLF001 - argparse has no other list of them
-            if action.dest in ("source", "sources", "targets") or action.type is Path:
+            if action.dest in ("source", "sources", "targets") or action.type is _to_path:
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
     # Without a match, bash completes files; zsh offers them beside the commands.
     script = str(shtab.complete(root, shell)).replace("complete -o bashdefault", "complete -o bashdefault -o default")
