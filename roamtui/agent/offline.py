@@ -319,7 +319,7 @@ class _Weighing:
     def compute_evidence(self, words: frozenset[str]) -> float:
         """Return the share of the question's subject that some of its terms and their synonyms are evidence of."""
         found = (term for term in self._evidence if term in words or not words.isdisjoint(self._related[term]))
-        return min(1.0, sum(map(self._evidence.__getitem__, found)) / self._evidence_total)
+        return sum(map(self._evidence.__getitem__, found)) / self._evidence_total
 
 
 def _rank_passages(library: Library, section_id: str, text: str, weighing: _Weighing) -> list[FoundPassage]:

@@ -38,7 +38,6 @@ from roamtui.search.terms import (
 )
 from roamtui.search.titles import TopicTitles, boost_topics, find_statements, suggest_corrections
 
-_QUERY_LENGTH_MAX = 10_000
 CANDIDATES = 100
 """Number of sections that are scored at least."""
 _TITLE_SHARE = 0.2
@@ -125,7 +124,7 @@ class KeywordSearcher:
 
     def rank(self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()) -> Ranking:
         """Return the hits of `search`, but without snippets, because choosing them takes longer than the search."""
-        query, titles = query[:_QUERY_LENGTH_MAX], self._update_index()
+        titles = self._update_index()
         try:
             return _rank(titles, query, limit, within, earlier)
         except IndexLostError as error:

@@ -65,6 +65,8 @@ def test_a_quote_that_left_its_section_is_looked_for_in_its_own_document_first()
 def test_changed_words_are_found_as_a_whole() -> None:
     changed = HANDBOOK.replace("kept for three weeks", "kept for a month")
     assert look_up(changed) == (ClaimStatus.CHANGED, "A book may be kept for a month")
+    changed = HANDBOOK.replace("may be kept for three weeks", "must be kept for three days at the least")
+    assert look_up(changed) == (ClaimStatus.CHANGED, "A book must be kept for three days")
     assert format_word_diff("for three weeks", "for four weeks") == "for [-three-]{+four+} weeks"
 
 

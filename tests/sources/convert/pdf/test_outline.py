@@ -40,6 +40,13 @@ def test_a_contents_page_is_resolved_by_printed_page_numbers() -> None:
     assert "| Masts | 4 |" in converted.text
 
 
+def test_the_numbers_of_a_contents_page_give_the_levels() -> None:
+    titles = ["1 Boats", "1.1 Hulls", "1.2 Keels", "2 Masts", "2.1 Sails"]
+    pages = [_number(lay_out(title, *_PROSE), number) for number, title in enumerate(titles, start=1)]
+    contents = lay_cells("Contents", *(f"{title} | {number}" for number, title in enumerate(titles, start=1)))
+    assert _outline([contents, *pages]) == [(1 + title.count("."), title) for title in titles]
+
+
 def _filing(*, has_contents: bool) -> list[list[PdfLine]]:
     names = {"1": "Business", "1A": "Risk Factors", "7": "Discussion", "8": "Financial Statements", "9": "Changes"}
     rows = [
