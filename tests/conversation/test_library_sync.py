@@ -200,7 +200,7 @@ async def test_an_approved_origin_stays_approved_in_the_conversation() -> None:
 @pytest.mark.parametrize("origin", Origin)
 async def test_a_refused_origin_is_not_fetched(origin: Origin) -> None:
     with FakeSite({"/x.md": "# X\n"}) as other, open_site("a") as site:
-        site.pages["/llms.txt"] = write_list("/a.md", other.url("/x.md"))
+        site.pages["/llms.txt"] = write_list("/a.md", other.url(f"/{'long-' * 40}/x.md"))
         conversation = start_fetching(site)
         conversation.approver = approver = FakeApprover(answer=False)
         for _ in range(2):
@@ -210,6 +210,7 @@ async def test_a_refused_origin_is_not_fetched(origin: Origin) -> None:
         assert other.counts.paths == []
         assert conversation.state.approved_origins == frozenset()
         assert len(approver.asked) == (1 if origin is Origin.AGENT else 2), "the agent does not ask twice"
+        assert len(approver.asked[0].detail) == 70, "the URL of a link does not push the question off the screen"
 
 
 async def test_a_redirect_to_another_origin_needs_approval() -> None:
