@@ -86,6 +86,7 @@ class StatusLine(ClickableLine):
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
         progress = Content.styled(sanitise_line(self.progress), "bold $warning")
         message = Content(_GAP).join(part for part in (progress, Content(sanitise_line(self.message))) if part)
+        model = model.truncate(self.size.width, ellipsis=True)
         message = message.truncate(max(0, self.size.width - model.cell_length - len(_GAP)), ellipsis=True)
         opened, usage = "No open sections", sum((one.usage for one in self.state.exchanges), Usage())
         if self.state.open_sections:

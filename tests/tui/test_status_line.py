@@ -55,3 +55,10 @@ async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
         await wait_until(pilot, "esc to close")
         assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "esc to close"))
         await wait_until(pilot, lambda: app_of(pilot).screen is main)
+
+
+async def test_a_long_name_of_a_model_is_cut_on_a_narrow_screen() -> None:
+    async with make_app().run_test(size=(30, 20)) as pilot:
+        line = app_of(pilot).main_screen.status_line
+        line.model, line.message = "openrouter/anthropic/claude-sonnet-4.5", "Redid 1 section"
+        assert str(line.render()) == "openrouter/anthropic/claude…"
