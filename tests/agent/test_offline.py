@@ -121,12 +121,14 @@ async def test_a_follow_up_leans_on_the_question_before() -> None:
     assert "Cars" not in talk.opened
 
 
-async def test_a_short_follow_up_has_the_words_of_the_question_before_it() -> None:
+async def test_only_a_short_follow_up_has_the_words_of_the_question_before_it() -> None:
     fleet = "## Cargo bikes\n\nEach cargo bike has a name. A cargo bike is wide.\n\n"
     talk = make_talk(f"# Shed\n\n{fleet}## Fees\n\nA bike costs 3 crowns.\n\nA cargo bike costs 10 crowns.\n")
     await talk.ask("How much does a bike cost?")
     for follow_up in ("And for a cargo bike?", "What about cargo bikes?", "Or a cargo bike?"):
         assert "A cargo bike costs 10 crowns." in ((await talk.ask(follow_up)).citations[0].quote or "")
+    longer = await talk.ask("And is there a wide cargo bike with a name?")
+    assert [citation.path[-1] for citation in longer.citations] == ["Cargo bikes"]
 
 
 @pytest.mark.parametrize(

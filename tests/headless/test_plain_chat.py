@@ -16,7 +16,7 @@ from roamtui.conversation.conversation import ApprovalRequest, Conversation
 from roamtui.conversation.events import Role, StopReason
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import build_library
-from roamtui.errors import ModelError
+from roamtui.errors import ModelError, RoamtuiError
 from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import ModelRequest
 from roamtui.search.keyword import KeywordSearcher
@@ -148,6 +148,19 @@ def test_a_failed_question_is_told_and_fails_a_script(
     assert Chat([ScriptedReply(error=error)]).run(io.StringIO("Hm?\n"), monkeypatch) == 1
     assert "roamtui: The server is away.\n" in capsys.readouterr().err
     assert Chat([ScriptedReply(error=error)]).run(Typed("Hm?\n"), monkeypatch) == 0
+
+
+def test_a_question_that_cannot_even_begin_fails_a_script_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chat = Chat()
+
+    async def refuse() -> None:
+        raise RoamtuiError("The folder is away.")
+
+    monkeypatch.setattr(chat.conversation, "load_all", refuse)
+    assert chat.run(io.StringIO("Hm?\n"), monkeypatch) == 1
+    assert "\nThe folder is away.\n" in capsys.readouterr().out
 
 
 def _interrupt(_request: ModelRequest) -> ScriptedReply:

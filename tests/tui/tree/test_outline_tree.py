@@ -151,6 +151,17 @@ async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
         assert _lines(tree) == before
 
 
+async def test_what_has_just_unfolded_is_scrolled_into_view() -> None:
+    library = make_wide_library(3)
+    host = find_id(library, "Part 2")
+    grown = library.graft_all({host: make_wide_library(100).root})
+    async with _run(make_state(library)) as (_, tree, pilot):
+        tree.show(replace(make_state(grown), unfolded=frozenset({host, *grown.children(host)})))
+        tree.reveal(find_id(grown, "Part 50"))
+        await pilot.pause()
+        assert any("Part 50" in line for line in _lines(tree))
+
+
 async def test_a_hundred_thousand_sections_cost_only_the_lines_in_view() -> None:
     library = make_wide_library(100_000)
     host = find_id(library, "Part 50000")
