@@ -148,6 +148,15 @@ async def test_a_large_document_costs_what_is_read_of_it() -> None:
         assert len(reader.lines.cached) <= 12
 
 
+async def test_a_key_may_come_before_a_new_document_is_drawn() -> None:
+    async with _run(make_library("# Note\n\nShort.\n")) as (_, reader, pilot):
+        book = make_library(_BOOK)
+        reader.show_section(book, next(book.walk()))
+        reader.action_last()
+        await pilot.pause()
+        assert "Sentence 399" in "\n".join(_lines(reader))
+
+
 _HTML = """# Page
 
 <details>
