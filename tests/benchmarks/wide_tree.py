@@ -173,7 +173,7 @@ async def bench_tree(sections: int) -> list[Finding]:
     unfolded = f"{format_seconds(unfolding)} / {format_seconds(stock_unfolding)}"
     pressed = " / ".join(format_seconds(median(one)) for one in (keys, stock_keys, list_keys))
     return [
-        Finding(what=f"{label}: until drawn / in Textual's tree", value=unfolded),
+        Finding(what=f"{sections:,} sections: unfold them all / in Textual's tree", value=unfolded),
         Finding(what=f"{label}: move the cursor, median / in Textual's tree / in Textual's list", value=pressed),
         limit_seconds(f"{label}: move the cursor, slowest press of a key", max(keys), _KEY_SECONDS_MAX),
     ]
@@ -204,7 +204,7 @@ async def bench_find(sections: int) -> list[Finding]:
         asyncio.Handle._run = run  # type: ignore[method-assign]
     value = f"{format_seconds(median(longest))}, {format_seconds(max(longest))}"
     return [
-        limit_seconds(f"{sections:,} sections: type a letter in Find until it is drawn, slowest", max(drawn), 0.016),
+        limit_seconds(f"{sections:,} sections: until a letter typed in Find is drawn, longest", max(drawn), 0.016),
         Finding(what=f"{sections:,} sections: how long Find delays the next key, median and longest", value=value),
     ]
 
