@@ -136,15 +136,15 @@ class RoamApp(App[None], inherit_bindings=False):
     async def action_close_document(self) -> None:
         """Close the current document or table. After the last one, leave."""
         mode = self.current_mode
-        closed = self.documents.get(mode)
-        if closed is not None and closed.warn_if_busy():
+        if mode in self.documents and self.main_screen.warn_if_busy():
             return
         if len(self._pages) == 1:
             self.exit()
             return
-        self.documents.pop(mode, None)
+        closed = self.documents.pop(mode, None)
         del self._pages[mode]
         origin = self._origins.pop(mode, "")
+        self._origins = {page: known for page, known in self._origins.items() if known != mode}
         self._switch_to(origin if origin in self._pages else next(reversed(self._pages)))
         self.remove_mode(mode)
         if closed is not None:
