@@ -159,7 +159,7 @@ def _list_logic(node: ast.AST, *, is_screen: bool) -> Iterator[ast.AST]:
 
 
 def find_tests(project: Path, file: str) -> tuple[tuple[str, ...], ...]:
-    """Return the tests for a changed file: those beside it, those that import it, all others."""
+    """Return the tests for a changed file in groups: beside it, importing it, and all others."""
     module = Path(file).with_suffix("")
     beside = project / "tests" / Path(*module.parts[1:-1])
     while not beside.is_dir():
