@@ -50,7 +50,8 @@ async def _read(
         screen.reader_pane.reader.open(next(library.walk()))
         screen.panes.show_reader()
         screen.panes.focus_scope(Scope.READER)
-        await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
+        # a key that comes before the text is drawn finds nothing in view
+        await wait_until(pilot, lambda: bool(screen.reader_pane.section_id and len(screen.reader_pane.reader.lines)))
         yield app, pilot
 
 
