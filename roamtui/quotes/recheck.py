@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -30,7 +31,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.document.text import Bounds, Span
 from roamtui.markdown.inline import extract_words
 from roamtui.quotes.find import find_quote, normalise_markdown, widen_to_numbers
-from roamtui.quotes.read import MARK, read_answer
+from roamtui.quotes.read import read_answer
 from roamtui.quotes.verdicts import list_path_titles, make_citation, resolve_citation
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
@@ -60,6 +61,7 @@ _WORD = re.compile(
 )
 """A whole number, a word, or, in a script without spaces, a character."""
 _BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
+_MARKS_AROUND = re.compile(r"\A(\W*+)(?:.*\w)?(\W*)\Z", re.DOTALL)
 _WORDS_MAX = 400
 """Maximum number of words of a quote to compare. The time grows with the square of this number."""
 
@@ -94,8 +96,24 @@ def _find_nearest(quote: str, library: Library, within: Span, similarity_min: fl
         if last + 1 < len(in_text) and not _BREAK.search(text[in_text[last][1] : in_text[last + 1][0]]):
             last += 1
     start, end = widen_to_numbers(text, in_text[first][0], in_text[last][1])
-    # words do not include the marks around them, such as parentheses, so add those with which the quote begins and ends
-    return within.get_part(start - text.endswith(quote[0], 0, start), end + text.startswith(quote[-1], end))
+    return within.get_part(*_widen_to_marks(text, start, end, quote))
+
+
+def _widen_to_marks(text: str, start: int, end: int, quote: str) -> Bounds:
+    """Widen the bounds of words to the marks with which a quote begins and ends, and to Markdown next to the words."""
+    ((before, after),) = _MARKS_AROUND.findall(normalise_markdown(quote).text)
+    normal = normalise_markdown(text)
+    offsets = (*normal.offsets, len(text))
+    low, high = bisect_left(offsets, start), bisect_left(offsets, end)
+    low -= len(before) * normal.text.endswith(before, 0, low)
+    high += len(after) * normal.text.startswith(after, high)
+    opening = text[offsets[low - 1] + 1 if low else 0 : offsets[low]]
+    closing = text[offsets[high - 1] + 1 : offsets[high]]
+    # a quotation mark is only added if the quote has it too
+    start -= text.endswith(quote[0], 0, start)
+    end += text.startswith(quote[-1], end)
+    start = min(start, offsets[low] - len(opening) + len(opening.rstrip("![*_~`")))
+    return start, max(end, offsets[high - 1] + 1 + len(closing.rstrip("![\"'“”„‘’«»")))
 
 
 @lru_cache(maxsize=32)
@@ -208,29 +226,33 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
             if match["state"] in (None, *_VERIFIED)
         ]
         return tuple(sorted(claims, key=lambda claim: claim.line))
-    claims = []
+    # a link inside a quote is part of its words; every other link becomes an id, so that a quote binds to it
+    quotes = read_answer(_LINK.sub(lambda link: f"[{'x' * (len(link[0]) - 2)}]", markdown)).quotes
+    is_quoted = bytearray(len(markdown))
+    for quote in quotes:
+        is_quoted[quote.start : quote.end] = b"\1" * (quote.end - quote.start)
     links: dict[str, re.Match[str]] = {}
 
     def replace_link(link: re.Match[str]) -> str:
+        if is_quoted[link.start()]:
+            return "[link]"
         placeholder_id = f"{len(links):08x}"
         links[placeholder_id] = link
         return f"[{placeholder_id}]"
 
-    # links become ids, so that a quote binds to its link as it would to an id in an answer
-    text = _LINK.sub(replace_link, markdown)
-    for quotation in read_answer(text).quotes:
+    claims = []
+    for quote, quotation in zip(quotes, read_answer(_LINK.sub(replace_link, markdown)).quotes, strict=True):
         if quotation.is_code or not quotation.marks:
             continue
-        quote = MARK.sub(lambda mark: links[mark[0][1:-1]][0] if mark[0][1:-1] in links else mark[0], quotation.text)
         section_id, source, anchor = quotation.marks[0].section_id, "", ""
         if section_id in links:
             source, _, anchor = (links[section_id]["wide"] or links[section_id]["target"]).partition("#")
             section_id = ""
         claims.append(
             Claim(
-                quote=quote,
+                quote=markdown[quote.start + 1 : quote.end].lstrip()[: len(quote.text)],
                 place=name,
-                line=_get_line_number(text, quotation.start),
+                line=_get_line_number(markdown, quote.start),
                 source=unquote(source),
                 section_id=section_id,
                 anchor=unquote(anchor),

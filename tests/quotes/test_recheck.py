@@ -70,16 +70,37 @@ def test_changed_words_are_found_as_a_whole() -> None:
     assert format_word_diff("for three weeks", "for four weeks") == "for [-three-]{+four+} weeks"
 
 
+@pytest.mark.parametrize(
+    ("quote", "changes"),
+    [
+        ("The hut has two keys. See [the list](huts.md)", "The hut has [-two-]{+three+} keys. See [the list](huts.md)"),
+        ("(*two keys*, as in [the list](a_(b).md).)", "[-(*two-]{+(*three+} keys*, as in [the list](a_(b).md).)"),
+        ("two keys, on [the hook][one].", "[-two-]{+three+} keys, on [the hook][one]."),
+        ("two keys for the hut", "[-two-]{+three+} keys for the hut"),
+    ],
+)
+def test_only_the_words_that_changed_are_shown_as_changed(quote: str, changes: str) -> None:
+    text = f"# Huts\n\nAll huts are old. {quote} and more.\n".replace("two", "three")
+    for document in (text, text.replace("three keys for the hut", '"three keys for [the hut](hut.md)"')):
+        library = parse(document)
+        finding = recheck(Claim(quote=quote, place=""), library)
+        assert finding.span is not None
+        found = library.text_at(finding.span)
+        assert (finding.standing, format_word_diff(quote, found)) == (ClaimStatus.CHANGED, changes)
+
+
 def test_claims_with_links_are_read() -> None:
     text = (
         'Three weeks: "A book\nmay be kept for three weeks" ([Loans](my%20handbook.md#loans)).\n\n'
-        '"Nobody" says this. "See [the desk](desk.md) first" [Rooms](<rooms at night.md>)\n'
+        '"Nobody" says this. "See [the desk](desk.md) first" [Rooms](<rooms at night.md>)\n\n'
+        "It says “Ask [the desk](desk.md).” ([Rooms](rooms.md))\n"
     )
     assert read_claims(text, "faq.md") == (
         Claim(
             quote="A book\nmay be kept for three weeks", place="faq.md", line=1, source="my handbook.md", anchor="loans"
         ),
         Claim(quote="See [the desk](desk.md) first", place="faq.md", line=4, source="rooms at night.md"),
+        Claim(quote="Ask [the desk](desk.md).", place="faq.md", line=6, source="rooms.md"),
     )
 
 
