@@ -98,7 +98,8 @@ def _escape_markdown(text: str) -> str:
 def format_progress(run: TableRun) -> str:
     """Format what a run has done, used and found."""
     states = ", ".join(f"{state.label} {run.states[state]:,}" for state in CellState if run.states[state])
-    parts = [f"{run.done:,} of {run.total:,} cells{': ' if states else ''}{states}"]
+    pending = f", {run.pending:,} to ask" if run.pending else ""
+    parts = [f"{run.done:,} of {run.total:,} cells{pending}{': ' if states else ''}{states}"]
     if run.kept:
         parts.append(f"{run.kept:,} from before")
     if tokens := run.usage.input_tokens + run.usage.output_tokens:

@@ -53,5 +53,5 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     if run.unread_note:
         warn(run.unread_note)
     if run.stop_reason:
-        warn(f"{run.total - run.done:,} cells were not asked. {run.stop_reason} Run it again to go on.")
+        warn(f"{run.pending:,} cells were not asked. {run.stop_reason} Run it again to go on.")
     return int(bool(run.unread or run.stop_reason or run.states[CellState.FAILED]))

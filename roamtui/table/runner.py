@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -47,8 +48,10 @@ class TableRun(Struct, kw_only=True):
 
     total: int
     """Number of cells, including those that already have an answer."""
-    kept: int = 0
-    """Number of cells with an answer from an earlier run."""
+    pending: int = 0
+    """Number of cells still to ask. It grows if a document that is opened has changed."""
+    asked: int = 0
+    """Number of cells that this run has answered."""
     states: Counter[CellState] = field(default_factory=Counter)
     """Number of answered cells by state, old and new."""
     usage: Usage = field(default_factory=Usage)
@@ -63,6 +66,11 @@ class TableRun(Struct, kw_only=True):
     def done(self) -> int:
         """Number of cells with an answer, old and new."""
         return self.states.total()
+
+    @property
+    def kept(self) -> int:
+        """Number of cells with an answer from an earlier run."""
+        return self.done - self.asked
 
     @property
     def unread_note(self) -> str:
@@ -114,6 +122,17 @@ class _Filler:
             needs_certainty=True,
             committed_usd=self._committed_usd,
         )
+        for cell in chain.from_iterable(map(table.list_cells, table.rows)):
+            run.pending += self._must_ask(cell)
+            if cell is not None:
+                run.states[cell.state] += 1
+        on_progress(run, None)
+
+    def _must_ask(self, cell: Cell | None, content: str | None = None) -> bool:
+        """Return whether a cell lacks an answer of this model about a row with `content`, or any content if None."""
+        if cell is None or cell.state is CellState.FAILED:
+            return True
+        return cell.model != self._plan.model.name or content not in (None, cell.content)
 
     async def fill_rows(self, pending: Iterator[Row]) -> None:
         """Fill row after row. `pending` is shared by all jobs."""
@@ -124,24 +143,14 @@ class _Filler:
                 library, loader = await asyncio.to_thread(self._plan.open_source, row.source)
             except RoamtuiError as error:
                 self._run.unread.append(f"{row.title}: {error}")
-                for cell in filter(None, self._table.list_cells(row)):
-                    self._keep(cell)
             else:
                 await self._fill_row(row, library, loader)
 
     async def _fill_row(self, row: Row, library: Library, loader: Loader | None) -> None:
         """Ask about one row: the first question by itself, so that the provider has cached the text for the others."""
-        missing = []
-        for column in self._table.columns:
-            cell = self._table.get_cell(row, column)
-            if (
-                cell is None
-                or (cell.model, cell.content) != (self._plan.model.name, library.content_hash)
-                or cell.state is CellState.FAILED
-            ):
-                missing.append(column)
-            else:
-                self._keep(cell)
+        cells = [(column, self._table.get_cell(row, column)) for column in self._table.columns]
+        missing = [column for column, cell in cells if self._must_ask(cell, library.content_hash)]
+        self._run.pending += len(missing) - sum(self._must_ask(cell) for _, cell in cells)
         # Each conversation loads pages of its own, so with a loader, each needs an index of its own.
         searcher = await asyncio.to_thread(self._plan.make_searcher, library) if missing and loader is None else None
         prefix = make_conversation_id()  # all prompts of a row begin with the same text, which depends on it
@@ -203,17 +212,17 @@ class _Filler:
         if run.failures >= _FAILURES_MAX:
             run.stop_reason = f"{_FAILURES_MAX} cells in a row have failed: {cell.note}"
 
-    def _keep(self, cell: Cell) -> None:
-        self._run.kept += 1
-        self._run.states[cell.state] += 1
-        self._on_progress(self._run, None)
-
     def _record(self, cell: Cell) -> None:
+        replaced = self._table.cells.get((cell.row, cell.column))
         try:
             self._write(cell)
         except StoreError as error:
             self._run.stop_reason = str(error)
             return
+        if replaced is not None:
+            self._run.states[replaced.state] -= 1
         self._run.states[cell.state] += 1
+        self._run.asked += 1
+        self._run.pending -= 1
         self._run.usage += cell.usage
         self._on_progress(self._run, cell)

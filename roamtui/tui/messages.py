@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from textual.message import Message
+from textual.screen import Screen
 from textual.widget import Widget
 
 from roamtui.conversation.events import Origin
@@ -15,6 +16,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import CloseSections, Command, ExpandSections, FoldNodes, PinSections
 from roamtui.document.plain import sanitise_text
 from roamtui.models.base import Model
+from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import SectionTarget
 
 
@@ -76,6 +78,18 @@ def copy(widget: Widget, text: str, description: str) -> None:
     """Copy text to the clipboard, and say it. `description` names the text, such as `the answer`."""
     widget.app.copy_to_clipboard(sanitise_text(text))
     widget.notify(f"Copied {description}.", markup=False)
+
+
+def copy_or_stop(screen: Screen[None], selected: str, stop: Callable[[], bool], keys: Keymap) -> None:
+    """Copy what is selected in the focused widget or on the screen, or else call `stop`, which says if it did anything.
+
+    If there is nothing to do, name the key that quits: elsewhere, this one does.
+    """
+    if selected := selected or screen.get_selected_text() or "":
+        copy(screen, selected, "the selection")
+        screen.clear_selection()
+    elif not stop():
+        screen.notify(f"Nothing to copy or stop. Press {keys.first_keys['global.quit']} to quit.", markup=False)
 
 
 def make_section_command(name: str, state: ConversationState, section_id: str) -> Command | str:

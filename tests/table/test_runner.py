@@ -12,9 +12,11 @@ from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError, StoreError
+from roamtui.export.table import format_progress
 from roamtui.models.base import ModelRequest, estimate_request_tokens
 from roamtui.models.registry import NoModel
 from roamtui.paths import conversations_path
+from roamtui.table.runner import TableRun, fill_table
 from roamtui.table.store import hold_table, list_rows, read_table
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.table.filling import (
@@ -27,6 +29,7 @@ from tests.table.filling import (
     list_questions,
     list_states,
     list_values,
+    make_plan,
     share_start,
     wait_until,
     write_leases,
@@ -99,6 +102,18 @@ async def test_an_interrupted_run_keeps_what_is_done(leases: Path, folder: Path)
     run, table = await fill(define(folder, leases, PERIOD, PETS), second)
     assert (run.kept, run.done, len(second.requests)) == (2, 4, 2)
     assert list_states(table) == [["found", "found"], ["found", "partly"]]
+
+
+async def test_a_stopped_run_counts_the_answers_of_rows_that_it_did_not_reach(leases: Path, folder: Path) -> None:
+    await fill(define(folder, leases, PERIOD), answering_model())
+    model, runs = ScriptedModel([ScriptedReply(text="Not found: x.", gate=asyncio.Event())]), list[TableRun]()
+    table = define(folder, leases, PERIOD, PETS)
+    task = asyncio.create_task(fill_table(table, make_plan(model), lambda run, _cell: runs.append(run)))
+    await wait_until(lambda: bool(model.requests))
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert format_progress(runs[-1]) == "2 of 4 cells, 2 to ask: found 2 · 2 from before"
 
 
 async def test_a_failed_cell_says_why_and_is_asked_again(leases: Path, folder: Path) -> None:

@@ -233,11 +233,13 @@ class QuestionArea(Container):
         else:
             self._send(exchange.question, options)
 
-    def stop(self) -> None:
-        """Stop the current answer. A waiting question returns to the box."""
+    def stop(self) -> bool:
+        """Stop the current answer. A waiting question returns to the box. Return whether there was anything to stop."""
+        was_asking = self.is_asking
         if self._worker is not None:
             self._worker.cancel()
         self.take_back()
+        return was_asking
 
     def restore_unasked(self, worker: Worker[object]) -> None:
         """Put a question back into the box if its worker ended before the question became part of the conversation."""

@@ -22,7 +22,13 @@ from roamtui.tui.chat.content_view import ExampleTarget, LinkTarget, SectionTarg
 from roamtui.tui.chat.question_area import QuestionArea, QuestionBox
 from roamtui.tui.context import AppContext
 from roamtui.tui.labels import adapt_flags, format_error
-from roamtui.tui.messages import CommandRequested, DocumentRequested, StatusMessage, copy, make_section_command
+from roamtui.tui.messages import (
+    CommandRequested,
+    DocumentRequested,
+    StatusMessage,
+    copy_or_stop,
+    make_section_command,
+)
 from roamtui.tui.panes.panes import PaneSwitcher, ReaderPane, TreePane
 from roamtui.tui.reloader import Reloader
 from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine
@@ -268,16 +274,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         await self.tree_pane.outline.mark_notes(self.conversation)
 
     def action_copy_or_cancel(self) -> None:
-        selected = self.question_box.selected_text if self.focused is self.question_box else ""
-        selected = selected or self.get_selected_text() or ""
-        if selected:
-            copy(self, selected, "the selection")
-            self.clear_selection()
-        elif self.is_asking:
-            self.questions.stop()
-        else:
-            quit_key = self.keys.first_keys["global.quit"]
-            self.notify(f"Nothing to copy or stop. Press {quit_key} to quit.", markup=False)
+        typed = self.question_box.selected_text if self.focused is self.question_box else ""
+        copy_or_stop(self, typed, self.questions.stop, self.keys)
 
     def action_conversations(self) -> None:
         from roamtui.tui.screens.conversations import ConversationsScreen

@@ -29,7 +29,7 @@ from roamtui.table.store import Row, Table
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.labels import STEP, format_error
-from roamtui.tui.messages import DocumentRequested
+from roamtui.tui.messages import DocumentRequested, copy_or_stop
 from roamtui.tui.screens.dialogs import ExportDialog, PromptDialog, make_key_hints
 
 _TYPES_FOOT = "a type may follow: [yes/no], [number], [date], [red | green] · enter to ask, esc to cancel"
@@ -110,7 +110,7 @@ class TableScreen(Screen[None]):
     AUTO_FOCUS = "TableGrid"
     BINDINGS: ClassVar[list[BindingType]] = [
         *make_bindings(Scope.TABLE, Scope.MOVE),
-        *make_bindings(Scope.GLOBAL, only=(*SHARED_IDS, "global.next_document")),
+        *make_bindings(Scope.GLOBAL, only=(*SHARED_IDS, "global.next_document", "global.copy_or_cancel")),
         Binding("escape", "leave", "Close"),
     ]
 
@@ -225,7 +225,7 @@ class TableScreen(Screen[None]):
         async with self._filling:
             run = await fill_table(self._table, self._plan, self._on_progress)
         if run.stop_reason:
-            self._show_message(f"{run.total - run.done:,} cells were not asked. {run.stop_reason}")
+            self._show_message(f"{run.pending:,} cells were not asked. {run.stop_reason}")
         elif run.unread_note:
             self._show_message(run.unread_note)
 
@@ -241,12 +241,20 @@ class TableScreen(Screen[None]):
         renderers = {suffix: partial(render, self._table) for suffix, render in RENDERERS.items()}
         self.app.push_screen(ExportDialog("Export the table to", "table", renderers), self._show_message)
 
-    async def action_leave(self) -> None:
-        """Stop the questions that are being asked, or else leave."""
-        if self._filling.locked():
+    def _stop(self) -> bool:
+        """Stop the questions that are being asked. Return whether there were any."""
+        is_filling = self._filling.locked()
+        if is_filling:
             self.workers.cancel_group(self, "filling")
             self._show_message("Stopped. What is done is kept.")
-        else:
+        return is_filling
+
+    def action_copy_or_cancel(self) -> None:
+        copy_or_stop(self, "", self._stop, self._keys)
+
+    async def action_leave(self) -> None:
+        """Stop the questions that are being asked, or else leave."""
+        if not self._stop():
             await self.run_action("app.close_document")
 
     @on(Worker.StateChanged)

@@ -85,7 +85,8 @@ async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) 
         assert "one cat" in screen_text(app)
 
 
-async def test_escape_stops_asking_and_keeps_what_is_done(tables: Tables) -> None:
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: str) -> None:
     gate = asyncio.Event()
     hold: Callable[[ModelRequest], ScriptedReply] = lambda request: (  # noqa: E731 - a reply of a script
         answer(request) if PERIOD in request.messages[-1].text else ScriptedReply(text="Not found: x.", gate=gate)
@@ -93,7 +94,9 @@ async def test_escape_stops_asking_and_keeps_what_is_done(tables: Tables) -> Non
     tables.model = ScriptedModel([hold] * 20)
     async with showing(tables) as (app, pilot):
         await press_until(pilot, "2 of 6 cells", "r")
-        await press_until(pilot, "Stopped. What is done is kept.", "escape")
+        await press_until(pilot, "Stopped. What is done is kept.", key)
+        await wait_until(pilot, "scripted · 2 of 6 cells, 4 to ask: found 2")
+        await press_until(pilot, "Nothing to copy or stop.", "ctrl+c")
         assert isinstance(app.screen, TableScreen)
         assert len(read_table(tables.folder).cells) == 2
 
