@@ -44,12 +44,15 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
     for target in targets or known:
         path = Path(target)
         open_source = partial(reopen, is_own=source is not None)  # otherwise, a file names the source
-        if target in known or not (path.suffix or is_table(path)):  # the store refuses an unknown conversation
+        if target in known:
             saved = store.load(target)
             open_source = partial(reopen, links=saved.pages, approved=saved.approved_origins, added=saved.sources)
             claims = _read_export(render_json(saved, known[target]), target)
         elif is_table(path):
             claims = _read_export(render_json_table(read_table(path), path), target)
+        elif path.is_dir() or not path.exists():
+            advice = "check the path, or run `roamtui conversations` for the ids"
+            raise SourceError(f"There is neither a file {target} nor a conversation with this id: {advice}.")
         elif path.suffix.lower() == ".json":
             claims = _read_export(path.read_text("utf-8", "replace"), target)
         elif path.suffix.lower() in (".html", ".htm"):

@@ -54,8 +54,9 @@ def test_a_file_by_itself_triggers_no_fetch(run: RunCommand, tmp_path: Path) -> 
 
 def test_unreachable_sources_and_wrong_use(run: RunCommand, tmp_path: Path) -> None:
     assert run("recheck").code == 2
-    assert run("recheck", "0123456789ab").code == 1
-    assert run("recheck", tmp_path / "none.md").code == 1
+    for missing in ("0123456789ab", tmp_path / "none.md", tmp_path / "none.html"):
+        refused = run("recheck", missing)
+        assert (refused.code, f"neither a file {missing} nor a conversation" in refused.err) == (1, True)
     faq = tmp_path / "faq.md"
     faq.write_text(f'"{SPADE}" [a8a96034].\n', "utf-8")
     assert "--source" in run("recheck", faq).out
