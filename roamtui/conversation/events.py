@@ -148,6 +148,7 @@ class Citation(Struct, frozen=True, kw_only=True):
     state: QuoteState
     doc: str = ""
     path: tuple[str, ...] = ()
+    """Titles down to the section, in the words of the outline for those that are empty."""
     start_line: int = 0
     end_line: int = 0
     """Lines of the quote if it was found, otherwise of the section, counted from 1; 0 if the id is unknown."""

@@ -18,6 +18,7 @@ from roamtui.markdown.inline import strip_tags
 WHOLE_TOKENS_MAX = 3_000
 """Maximum tokens of a subtree that a model gets whole when it opens a section."""
 TITLE_LENGTH_MAX = 120
+UNTITLED = "(untitled)"
 OPENING_LENGTH = 100
 _OPENING_SCANNED_LENGTH = 4_000
 """Number of characters of a node's own text that are searched for opening words."""
@@ -66,7 +67,7 @@ def format_node_and_heading(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -
 
 @lru_cache(maxsize=8_192)  # an outline names most titles several times
 def _format_title(title: str, length_max: int) -> str:
-    return shorten(strip_anchor(escape(title)), length_max) or "(untitled)"
+    return shorten(strip_anchor(escape(title)), length_max) or UNTITLED
 
 
 def format_line_range(library: Library, span: Span) -> str:

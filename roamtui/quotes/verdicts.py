@@ -23,7 +23,7 @@ from roamtui.document.text import Bounds, Span, merge_bounds, normalise_line_end
 from roamtui.markdown.blocks import Markdown
 from roamtui.markdown.inline import extract_words
 from roamtui.outline.expansion import strip_ids
-from roamtui.outline.labels import format_node_title
+from roamtui.outline.labels import UNTITLED, format_node_title
 from roamtui.quotes.find import divides_number, find_quote
 from roamtui.quotes.read import MARK, MARKED_ID, CitationMark, Quotation, read_answer
 
@@ -214,7 +214,7 @@ def make_citation(
         quote=quote,
         state=quote_state,
         doc=node.doc if span is None else span.doc,
-        path=node.path,
+        path=(*(title or UNTITLED for title in node.path[:-1]), node.title or format_node_title(node)),
         start_line=first,
         end_line=last,
         page=page,

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from roamtui.conversation.events import Citation, ExpandStatus, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.quotes.read import read_answer
-from roamtui.quotes.verdicts import QuoteChecker, make_proof
+from roamtui.quotes.verdicts import QuoteChecker, make_citation, make_proof
 from tests.agent.asking import MANUAL
-from tests.conversation.conversations import begin, expand_by_agent, find, make_state
+from tests.conversation.conversations import begin, expand_by_agent, find, make_library, make_state
 from tests.real_documents import PROJECT_DIR
 
 
@@ -279,6 +279,13 @@ def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -
     state = expand_by_agent(state, "First")[0]
     assert _list_found('Then comes "3. Run it" [{3. Run it}].', state) == [("3. Run it", "3. Run it", _FOUND)]
     assert _list_found('Then comes "End." [{Last}].', state) == [("Last", "End.", _NOT_FOUND)]
+
+
+def test_an_empty_title_is_cited_by_the_words_that_the_outline_has_for_it() -> None:
+    library = make_library("Before.\n\n# Zoo\n\n## \n\n### Cages\n\nTwo.\n")
+    cited = [make_citation(one, None, QuoteState.NO_QUOTE, None, library) for one in library.walk()]
+    paths = [("(opening text)",), ("Zoo",), ("Zoo", "(untitled)"), ("Zoo", "(untitled)", "Cages")]
+    assert [citation.path for citation in cited] == paths
 
 
 def test_while_an_answer_streams_it_is_judged_as_if_it_ended_there(state: ConversationState) -> None:
