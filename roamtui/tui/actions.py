@@ -7,6 +7,7 @@ another method. A `Keymap` has the actions with the keys that a person rebound.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Mapping
 from enum import StrEnum
 from functools import partial
@@ -14,7 +15,9 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 from textual.binding import Binding, BindingType
-from textual.keys import KEY_NAME_REPLACEMENTS, key_to_character
+from textual.keys import KEY_NAME_REPLACEMENTS, Keys, key_to_character
+
+from roamtui.errors import format_nearest_name
 
 
 class Scope(StrEnum):
@@ -204,6 +207,8 @@ _OWN = ".own"
 """Suffix of the id of an action's second binding, which gets a person's own keys."""
 _NO_KEY = "unbound"
 """A key that no terminal sends. Bindings without keys have it."""
+_NAMED_KEYS = frozenset(key.value for key in Keys if key.value.isalnum())
+_MODIFIERS = frozenset(("ctrl", "alt", "shift", "super", "hyper", "meta"))
 
 
 class Keymap(Struct, frozen=True):
@@ -225,7 +230,8 @@ class Keymap(Struct, frozen=True):
         keymap: dict[str, str] = {}
         for action, default in zip(self.actions, ACTIONS, strict=True):
             if action.keys != default.keys:
-                keymap |= {action.id: _NO_KEY, action.id + _OWN: ",".join(action.keys) or _NO_KEY}
+                keys = ["comma" if key == "," else key for key in action.keys]
+                keymap |= {action.id: _NO_KEY, action.id + _OWN: ",".join(keys) or _NO_KEY}
         return keymap
 
 
@@ -258,7 +264,12 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
     for action_id, keys in (overrides or {}).items():
         action = actions.get(action_id)
         if action is None:
-            problems.append(f'There is no action "{action_id}" to bind a key to. docs/keys.md lists them.')
+            hint = format_nearest_name(action_id, actions) or " docs/keys.md lists them."
+            problems.append(f'There is no action "{action_id}" to bind a key to.{hint}')
+            continue
+        if unknown := [key for key in keys if not _is_key(key)]:
+            hint = format_nearest_name(unknown[0], _NAMED_KEYS)
+            problems.append(f'"{action_id}" stays as it was: there is no key {_quote_keys(set(unknown))}.{hint}')
             continue
         if action.is_priority and (typed := [key for key in keys if _is_printable(key)]):
             problems.append(f'"{action_id}" stays as it was: {_quote_keys(set(typed))} is typed into the text field.')
@@ -278,9 +289,15 @@ def do_meet(one: Scope, other: Scope) -> bool:
     return one is other or other in _MEETING.get(one, ()) or one in _MEETING.get(other, ())
 
 
+def _is_key(key: str) -> bool:
+    """Return whether a terminal may send a key: a character or a named key, after any modifiers."""
+    *modifiers, name = re.split(r"\+(?=.)", key)
+    return _MODIFIERS.issuperset(modifiers) and (_is_printable(name) or name in _NAMED_KEYS)
+
+
 def _is_printable(key: str) -> bool:
     """Return whether a key types a character into a text field."""
-    character = key_to_character(key)
+    character = key if len(key) == 1 else key_to_character(key)
     return key in KEY_NAME_REPLACEMENTS.values() or (character is not None and character.isprintable())
 
 

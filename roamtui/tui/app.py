@@ -238,7 +238,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if self.screen is (main := self.documents.get(self.current_mode)):
             self.push_screen(HelpDialog(self._keys, main.panes.scope), main.action_run)
         else:
-            self.push_screen(HelpDialog(self._keys, None))
+            self.push_screen(HelpDialog(self._keys, Scope.START if self.screen.is_modal else Scope.TABLE))
 
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.pickers import ThemePicker  # noqa: PLC0415 - only for those who ask

@@ -97,6 +97,18 @@ def test_a_key_taken_from_another_action_is_told() -> None:
     assert keys.first_keys["section.close"] == "–"
 
 
+def test_an_unknown_key_or_action_is_told_with_the_nearest_name() -> None:
+    keys = build_keymap(
+        {"section.open": ("nokey",), "section.pin": ("pgdn",), "section.clsoe": ("c",), "move.up": (",",)}
+    )
+    assert keys.conflicts == (
+        '"section.open" stays as it was: there is no key "nokey".',
+        '"section.pin" stays as it was: there is no key "pgdn". Did you mean "pagedown"?',
+        'There is no action "section.clsoe" to bind a key to. Did you mean "section.close"?',
+    )
+    assert (keys.first_keys["section.open"], keys.keymap["move.up.own"]) == ("a", "comma")
+
+
 async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
     options = TuiOptions(keys={"move.down": ("n",), "tree.fly": ("f",)})
     async with running(make_app(options=options)) as (app, pilot):
@@ -138,8 +150,8 @@ def test_the_best_match_comes_first() -> None:
 async def test_help_is_filtered_as_typed() -> None:
     async with running(make_app(), (120, 35)) as (app, pilot):
         await press_until(pilot, HelpDialog, "f1")
-        await wait_until(pilot, "Question box · current pane")
-        assert screen_text(app).index("current pane") < screen_text(app).index("Everywhere")
+        await wait_until(pilot, "Question box · you are here")
+        assert screen_text(app).index("you are here") < screen_text(app).index("Everywhere")
         await pilot.press(*"pin")
         await wait_until(
             pilot, lambda: "Pin the section" in screen_text(app) and "Fold or unfold" not in screen_text(app)

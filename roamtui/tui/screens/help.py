@@ -45,14 +45,14 @@ class HelpDialog(ListDialog[str, str | None]):
     CLEARS_FIRST = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,ctrl+p", "close", "Close")]
 
-    def __init__(self, keys: Keymap, current_scope: Scope | None) -> None:
+    def __init__(self, keys: Keymap, current_scope: Scope) -> None:
         """List `keys`. Those of `current_scope` come first."""
         super().__init__("Commands and keys", make_foot(_FOOT))
         self._runnable_ids = {action.id for action in keys.actions if action.in_palette}
         self._choices: list[PickerItem[str]] = []
         self._sign_styles = {meaning: style for signs in _SIGNS.values() for _, style, meaning in signs}
         for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not current_scope):
-            title = SCOPE_TITLES[scope] + (" · current pane" if scope is current_scope else "")
+            title = SCOPE_TITLES[scope] + (" · you are here" if scope is current_scope else "")
             for action in keys.for_scope(scope):
                 item = PickerItem(
                     value=action.id,

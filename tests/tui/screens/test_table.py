@@ -67,6 +67,12 @@ async def test_a_table_opens_from_its_folder_and_shows_values_states_and_proof(f
             await press_until(pilot, lambda row=row: grid.cursor_row == row, key)  # type: ignore[misc]
 
 
+async def test_the_list_of_keys_begins_with_those_of_the_table(filled: Tables) -> None:
+    async with showing(filled) as (app, pilot):
+        await press_until(pilot, "Table · you are here", "f1")
+        assert "Everywhere" in screen_text(app).partition("you are here")[2]
+
+
 async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) -> None:
     gate = asyncio.Event()
 
