@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
@@ -36,8 +35,6 @@ NO_STEP = Step(text="", uses=())
 _NEAREST_MAX = 3
 _LIKELY_SHARE = 0.6
 """A section whose score is at least this share of the best one is likely to contain the answer too."""
-_BLOCK_PASSAGE = re.compile(r"“(\n\n[^“”]*|[^“”]*\n\n)” (?=\[)")
-"""A passage whose start or end needs lines of its own."""
 _NO_ANSWER = "The model returned no answer. Ask again, ask a narrower question, or choose another model."
 _CUT_NOTE = "(The answer is cut off here: the model may write no more at once, or the provider refused the rest.)"
 """Part of the answer, so the model reads it with the next question."""
@@ -49,6 +46,8 @@ class QuestionRun(Struct):
 
     step: Step = NO_STEP
     """The reply that is not recorded yet. The result of a call says so until it has run."""
+    citations: tuple[Citation, ...] = ()
+    """Those of an answer without a model, which needs no check because its passages come from the document."""
     reason: str = ""
     """Why the reply ended, from `ReplyFinished`."""
     room_tokens: int = 0
@@ -69,7 +68,7 @@ def build_outcome(state: ConversationState, run: QuestionRun, searcher: Searcher
     is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
     answer = run.step.text if run.step.text.strip() else run.draft or ""
     answer = strip_blank_lines(answer) if is_complete else answer
-    citations = QuoteChecker(state).cite(answer)
+    citations = run.citations or QuoteChecker(state).cite(answer)
     if stopped is StopReason.COST:
         error = _TOO_EXPENSIVE
     elif is_complete and not answer:
@@ -166,14 +165,4 @@ def match_proof(exchange: Exchange) -> AnswerProof:
     if not replies_with_passages(exchange):
         return make_proof(exchange.answer, exchange.citations)
     unjudged = [replace(citation, state=QuoteState.NO_QUOTE) for citation in exchange.citations]
-    return make_proof(_BLOCK_PASSAGE.sub(r"\n\1\n ", exchange.answer), unjudged)  # offsets stay
-
-
-def format_passages(answer: str) -> str:
-    """Leave out the quotation marks of passages that start or end with a table, list or code: one would stand alone."""
-
-    def strip_marks(match: re.Match[str]) -> str:
-        text = match[1].removeprefix("\n\n")
-        return text if text.endswith("\n\n") else f"{text} "
-
-    return _BLOCK_PASSAGE.sub(strip_marks, answer)
+    return make_proof(exchange.answer, unjudged)

@@ -197,8 +197,9 @@ class Agent:
             if self.model.name == OFFLINE:
                 needs_certainty, run.usage = self.options.needs_certainty, Usage(cost_usd=0.0)
                 reading = read_offline(conversation, self.searcher, needs_certainty=needs_certainty)
-                answer, run.steps = await reading
+                answer, run.citations = await reading
                 run.step, run.stopped = Step(text=answer, uses=()), StopReason.ANSWERED
+                run.steps = len(conversation.state.exchanges[-1].steps)
             else:
                 run.stopped = await self._run_steps(run)
             outcome = build_outcome(conversation.state, run, self.searcher)

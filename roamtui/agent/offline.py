@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from roamtui.agent.retrieval_context import complete_follow_up, list_history_texts, make_search_event
 from roamtui.agent.tools import ToolContext, expand
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import AnswerStreamed, Step, StepRecorded, ToolCall, ToolUse
+from roamtui.conversation.events import AnswerStreamed, Citation, QuoteState, Step, StepRecorded, ToolCall, ToolUse
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
@@ -30,7 +30,7 @@ from roamtui.document.text import Span, estimate_tokens, split_pages
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_path
 from roamtui.outline.structure import find_unread_pages
-from roamtui.quotes.verdicts import strip_links
+from roamtui.quotes.verdicts import make_citation, strip_links
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.lexicon import Language, get_implied_words
 from roamtui.search.passages import (
@@ -87,8 +87,6 @@ pairs join two words, so their absence means little."""
 _SENTENCES_MAX = 100
 _TEXT_LENGTH_MAX = 200_000
 """Maximum length in characters of the text of a section that is looked at."""
-_QUOTATION_MARKS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("〝", "〟"))
-"""A passage is put between the first pair that it does not contain, so that it is one quotation."""
 _MARKUP = re.compile(r"[\[\]*_`<>|\\\"“”„«»「」『』〝〞〟＂]")
 """Characters of a title or statement that Markdown, or the reader of quotes, would take for something else."""
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
@@ -106,7 +104,7 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
 
 async def read_offline(
     conversation: Conversation, searcher: Searcher | None, *, needs_certainty: bool
-) -> tuple[str, int]:
+) -> tuple[str, tuple[Citation, ...]]:
     """Answer the current question without a model.
 
     Open the sections of the best passages, by the calls of a model, and quote these.
@@ -117,11 +115,11 @@ async def read_offline(
         needs_certainty: Whether a doubtful passage is no answer, as in a cell of a table.
 
     Returns:
-        The answer, and the number of steps.
+        The answer, and a citation of each passage.
     """
-    question, steps, is_answer = complete_follow_up(conversation.state.exchanges), 0, False
+    question, is_answer = complete_follow_up(conversation.state.exchanges), False
     passages: Sequence[FoundPassage] = ()
-    for may_load in (True, False):
+    for number, may_load in enumerate((True, False), start=1):
         state = conversation.state
         if searcher is not None:
             searcher.refresh(state.library)
@@ -132,24 +130,23 @@ async def read_offline(
             conversation.apply_unsaved(make_search_event(state.library, question, hits))
         pages = _list_unread_pages(state.library, question, hits, is_answer=is_answer) if may_load else ()
         if opened := pages or _list_openable(state.library, passages):
-            steps += 1
             arguments = {"section_ids": [*opened]}
             context = ToolContext(conversation=conversation, searcher=searcher, room_tokens=_ROOM_TOKENS)
             response = await expand.TOOL.run(arguments, context)
             conversation.publish(response.make_event(expand.NAME))
-            call = ToolCall(id=f"offline_{steps}", name=expand.NAME, arguments=json.dumps(arguments))
+            call = ToolCall(id=f"offline_{number}", name=expand.NAME, arguments=json.dumps(arguments))
             step = Step(text="", uses=(ToolUse(call=call, result=response.text),))
             await conversation.apply((StepRecorded(step=step),))
         if not pages:
             break
-    answer = _write_passages(question, passages, conversation.state.library)
+    lead = ""
     if not is_answer:
         looked = ", ".join(f"“{term}”" for term in extract_query_terms(question)[:6]) or "nothing: it has no words"
         reason = f"no passage has enough words of the question. Looked for {looked}."
         lead = f"Not found: {reason if len(conversation.state.library) else 'the document is empty.'}"
-        answer = f"{lead}\n\n{answer}".strip()
+    answer, citations = _write_passages(question, passages, conversation.state.library, lead)
     conversation.publish(AnswerStreamed(text=answer))
-    return answer, steps
+    return answer, citations
 
 
 def _find_passages(
@@ -186,26 +183,31 @@ def _list_unread_pages(library: Library, question: str, hits: Sequence[Hit], *, 
     return find_unread_pages(library, question)
 
 
-def _write_passages(question: str, passages: Sequence[FoundPassage], library: Library) -> str:
-    """Write passages with their titles and ids."""
-    blocks: list[str] = []
-    for section_id, found in groupby(passages, key=lambda passage: passage.section_id):
-        texts = [library.clean_text(passage.span).strip() for passage in found]
+def _write_passages(
+    question: str, passages: Sequence[FoundPassage], library: Library, lead: str
+) -> tuple[str, tuple[Citation, ...]]:
+    """Write passages with their titles and ids, below a sentence if there is one, and cite each."""
+    blocks, citations = [lead] if lead else [], list[Citation]()
+    for section_id, found in groupby(passages, key=attrgetter("section_id")):
+        spans = [passage.span for passage in found]
+        texts = [library.clean_text(span).strip() for span in spans]
         titles = map(_strip_markup, format_path(library, section_id).split(" > ")[-2:])
         statement = find_statement(question, texts)
         blocks.append(f"**{' › '.join(filter(None, titles))}**")
         if not _strip_markup(texts[0]).startswith(statement):
             blocks.append(f"> {statement}")
-        blocks += [f"{_quote(text)} [{section_id}]" for text in texts]
-    return "\n\n".join(blocks)
-
-
-def _quote(words: str) -> str:
-    opening, closing = next((pair for pair in _QUOTATION_MARKS if {*pair}.isdisjoint(words)), ('"', '"'))
-    # a list, a table or code needs lines of its own
-    gap_before = "\n\n" if _STARTS_AS_BLOCK.match(words) else ""
-    gap_after = "\n\n" if _STARTS_AS_BLOCK.match(words.rpartition("\n")[2]) else ""
-    return f"{opening}{gap_before}{words}{gap_after}{closing}"
+        for text, span in zip(texts, spans, strict=True):
+            # a list, a table or code needs lines of its own
+            is_block = _STARTS_AS_BLOCK.match(text) or _STARTS_AS_BLOCK.match(text.rpartition("\n")[2])
+            quote, gap = (text, "\n\n") if is_block else (f"“{text}”", " ")
+            start = sum(len(block) + 2 for block in blocks)
+            end = start + len(quote)
+            blocks.append(f"{quote}{gap}[{section_id}]")
+            first = library.clean_text(span).index(text)
+            cited = span.get_part(first, first + len(text))
+            citation = make_citation(section_id, text, QuoteState.FOUND, cited, library)
+            citations.append(replace(citation, start=start, end=end, marks=(end + len(gap),)))
+    return "\n\n".join(blocks), tuple(citations)
 
 
 def _strip_markup(text: str) -> str:

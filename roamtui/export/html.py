@@ -198,7 +198,7 @@ class _AnswerRenderer(Struct, frozen=True):
             if isinstance(link, JudgedMark):
                 text = f'<b class="cite {link.verdict.value}" title="{escape(link.verdict.label)}">{link.label}</b>'
             elif group is not None:
-                quote = self.proof.quotes[group]
+                quote = self.proof.citations[group]
                 name = self.names.get(quote.start)
                 href = f' href="#{name}"' if name else ""
                 text = f'<a{href} class="quote {quote.state.value}" title="{escape(quote.state.label)}">{text}</a>'

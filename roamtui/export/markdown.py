@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import count, groupby, repeat
 from pathlib import PurePath
 
-from roamtui.agent.answer import format_passages, format_proof, match_proof, replies_with_passages
+from roamtui.agent.answer import format_proof, match_proof, replies_with_passages
 from roamtui.conversation.events import Citation
 from roamtui.conversation.notices import list_endings
 from roamtui.conversation.state import ConversationState, Exchange
@@ -31,8 +31,8 @@ def render_markdown(state: ConversationState, source: str) -> str:
     """Render a conversation: each question as a heading, then its answer and the sources of its quotes."""
     parts = [f"# {sanitise_line(state.title) or 'Conversation'}", f"Source: {source}"]
     for exchange in state.exchanges:
-        label, answer = PASSAGE_LABEL if replies_with_passages(exchange) else "", _number_marks(exchange)
-        parts += f"## {sanitise_line(exchange.question)}", format_passages(answer) if label else answer
+        label = PASSAGE_LABEL if replies_with_passages(exchange) else ""
+        parts += f"## {sanitise_line(exchange.question)}", _number_marks(exchange)
         parts += [f"*{text}*" for text, _ in list_endings(exchange)]
         parts.append("\n".join(map(format_source_line, exchange.citations, count(1), repeat(label))))
         if summary := format_proof(exchange):

@@ -11,7 +11,7 @@ import sys
 import textwrap
 from itertools import groupby
 
-from roamtui.agent.answer import format_passages, format_proof, list_unopened_hits, match_proof, replies_with_passages
+from roamtui.agent.answer import format_proof, list_unopened_hits, match_proof, replies_with_passages
 from roamtui.conversation.events import QuoteState
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
@@ -60,9 +60,8 @@ def write_answer(exchange: Exchange, library: Library, model_name: str) -> None:
     lines.append(f"({model_name}{ending})")
     lines = [f"  {sanitise_text(line)}" for line in lines]
     if not is_terminal:
-        answer = exchange.answer if has_verdicts else format_passages(exchange.answer)
         gap = [""] if exchange.citations else []
-        write_sanitised("\n".join([*filter(None, [answer]), *gap, *lines]) + "\n")
+        write_sanitised("\n".join([*filter(None, [exchange.answer]), *gap, *lines]) + "\n")
         return
     width = max(_WIDTH_MIN, min(PROSE_WIDTH_MAX, shutil.get_terminal_size().columns))
     can_show = sys.platform != "win32" or "WT_SESSION" in os.environ  # an old console shows sequences as text
@@ -81,7 +80,7 @@ def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:
         if mark is not None:
             return (_BOLD, _COLOURS[mark.verdict])
         if style.quote_number is not None:
-            state = proof.quotes[style.quote_number].state
+            state = proof.citations[style.quote_number].state
             return (_STRUCK if state is QuoteState.NOT_FOUND else _UNDERLINED, _COLOURS[state])
         codes = [code for emphasis, code in _EMPHASIS_CODES.items() if emphasis in style.emphasis]
         return (*codes, *([_ROLE_CODES[style.role]] if style.role in _ROLE_CODES else []))

@@ -59,12 +59,10 @@ class AnswerProof(Struct, frozen=True, kw_only=True):
     """An answer with its verdicts. All offsets are in its text."""
 
     citations: tuple[Citation, ...]
-    quotes: tuple[Citation, ...]
-    """The citations with a quote, in order."""
     marks: tuple[JudgedMark, ...]
     """In order."""
     markdown: Markdown
-    """The blocks of the answer. `Words.group` is the index of a quote. The label of a mark is a link."""
+    """The blocks of the answer. `Words.group` is the index of a citation. The label of a mark is a link."""
     link_marks: tuple[JudgedMark | None, ...]
     """The mark of each link, or None if the link leads to a page."""
 
@@ -93,14 +91,11 @@ def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
                     verdict=verdict,
                 )
             )
-    quotes = tuple(citation for citation in citations if citation.start < citation.end)
-    quoted = [(quote.start, quote.end) for quote in quotes]
+    quoted = [(citation.start, citation.end) for citation in citations]
     spans = InlineSpans(answer, quoted, [(mark.start, mark.end, mark.label) for mark in marks])
     markdown = read_markdown(answer, spans=spans, is_answer=True)
     link_marks = tuple(marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links)
-    return AnswerProof(
-        citations=tuple(citations), quotes=quotes, marks=tuple(marks), markdown=markdown, link_marks=link_marks
-    )
+    return AnswerProof(citations=tuple(citations), marks=tuple(marks), markdown=markdown, link_marks=link_marks)
 
 
 class QuoteChecker:

@@ -145,10 +145,13 @@ async def test_the_first_passage_has_synonyms_and_forms_of_the_words(question: s
     assert (answer.citations[0].quote or "").startswith(passage)
 
 
-async def test_a_table_is_one_quote_but_no_quotation_mark_stands_alone_around_it() -> None:
+async def test_a_table_is_one_quote_but_has_no_quotation_marks_around_it() -> None:
     talk = make_talk("# Fees\n\n## Bikes\n\n| Class | Fee |\n|---|---|\n| A | 2 crowns |\n| B | 3 crowns |\n")
     answer = await talk.ask("What is the fee of class A?")
-    assert [citation.state for citation in answer.citations] == [QuoteState.FOUND]
+    (citation,) = answer.citations
+    assert citation.state is QuoteState.FOUND
+    assert answer.answer[citation.start : citation.end] == citation.quote
+    assert not {*"“”"} & {*answer.answer}
     proof = match_proof(talk.agent.conversation.state.exchanges[-1])
     assert [type(block).__name__ for block in proof.markdown.blocks] == ["Paragraph", "Table", "Paragraph"]
 

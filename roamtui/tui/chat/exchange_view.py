@@ -286,7 +286,7 @@ class ExchangeView(ContentView):
                 if mark is not None:
                     words = Content.styled(run.text, f"bold {_QUOTE_STYLES[mark.verdict]}")
                 elif quote is not None:
-                    state = proof.quotes[quote].state
+                    state = proof.citations[quote].state
                     line_style = "strike" if state is QuoteState.NOT_FOUND else "underline"
                     words = words.stylize(f"{line_style} {_QUOTE_STYLES[state]}")
                 parts.append(words if link_number is None else self.attach(words, first + link_number))
