@@ -28,7 +28,14 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.base import OFFLINE
 from roamtui.outline.labels import format_path
 from roamtui.quotes.read import is_not_found
-from roamtui.quotes.verdicts import AnswerProof, QuoteChecker, format_verification, make_proof
+from roamtui.quotes.verdicts import (
+    PASSAGE_LABEL,
+    AnswerProof,
+    QuoteChecker,
+    format_source_line,
+    format_verification,
+    make_proof,
+)
 from roamtui.search.base import Hit, Searcher
 
 NO_STEP = Step(text="", uses=())
@@ -158,6 +165,12 @@ def format_proof(exchange: Exchange) -> str:
         return format_verification(exchange.citations)
     count = format_count(len(exchange.citations), "passage")
     return f"{count}, read by no model" if exchange.citations else ""
+
+
+def format_sources(exchange: Exchange) -> list[str]:
+    """Format the citations of an answer as lines that `recheck` reads again."""
+    label = PASSAGE_LABEL if replies_with_passages(exchange) else ""
+    return [format_source_line(citation, number, label) for number, citation in enumerate(exchange.citations, start=1)]
 
 
 def match_proof(exchange: Exchange) -> AnswerProof:

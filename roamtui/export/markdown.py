@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import count, groupby, repeat
+from itertools import groupby
 from pathlib import PurePath
 
-from roamtui.agent.answer import format_proof, match_proof, replies_with_passages
+from roamtui.agent.answer import format_proof, format_sources, match_proof
 from roamtui.conversation.events import Citation
 from roamtui.conversation.notices import list_endings
 from roamtui.conversation.state import ConversationState, Exchange
@@ -20,8 +20,8 @@ from roamtui.document.text import normalise_line_ends
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.read import MARK
-from roamtui.quotes.recheck import PASSAGE_LABEL, LocatedNote
-from roamtui.quotes.verdicts import format_source_line, list_path_titles, simplify_quote
+from roamtui.quotes.recheck import LocatedNote
+from roamtui.quotes.verdicts import list_path_titles, simplify_quote
 
 _PATH_STEP = " › "
 _ROW = re.compile(r"^\s*\|", re.MULTILINE)
@@ -31,10 +31,9 @@ def render_markdown(state: ConversationState, source: str) -> str:
     """Render a conversation: each question as a heading, then its answer and the sources of its quotes."""
     parts = [f"# {sanitise_line(state.title) or 'Conversation'}", f"Source: {source}"]
     for exchange in state.exchanges:
-        label = PASSAGE_LABEL if replies_with_passages(exchange) else ""
         parts += f"## {sanitise_line(exchange.question)}", _number_marks(exchange)
         parts += [f"*{text}*" for text, _ in list_endings(exchange)]
-        parts.append("\n".join(map(format_source_line, exchange.citations, count(1), repeat(label))))
+        parts.append("\n".join(format_sources(exchange)))
         if summary := format_proof(exchange):
             parts.append(f"*{summary}*")
     return sanitise_text("\n\n".join(filter(None, parts))) + "\n"

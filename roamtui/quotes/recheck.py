@@ -32,7 +32,7 @@ from roamtui.document.text import Bounds, Span
 from roamtui.markdown.inline import extract_words
 from roamtui.quotes.find import find_quote, normalise_markdown, widen_to_numbers
 from roamtui.quotes.read import read_answer
-from roamtui.quotes.verdicts import list_path_titles, make_citation, resolve_citation
+from roamtui.quotes.verdicts import PASSAGE_LABEL, list_path_titles, make_citation, resolve_citation
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 _CITATION_LINE = re.compile(  # only the first state counts: trying each would take time by the square of the line
@@ -46,8 +46,6 @@ _CELL_LINE = re.compile(
 )
 """A line of a table of several documents. In its quote, quotation marks have backslashes."""
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)")
-PASSAGE_LABEL = "passage"
-"""Stands in exports of passages in place of a verdict."""
 _VERIFIED = (QuoteState.FOUND.label, PASSAGE_LABEL)
 """Labels of found quotes in exports."""
 _PATH_STEP = " › "

@@ -31,6 +31,8 @@ _UNMARKED_WORDS_MIN = 3
 """Minimum number of words in a quote without an id. Fewer words occur in many sections by chance."""
 _LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
 """A Markdown link. In a quote, only its text is shown, as in the answer."""
+PASSAGE_LABEL = "passage"
+"""Stands in the sources of an answer of passages in place of a verdict."""
 _FROM_WORST_TO_BEST = (
     QuoteState.NOT_FOUND,
     QuoteState.ELSEWHERE,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING
 
 from textual import events, on, work
@@ -17,6 +16,7 @@ from textual.scrollbar import ScrollTo, ScrollUp
 from textual.widgets import Static
 from typing_extensions import override
 
+from roamtui.agent.answer import format_sources
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
@@ -32,7 +32,7 @@ from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_line, sanitise_text, shorten, strip_anchor
 from roamtui.document.text import Span, format_tokens
 from roamtui.models.base import OFFLINE
-from roamtui.quotes.verdicts import format_source_line, resolve_citation
+from roamtui.quotes.verdicts import resolve_citation
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,
@@ -277,7 +277,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def action_copy(self) -> None:
         """Copy the last answer with its sources, as Markdown."""
         if self.current is not None and (answer := self.current.answer.strip()):
-            sources = [*map(format_source_line, self.current.exchange.citations, count(1))]
+            sources = format_sources(self.current.exchange)
             copy(self, "\n".join([answer, *(["", "Sources:", "", *sources] if sources else []), ""]), "the answer")
         else:
             self.post_message(StatusMessage("No answer yet"))

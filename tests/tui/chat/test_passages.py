@@ -21,7 +21,7 @@ from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.pickers import PickerDialog
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import ask, find_id, running, screen_text, wait_until
+from tests.tui.driving import ask, find_id, press_until, running, screen_text, wait_until
 
 FERRY = """# Ferry handbook
 
@@ -111,6 +111,9 @@ async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> N
         ]
         shown = screen_text(app)
         assert not any(words in shown for words in ("“", "found in the text", "Sources", "does not reason"))
+        await press_until(pilot, lambda: bool(app.clipboard), "y")
+    assert not {*"“”✓"} & {*app.clipboard}
+    assert "(passage)" in app.clipboard
 
 
 async def test_a_card_shows_its_likeliest_statement_with_the_words_marked_and_unfolds_by_key_or_click() -> None:
