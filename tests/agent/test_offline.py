@@ -132,6 +132,14 @@ async def test_only_a_short_follow_up_has_the_words_of_the_question_before_it() 
 
 
 @pytest.mark.parametrize(
+    "question", ["What is her name?", "When does she sail with us, and when with him?", "Wie heißt euer Hund?"]
+)
+async def test_a_pronoun_is_no_evidence(question: str) -> None:
+    talk = make_talk("# Crew\n\n## Captain\n\nShe asks him to help her.\n\n## Bootsmann\n\nEuer Gepäck gebt ihr ihm.\n")
+    assert (await talk.ask(question)).stopped is StopReason.NOT_FOUND
+
+
+@pytest.mark.parametrize(
     ("question", "passage"),
     [
         ("What is the fee for a car?", "A car costs 30 crowns each way. A trailer costs 12 crowns more."),
