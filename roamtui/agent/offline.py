@@ -19,7 +19,7 @@ from operator import attrgetter
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.retrieval_context import complete_follow_up, list_history_texts, make_search_event
+from roamtui.agent.retrieval_context import complete_follow_up, make_search_event, search_question
 from roamtui.agent.tools import ToolContext, expand
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import AnswerStreamed, Citation, QuoteState, Step, StepRecorded, ToolCall, ToolUse
@@ -156,9 +156,8 @@ def _find_passages(
     if searcher is None or not extract_query_terms(question):
         return (), (), False
     hits: tuple[Hit, ...] = ()
-    earlier = list_history_texts(state.exchanges[:-1])
     with suppress(RoamtuiError):  # an embedder may fail
-        hits = searcher.search(question, limit=_HITS_MAX, within=state.exchanges[-1].within, earlier=earlier)
+        hits = search_question(searcher, state.exchanges, question, limit=_HITS_MAX)
     return hits, *_choose_passages(state.library, question, hits, needs_certainty=needs_certainty)
 
 

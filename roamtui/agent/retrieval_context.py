@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,14 +21,20 @@ from roamtui.outline.expansion import insert_marks, list_id_marks
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, escape, format_node_title, format_size
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.lexicon import Language, make_pattern
+from roamtui.search.lexicon import Language, list_words, make_pattern
 from roamtui.search.passages import select_excerpt
-from roamtui.search.terms import TermMatcher, extract_query_terms
+from roamtui.search.terms import TermMatcher, extract_query_terms, tokenise
 from roamtui.search.units import UnitKind, find_units
 
 _FOLLOW_UP = re.compile(rf"\W*(?:{make_pattern('follow-up')})\b", re.IGNORECASE)
 _FOLLOW_UP_TERMS_MAX = 3
 """A longer question names its subject itself."""
+_ASKING = frozenset((*list_words("asking en"), *list_words("asking de")))
+"""Words that start a question with a verb. After "and", they tell "and how do I pay?" from "and for a car?"."""
+_ASKING_WORDS_MIN = 3
+"""Minimum number of words after "and". "And what else?" has no verb."""
+_OWN_HITS_MAX = 3
+"""Maximum number of hits for a follow-up alone."""
 _START_HITS_MAX = 9
 """Maximum number of hits sent with a question. More hits and a shorter outline save tool calls."""
 _EXCERPT_TOKENS = (500, 350, 250, 200, 200, 120, 80)
@@ -170,6 +177,21 @@ def complete_follow_up(exchanges: Iterable[Exchange]) -> str:
         if not _FOLLOW_UP.match(question) or len(extract_query_terms(question)) > _FOLLOW_UP_TERMS_MAX:
             full = question
     return question if full == question else f"{full} {question}".strip()
+
+
+def search_question(searcher: Searcher, exchanges: Sequence[Exchange], question: str, *, limit: int) -> tuple[Hit, ...]:
+    """Search for a question that `complete_follow_up` returned.
+
+    A follow-up such as "and how do I pay?" is also searched alone, and its own hits come first. Otherwise all hits
+    might be about the question before it.
+    """
+    last = exchanges[-1]
+    search = partial(searcher.search, limit=limit, within=last.within, earlier=list_history_texts(exchanges[:-1]))
+    words = tokenise(_FOLLOW_UP.sub("", last.question, count=1))
+    is_asking = question != last.question and len(words) >= _ASKING_WORDS_MIN and words[0] in _ASKING
+    own = search(last.question)[:_OWN_HITS_MAX] if is_asking else ()
+    own_ids = {hit.section_id for hit in own}
+    return (*own, *(hit for hit in search(question) if hit.section_id not in own_ids))[:limit]
 
 
 def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> SectionsSearched:

@@ -64,10 +64,7 @@ class Hit(Struct, frozen=True, kw_only=True):
 
     section_id: str
     score: float
-    """Above 0; higher is better. Scores of different searches cannot be compared.
-
-    In keyword search, it is a share of the best score.
-    """
+    """Above 0; higher is better. In keyword search, it is a share of the best score of the same search."""
     why: str
     """How the search found the section, such as ``text rank 1 · vector rank 3``."""
     snippet: str = ""

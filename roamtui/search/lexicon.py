@@ -1,7 +1,6 @@
 """Stems, languages, stop words and synonyms.
 
-The lists of words are in `lexicon.txt`. All words are folded. English words are stemmed; German ones are
-reduced to roots.
+The lists are in `lexicon.txt`. All words are folded. English words are stemmed; German ones are reduced to roots.
 """
 
 from __future__ import annotations

@@ -132,6 +132,27 @@ async def test_only_a_short_follow_up_has_the_words_of_the_question_before_it() 
 
 
 @pytest.mark.parametrize(
+    ("before", "follow_up", "rule", "answer"),
+    [
+        ("How long may I keep a bicycle?", "and how do I pay for it", "Keep a bicycle a week, or pay.", "Pay by card."),
+        (
+            "Wie lange darf ich ein Rad behalten?",
+            "Und wie kann ich zahlen?",
+            "Ein Rad nie zahlen.",
+            "Mit Karte zahlen.",
+        ),
+    ],
+)
+async def test_a_follow_up_with_a_verb_is_also_searched_alone(
+    before: str, follow_up: str, rule: str, answer: str
+) -> None:
+    rules = "".join(f"## Shed {number}\n\n{rule}\n\n" for number in range(9))
+    talk = make_talk(f"# Library\n\n{rules}## Money\n\n{answer}\n")
+    await talk.ask(before)
+    assert answer in (await talk.ask(follow_up)).answer
+
+
+@pytest.mark.parametrize(
     "question", ["What is her name?", "When does she sail with us, and when with him?", "Wie heißt euer Hund?"]
 )
 async def test_a_pronoun_is_no_evidence(question: str) -> None:
