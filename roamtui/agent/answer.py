@@ -154,9 +154,8 @@ def replies_with_passages(exchange: Exchange) -> bool:
 
 
 def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
-    """List the passages of an answer in order: its quotes. Empty if it does not consist of passages."""
-    quoted = [citation for citation in exchange.citations if citation.quote is not None and citation.is_verified]
-    return tuple(quoted) if replies_with_passages(exchange) else ()
+    """List the passages of an answer in order. Empty if it does not consist of passages."""
+    return exchange.citations if replies_with_passages(exchange) else ()
 
 
 def format_proof(exchange: Exchange) -> str:
@@ -175,7 +174,5 @@ def format_sources(exchange: Exchange) -> list[str]:
 
 def match_proof(exchange: Exchange) -> AnswerProof:
     """Match the citations of an answer to its quotes and marks, without verdicts if it consists of passages."""
-    if not replies_with_passages(exchange):
-        return make_proof(exchange.answer, exchange.citations)
-    unjudged = [replace(citation, state=QuoteState.NO_QUOTE) for citation in exchange.citations]
-    return make_proof(exchange.answer, unjudged)
+    unjudged = [replace(passage, state=QuoteState.NO_QUOTE) for passage in list_passages(exchange)]
+    return make_proof(exchange.answer, unjudged or exchange.citations)
