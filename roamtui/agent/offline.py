@@ -32,7 +32,7 @@ from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_path
 from roamtui.outline.structure import find_unread_pages
 from roamtui.quotes.verdicts import make_citation, strip_links
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.lexicon import Language, get_implied_words
+from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, get_implied_words
 from roamtui.search.passages import (
     find_passage,
     find_question_words,
@@ -259,7 +259,7 @@ def _choose_passages(
                 room -= estimate_tokens(library.text_at(chosen[-1].span))
     evidence = max((weighing.compute_evidence(passage.terms) for passage in chosen), default=0.0)
     evidence += _SCORE_EVIDENCE_MAX * min(1.0, best_score)
-    if evidence >= _EVIDENCE_MIN and (not needs_certainty or best_score >= _CELL_SCORE_MIN):
+    if evidence >= _EVIDENCE_MIN and not weighing.is_vague and (not needs_certainty or best_score >= _CELL_SCORE_MIN):
         return chosen, True
     return chosen[:_NEAREST_MAX] if evidence >= _NEAREST_EVIDENCE_MIN and not needs_certainty else (), False
 
@@ -299,6 +299,7 @@ class _Weighing:
         self.weights = {term: math.log(1 + (len(texts) + 1) / (counts[term] + 1)) * factors[term] for term in terms}
         """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
         self.total = sum(self.weights.values())
+        self.is_vague = STOP_WORDS_BY_LANGUAGE[matcher.language].issuperset(terms)
         for term in terms:
             for word in sorted(self._related[term] - {*terms}):
                 self.weights[word] = _SYNONYM_WEIGHT * self.weights[term]

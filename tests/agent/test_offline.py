@@ -153,7 +153,8 @@ async def test_a_follow_up_with_a_verb_is_also_searched_alone(
 
 
 @pytest.mark.parametrize(
-    "question", ["What is her name?", "When does she sail with us, and when with him?", "Wie heißt euer Hund?"]
+    "question",
+    ["What is her name?", "When does she sail with us, and when with him?", "Wie heißt euer Hund?", "Is she with him?"],
 )
 async def test_a_pronoun_is_no_evidence(question: str) -> None:
     talk = make_talk("# Crew\n\n## Captain\n\nShe asks him to help her.\n\n## Bootsmann\n\nEuer Gepäck gebt ihr ihm.\n")
