@@ -18,7 +18,7 @@ from roamtui.conversation.events import Message, Role
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, ModelRequest, get_recommended_key_variable
-from roamtui.models.registry import ModelOffer, inspect_providers
+from roamtui.models.registry import ModelOffer, inspect_model, inspect_providers
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.labels import adapt_flags
 from roamtui.tui.messages import ModelReleased
@@ -159,6 +159,13 @@ class ModelPicker(PickerDialog):
             if typed is None:
                 return
             name, url, key = typed
+            if not key:
+                self.show_message(f"Checking {sanitise_line(name)}…")
+                report = await inspect_model(name, api_base=url or None)
+                problem = "" if report.is_usable else sanitise_line(f"{name} cannot be used: {report.reason}")
+                self.show_message(adapt_flags(problem), is_problem=True)
+                if problem:
+                    return
             provider = url or name.partition("/")[0]
             offer = ModelOffer(name=name, note="typed by you", provider=provider, api_base=url, needs_test=True)
         if offer.provider:

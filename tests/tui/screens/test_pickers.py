@@ -20,7 +20,7 @@ from roamtui.settings import load_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import ConfirmDialog
-from roamtui.tui.screens.pickers import ModelDialog
+from roamtui.tui.screens.pickers import ModelDialog, ModelPicker
 from roamtui.tui.themes import DEFAULT_THEME
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -157,3 +157,14 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
             assert os.environ["OPENAI_API_KEY"] == "sk-the-one-of-the-shell"
             await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
             assert app.main_screen.app_context.agent.model is before
+
+
+@pytest.mark.usefixtures("forked_models")
+async def test_a_missing_key_is_told_before_anybody_is_asked_to_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
+    async with running(make_app(options=Launch(bootstrap=Bootstrap()).make_options()), (100, 30)) as (app, pilot):
+        await press_until(pilot, "MISTRAL_API_KEY is not set", "f2", *"mistral")
+        await press_until(pilot, ModelDialog, "enter")
+        await pilot.press("enter")
+        await wait_until(pilot, "mistral/mistral-large-latest cannot be used: MISTRAL_API_KEY is not set")
+        assert isinstance(app.screen, ModelPicker)
