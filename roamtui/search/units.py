@@ -71,7 +71,8 @@ _NOT_LINE_END = re.compile(r"[^\n]")
 _LETTER = re.compile(r"[^\W_]")
 
 
-_SENTENCE_END = r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s)|[。！？｡]++[」』”’）】]*+"
+_SENTENCE_END = r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s)|[。！？｡]++[」』”’）】]*+|(?=  \n)"
+"""The end of a sentence, or of a line that Markdown breaks there, such as a row of a PDF outside a table."""
 _CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
 _LAST_WORD = re.compile(r"[\w.]+$")
 _PARENTHESIS_LENGTH_MAX = 300

@@ -83,6 +83,7 @@ def _split(text: str) -> list[str]:
         ("数据库很快。它很好！真的", ["数据库很快。", "它很好！", "真的"]),
         ("# Head. Not split\n\nText.", ["Head. Not split", "Text."]),
         ("| a. B | c |\n|---|---|\n| d. E | f |\n", ["| a. B | c |", "| d. E | f |"]),
+        ("Rows in lines:  \nA | 1  \nB | 2", ["Rows in lines:", "A | 1", "B | 2"]),
         ("", []),
         ("***\n\n...\n", []),
     ],

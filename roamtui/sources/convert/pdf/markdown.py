@@ -29,6 +29,8 @@ _CELL_GAP_MIN = 1.5
 """Minimum gap between cells outside tables, in letter heights."""
 _BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])|&(?=#\w{1,32};)|&(?=(?:[a-z]+|[A-Z][a-z]+)\d*;)")
+_ROW_END = re.compile(r"^(?!\|)(.* \| .*|.+(?=\n(?!\|).* \| ))\n(?=.)", re.MULTILINE)
+"""The end of a row outside a Markdown table, and of the line above one. A paragraph would join them."""
 _SENTENCE_ENDS = frozenset('.!?:;"”»)|')
 _PIECE_COUNT_MAX = 3
 """A piece of a split word occurs at most this often by itself in the file. Real words occur more often."""
@@ -134,7 +136,7 @@ class MarkdownWriter:
         start = 0
         for heading in headings:
             blocks += self._write_rows(page, start, heading.row - page.start, gap_max)
-            blocks.append(write_heading(heading.level, _escape_tags(heading.title)))
+            blocks.append(write_heading(heading.level, _finish_text(heading.title)))
             start = heading.end - page.start
         blocks += self._write_rows(page, start, len(page.rows), gap_max)
         is_continued = blocks and self._is_paragraph_open and blocks[0][0].islower()
@@ -154,7 +156,7 @@ class MarkdownWriter:
                 header_count = max(0, table.start + table.header_count - low)
                 if header_count >= high - low:
                     header_count = 0
-                yield _escape_tags(write_table(page.rows[low:high], header_count))
+                yield _finish_text(write_table(page.rows[low:high], header_count))
                 start = high
         yield from self._write_paragraphs(page.rows[start:end], gap_max)
 
@@ -174,7 +176,7 @@ class MarkdownWriter:
             if lines and begins_paragraph:
                 text = "\n".join(lines)
                 bullet = _BULLET.match(text)
-                text = _escape_tags(text[bullet.end() :] if bullet else text)
+                text = _finish_text(text[bullet.end() :] if bullet else text)
                 yield ("- " if bullet else "") + _FALSE_LIST_NUMBER.sub(_SHIELD, LINE_START.sub(_SHIELD, text))
                 lines = []
             if row is None:
@@ -188,6 +190,7 @@ class MarkdownWriter:
                 lines.append(line)
 
 
-def _escape_tags(text: str) -> str:
-    """Escape what looks like HTML, and restore hyphens."""
-    return _TAG_LIKE.sub(r"\\\g<0>", replace_surrogates(text.replace(HYPHEN, "-")))
+def _finish_text(text: str) -> str:
+    """Escape what looks like HTML, restore hyphens, and break the line after each row outside a Markdown table."""
+    text = _TAG_LIKE.sub(r"\\\g<0>", replace_surrogates(text.replace(HYPHEN, "-")))
+    return _ROW_END.sub(r"\1  \n", text)

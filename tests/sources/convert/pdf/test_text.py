@@ -62,13 +62,10 @@ def test_a_table_has_its_headers_units_and_years() -> None:
     )
 
 
-def test_rows_that_fit_no_columns_become_lines_with_bars() -> None:
-    lines = [
-        PdfLine(text=text, top=700 - 14 * row, x=x)
-        for row in range(6)
-        for x, text in ((72, "ab"), (150 + 60 * row, "a wide label"), (500, "12"))
-    ]
-    assert "ab | a wide label | 12" in _text(lines)
+def test_rows_outside_a_markdown_table_do_not_run_together() -> None:
+    rows = ("Name | Symbol | Exchange", "Common stock | MMM | New York", "Notes due 2026 | MMM26 | Chicago")
+    text = _text(lay_cells("Prose says that the following", "is registered.", *rows))
+    assert text.endswith("Prose says that the following\nis registered.  \n" + "  \n".join(rows))
 
 
 def _convert_page(stream: str, *, font: str = "", page: str = "", more: str = "<< >>") -> str:
