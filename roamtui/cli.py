@@ -30,9 +30,9 @@ _REFERENCES = "a section, its page 2 (07f3277d:2) or a range below it (07f3277d:
 _MISSING_EXTRA = "`roamtui {0}` needs an extra. Install it with: pip install 'roamtui[{0}]'"
 _QUESTION_HELP = "a question (repeatable); its type may follow: [yes/no], [number], [date], [red | green]"
 _DESCRIPTION = """\
-Ask questions of a well-organised document. A model reads its outline, opens the
-sections it needs, and proves its answer with quotes. Without a command, the app
-opens; without SOURCE, it shows a start screen.
+Ask questions of a well-organised document. A model reads the outline, opens the
+sections that it needs, and answers with quotes, which roamtui checks. Without a
+command, the app opens; without SOURCE, it shows a start screen.
 
 commands (`roamtui COMMAND --help` explains each):
 {commands}
