@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from roamtui.document.loader import Loader
 
 _KINDS = (
-    "Markdown, text, PDF, HTML, EPUB, Office and OpenDocument files, Jupyter notebooks, subtitles; a folder of them; "
-    "the https:// address of a site, its llms.txt or a page; - for standard input"
+    "a file (Markdown, text, PDF, HTML, EPUB, Office, OpenDocument, Jupyter notebook or subtitles), a folder of such "
+    "files, the URL of a site or of a page, or - for standard input"
 )
 _REFERENCES = "a section, its page 2 (07f3277d:2) or a range below it (07f3277d:c2); a title, or 'Fees > Late fees'"
 _MISSING_EXTRA = "`roamtui {0}` needs an extra. Install it with: pip install 'roamtui[{0}]'"
@@ -37,7 +37,7 @@ command, the app opens; without SOURCE, it shows a start screen.
 commands (`roamtui COMMAND --help` explains each):
 {commands}
 
-To open a file named like a command, write ./ask."""
+A file that has the name of a command needs ./ before it: roamtui ./ask"""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -81,7 +81,7 @@ def _add_shared_arguments(of: ArgumentParser, wanted: Sequence[str]) -> None:
     names, unused = ("source", "sources", "json", "talk", "web", "cost", "model", "find"), ArgumentParser()
     source, sources, as_json, talk, web, cost, model, find = (of if name in wanted else unused for name in names)
     source.add_argument("source", metavar="SOURCE", help=_KINDS)
-    sources.add_argument("sources", metavar="SOURCE", nargs="+", help=f"{_KINDS}; several are opened as one")
+    sources.add_argument("sources", metavar="SOURCE", nargs="+", help=f"{_KINDS}; several sources become one outline")
     as_json.add_argument("--json", action="store_true", help="as JSON, for other programs")
     resume = talk.add_mutually_exclusive_group().add_argument
     resume("--continue", dest="conversation", action="store_const", const="", help="resume the last conversation")
@@ -113,7 +113,7 @@ def make_parser(name: str) -> ArgumentParser:  # noqa: PLR0912, PLR0915 - a bran
     add = of.add_argument
     match name:
         case "":
-            add("sources", metavar="SOURCE", nargs="*", help=f"{_KINDS}; several are opened as one")
+            add("sources", metavar="SOURCE", nargs="*", help=f"{_KINDS}; several sources become one outline")
             add("--plain", action="store_true", help="plain text, for screen readers and simple terminals")
             add("--watch", action="store_true", help="reload the document when it changes on disk")
             add("--print-completion", choices=("bash", "zsh"), help="print a script that completes commands")
