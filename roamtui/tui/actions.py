@@ -131,7 +131,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
     _action("global.reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
     _action("global.choose_theme", "f3", "Theme", "Choose a theme, dark or light.", "app.choose_theme"),
-    _hinted_action("global.help", "f1 ctrl+p ?", "Help", "List all commands and keys, and explain the signs on the screen.", "app.help"),
+    _hinted_action("global.help", "f1 ctrl+p ?", "Help", "List commands, keys, and what the signs mean.", "app.help"),
     _action("global.quit", "ctrl+q", "Quit", "Quit or exit roamtui.", "app.quit", is_hinted=True, is_priority=True),
     _navigation_action("move.down", "j down", "", "Move down.", "move(1)"),
     _navigation_action("move.up", "k up", "", "Move up.", "move(-1)"),
@@ -153,7 +153,7 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action(
         "section.close", "x", "close", "Close the section: the model no longer gets its text.", "screen.apply('close')"
     ),
-    _hinted_action("section.pin", "p", "pin", "Pin the section, so that the model cannot close it, or unpin it.", "screen.apply('pin')"),
+    _hinted_action("section.pin", "p", "pin", "Pin it: the model cannot close it. Or unpin it.", "screen.apply('pin')"),
     _hinted_action("section.note", "b", "note", "Add a note on the selection, quote or section.", "screen.add_note"),
     _action("section.ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"),
     _navigation_action("chat.show_target", "enter", "show", "Show the selected section and its quote.", is_hinted=True),
