@@ -154,7 +154,7 @@ async def test_help_is_filtered_as_typed() -> None:
         assert screen_text(app).index("you are here") < screen_text(app).index("Everywhere")
         await pilot.press(*"pin")
         await wait_until(
-            pilot, lambda: "Pin the section" in screen_text(app) and "Fold or unfold" not in screen_text(app)
+            pilot, lambda: "the model cannot close it" in screen_text(app) and "Fold or unfold" not in screen_text(app)
         )
         await press_until(pilot, "No match", *"zz")
         await press_until(pilot, "Go to the next pane.", "escape")
