@@ -94,7 +94,7 @@ def test_events_come_line_by_line_and_the_answer_last(run: RunCommand, garden: P
     row = re.search(r"^\| `answer` \|.*\| ([^|]*) \|$", EVENTS_PAGE.read_text("utf-8"), re.MULTILINE)
     assert row is not None
     assert set(re.findall(r"`(\w+)`", row[1])) == set(answer) - {"v", "event"}
-    fields = EVENTS_PAGE.read_text("utf-8").partition("The fields of `answer`:\n\n")[2].partition("\n\n")[0]
+    fields = EVENTS_PAGE.read_text("utf-8").partition("The fields of the event `answer`:\n\n")[2].partition("\n\n")[0]
     documented = set(re.findall(r"`(\w+)`", fields))
     assert {*answer["citations"][0], *answer["usage"]} <= documented
     steps = [{**event} for event in events if event["event"] == "tool_finished"]
