@@ -153,7 +153,7 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action(
         "section.close", "x", "close", "Close the section: the model no longer gets its text.", "screen.apply('close')"
     ),
-    _hinted_action("section.pin", "p", "pin", "Pin it: the model cannot close it. Or unpin it.", "screen.apply('pin')"),
+    _hinted_action("section.pin", "p", "pin", "Pin the section: the model cannot close it.", "screen.apply('pin')"),
     _hinted_action("section.note", "b", "note", "Add a note on the selection, quote or section.", "screen.add_note"),
     _action("section.ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"),
     _navigation_action("chat.show_target", "enter", "show", "Show the selected section and its quote.", is_hinted=True),
