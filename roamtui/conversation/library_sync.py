@@ -109,7 +109,9 @@ def resume_state(
     if state.content_hash == hash_library(library):
         return state, ended
     matched = reload_state(state, library)
-    return apply(state, *matched), (*ended, *matched)
+    state = apply(state, *matched)
+    identified = identify_document(state)  # or a change that is taken back would not be seen
+    return apply(state, *identified), (*ended, *matched, *identified)
 
 
 def reload_state(state: ConversationState, library: Library) -> Events:

@@ -114,6 +114,14 @@ def test_resuming_with_the_same_text_changes_nothing() -> None:
     assert resume_state(played.events, played.state.library, played.state.options) == (played.state, ())
 
 
+def test_a_section_is_found_again_if_a_change_is_taken_back_between_two_resumptions() -> None:
+    played = Recorder().ask("Why?", "Child one")
+    library, options = played.state.library, played.state.options
+    _, changed = resume_state(played.events, make_library(TEXT.replace("## Parent", "## New parent")), options)
+    resumed, _ = resume_state((*played.events, *changed), library, options)
+    assert tuple(resumed.open_sections) == (find(library, "Child one"),)
+
+
 def test_rewinding_past_a_reload_delivers_the_current_text() -> None:
     state = ask(ask(make_state(), "Alpha", "Gamma"), "Beta")
     changed = make_library("Another line at the top.\n\n" + TEXT.replace("alpha-3 ", "ALPHA-3 "))
