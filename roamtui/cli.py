@@ -300,6 +300,8 @@ def search(args: Namespace) -> None:
     """Print the sections that best match a query."""
     from roamtui.headless.sections import print_hits
 
+    if not args.query.strip():
+        raise UsageError("the query is empty.")
     bootstrap, library, _ = _open(args)
     options = bootstrap.settings.retrieval
     searcher = bootstrap.make_searcher_factory()(library)
@@ -413,11 +415,16 @@ def serve(args: Namespace) -> None:
 def doctor(args: Namespace) -> int:
     """Check the installation, file locations and available models."""
     from roamtui.headless.doctor import clear_cache, run_doctor
+    from roamtui.settings import Settings, list_overrides, load_settings
 
     if args.clear_cache:
         clear_cache()
-    settings = _make_bootstrap(args).settings
-    return run_doctor(args.model or None, args.api_base, settings.model_options(args.model or ""))
+    fault = ""
+    try:
+        settings = load_settings(list_overrides(vars(args)))
+    except UsageError as error:
+        settings, fault = Settings(), str(error)
+    return run_doctor(args.model or None, args.api_base, settings.model_options(args.model or ""), fault)
 
 
 def _print(text: str) -> int:

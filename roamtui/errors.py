@@ -31,7 +31,7 @@ class OpeningCancelledError(RoamtuiError):
         super().__init__("Opening was cancelled.")
 
 
-class UnknownSectionError(RoamtuiError):
+class UnknownSectionError(UsageError):
     """The library has no section with this id."""
 
     def __init__(self, section_id: str) -> None:

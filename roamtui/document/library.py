@@ -350,6 +350,11 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
                 notes.append(document.problem)
         return tuple(notes)
 
+    @property
+    def has_text(self) -> bool:
+        """Whether any loaded document has text."""
+        return any(document.text.strip() for document in self.documents)
+
     @cached_property
     def tokens(self) -> int:
         """Estimated tokens of all loaded documents."""

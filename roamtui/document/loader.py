@@ -155,7 +155,9 @@ class Loader:
         try:
             raw = read_listed(path, key, conversion=self.options.conversion)
         except SourceError as error:
-            return make_error_document(key, str(error), is_page=False)
+            problem = str(error)  # begins with the name of the file, without its folder
+            problem = f"{key}{problem.removeprefix(path.name)}" if problem.startswith(path.name) else problem
+            return make_error_document(key, problem, is_page=False)
         kept_notes = raw.notes[1:] if raw.is_converted else raw.notes  # in a folder, a conversion is not worth a note
         notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in kept_notes)
         document = parse_source_text(replace(raw, notes=notes), key=key)

@@ -38,8 +38,8 @@ def render_json_table(table: Table, _path: Path) -> str:
 
 
 def render_csv(table: Table, _path: Path) -> str:
-    """Render a table with four columns for each question. An apostrophe keeps a spreadsheet from running a text."""
-    parts = ("", ": state", ": quote", ": place")
+    """Render a table with five columns for each question. An apostrophe keeps a spreadsheet from running a text."""
+    parts = ("", ": state", ": quote", ": place", ": note")
     lines = [["source", *(f"{column.title}{part}" for column in table.columns for part in parts)]]
     for row in table.rows:
         fields = [row.title]
@@ -47,6 +47,7 @@ def render_csv(table: Table, _path: Path) -> str:
             fields += [cell.value, cell.state.value] if cell is not None else ["", ""]
             proof = cell.proof if cell is not None else None
             fields += [proof.quote or "", f"{' > '.join(proof.path)}, {proof.place}"] if proof is not None else ["", ""]
+            fields.append(cell.note if cell is not None else "")
         lines.append(fields)
     output = io.StringIO()
     for fields in lines:

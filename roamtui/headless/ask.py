@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,6 +33,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import make_notices
 from roamtui.conversation.state import AskOptions
+from roamtui.document.plain import sanitise_line
 from roamtui.errors import EXIT_CANCELLED, SourceError
 from roamtui.export.json import to_json, to_json_passage
 from roamtui.headless.answer_lines import write_answer
@@ -64,7 +66,7 @@ async def run_ask(
         UnknownSectionError: There is no section `within`.
         SourceError: The document has no text.
     """
-    if not any(document.text.strip() for document in agent.conversation.state.library.documents):
+    if not agent.conversation.state.library.has_text:
         raise SourceError("The document has no text.")
     report = AskReport(agent, is_watched=is_watched, output_format=output_format)
     try:
@@ -75,7 +77,10 @@ async def run_ask(
     finally:
         agent.conversation.close()
         await agent.model.close()
-    return report.finish()
+    status, state = report.finish(), agent.conversation.state
+    if output_format == "text" and not sys.stdout.isatty() and state.exchanges and state.exchanges[-1].citations:
+        write_text(f"\nSource: {sanitise_line(state.library.source)}\n")  # `recheck` reads it
+    return status
 
 
 class AskReport:

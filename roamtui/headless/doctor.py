@@ -28,10 +28,10 @@ _READERS = {
 """The package that reads each kind of file. Markdown, notebooks and subtitles need none."""
 
 
-def run_doctor(model: str | None, api_base: str | None, options: ModelOptions) -> int:
-    """Inspect this machine, and a model if one is named. Return 1 if that is unusable, otherwise 0.
+def run_doctor(model: str | None, api_base: str | None, options: ModelOptions, fault: str) -> int:
+    """Inspect this machine, and a model if one is named. Return 1 if it or the settings are unusable, otherwise 0.
 
-    Nothing is created, and no provider is contacted.
+    `fault` says what is wrong with the settings, if anything. Nothing is created, and no provider is contacted.
     """
     versions = {package: _find_version(package) for package in _PACKAGES}
     versions |= {"Python": platform.python_version(), "SQLite": sqlite3.sqlite_version}
@@ -48,6 +48,7 @@ def run_doctor(model: str | None, api_base: str | None, options: ModelOptions) -
         " · ".join(f"{name} {number or 'missing'}" for name, number in versions.items()),
         "reads          " + "; ".join(kind if reader else f"{kind} (missing)" for kind, reader in readers.items()),
         *(f"{name:<14} {path}{'' if path.exists() else ' (missing)'}" for name, path in places.items()),
+        *([f"{'not usable':<14} {fault}"] if fault else []),
         *(f"{'usable' if one.is_usable else 'not usable':<14} {one.name}: {one.reason}" for one in reports),
     ]
     if reports[-1].provider is not None:
@@ -55,7 +56,7 @@ def run_doctor(model: str | None, api_base: str | None, options: ModelOptions) -
         calls = {True: "tool calls", False: "no tool calls", None: "tool calls unknown"}[can_call]
         lines.append(f"  window {f'of {tokens:,} tokens' if tokens else 'unknown'}, {calls}")
     write_sanitised("\n".join(lines) + "\n")
-    return int(model is not None and not reports[-1].is_usable)
+    return int(bool(fault) or (model is not None and not reports[-1].is_usable))
 
 
 def clear_cache() -> None:

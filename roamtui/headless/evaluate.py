@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from roamtui.document.plain import format_count
 from roamtui.errors import SourceError, UsageError
 from roamtui.evaluation.question_set import read_questions
 from roamtui.evaluation.runner import EvalPlan, EvalRun, run_questions
@@ -74,7 +75,7 @@ def _to_json_score(score: RunScore, plan: EvalPlan) -> dict[str, Any]:
 
 
 def _format_score(score: RunScore, plan: EvalPlan) -> str:
-    parts = [f"{score.questions} questions", f"scope {plan.scope}", f"mode {plan.mode}"]
+    parts = [format_count(score.questions, "question"), f"scope {plan.scope}", f"mode {plan.mode}"]
     lines = [", ".join([*parts, *([plan.model.name] if plan.model is not None else [])])]
     for name, value in score.values.items():
         bounds = ", ".join(_format_value(name, bound) for bound in score.intervals.get(name, ()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -24,6 +25,8 @@ from roamtui.sources.read import is_path
 from roamtui.table.store import is_table, read_table
 
 _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --source."
+_LONE_ID = re.compile(r"^\[[0-9a-f]{8}\]$", re.MULTILINE)
+"""The id of a passage that `roamtui ask` prints without quotation marks, such as a list."""
 
 
 def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: str | None, *, as_json: bool) -> int:
@@ -41,6 +44,7 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
     store = ConversationStore(conversations_path())
     known = {summary.id: summary.source for summary in store.list()}
     rows: list[dict[str, Any]] = []
+    unquoted = 0
     for target in targets or known:
         path = Path(target)
         open_source = partial(reopen, is_own=source is not None)  # otherwise, a file names the source
@@ -61,9 +65,10 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
             text = path.read_text("utf-8", "replace")
             main = parse_source_line(text)
             claims = [replace(claim, source=claim.source or main) for claim in read_claims(text, target)]
+            unquoted += len(_LONE_ID.findall(text))
         rows += _recheck_claims(claims, path.parent, open_source, source)
     if targets and not rows:
-        raise SourceError(f"No quote to check in {', '.join(targets)}: a link or an id must follow each quote.")
+        raise SourceError(f"No quote to check in {', '.join(targets)}: quotes need quotation marks, then a link or id.")
     counts = Counter(row["state"] for row in rows)
     state_counts = {status.value: counts[status] for status in ClaimStatus}
     if as_json:
@@ -72,6 +77,8 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
         summary = ", ".join(f"{count} {state}" for state, count in state_counts.items() if count)
         lines = [line for row in rows if row["state"] != ClaimStatus.SAME for line in _format_row(row)]
         lines.append(f"{format_count(len(rows), 'quote')} checked{f': {summary}' if summary else ''}.")
+        if unquoted:
+            lines.append(f"Not checked: {format_count(unquoted, 'passage')} without quotation marks.")
         write_text("\n".join(lines) + "\n")
     return int(any(row["state"] not in (ClaimStatus.SAME, ClaimStatus.MOVED) for row in rows))
 

@@ -8,7 +8,7 @@ from functools import partial
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
-from roamtui.document.plain import sanitise_line, shorten
+from roamtui.document.plain import format_count, sanitise_line, shorten
 from roamtui.document.text import split_pages
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
 from roamtui.headless.output import write_json, write_notice, write_text
@@ -64,8 +64,7 @@ def print_sections(library: Library, loader: Loader | None, names: Sequence[str]
     """Write the source text of sections and their subsections, in the given order. `loader` fetches their pages.
 
     Raises:
-        UnknownSectionError: There is no such section, page or range. Nothing was written.
-        UsageError: A name is not clear. Nothing was written.
+        UsageError: A name is not clear, or there is no such section, page or range. Nothing was written.
         SourceError: A file or page could not be read. Nothing was written.
     """
     references = [find_reference(library, name) for name in names]
@@ -97,7 +96,7 @@ def list_texts(library: Library, reference: Reference) -> list[str]:
     """Return the source text of a section, of its page, or of the sections of a range.
 
     Raises:
-        UnknownSectionError: There is no such page or range.
+        UsageError: There is no such page or range.
         SourceError: The file or page of the section could not be read.
     """
     section_id = reference.section_id
@@ -105,15 +104,18 @@ def list_texts(library: Library, reference: Reference) -> list[str]:
         raise SourceError(problem)
     if reference.page is not None:
         text = library.text_at(library.node(section_id).own_content_span)
-        texts = [text[start:end] for start, end in split_pages(text)[reference.page - 1 : reference.page]]
+        pages = split_pages(text)
+        if not 1 <= reference.page <= len(pages):
+            raise UsageError(f'Section "{section_id}" has only {format_count(len(pages), "page")}.')
+        texts = [text[slice(*pages[reference.page - 1])]]
     elif reference.steps or section_id == library.root_id:
         ranges = ChildRanges.for_section(library, section_id)
         shown = ranges.children[slice(*(ranges.get_bounds(reference.steps) or (0, 0)))]
         texts = [text for child in shown for text in _iter_texts(library, child)]
     else:
         return [*_iter_texts(library, section_id)]
-    if not texts and (reference.steps or section_id != library.root_id):
-        raise UnknownSectionError(section_id)
+    if not texts and reference.steps:
+        raise UsageError(f'Section "{section_id}" has no such group. Run `roamtui outline SOURCE` for the ids.')
     return texts
 
 

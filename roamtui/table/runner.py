@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 
 from msgspec import Struct, field
@@ -19,7 +20,7 @@ from roamtui.conversation.state import make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.plain import format_count
-from roamtui.errors import RoamtuiError, StoreError
+from roamtui.errors import RoamtuiError, SourceError, StoreError
 from roamtui.models.base import Model
 from roamtui.search.base import Searcher
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, read_answer
@@ -28,6 +29,8 @@ from roamtui.table.store import Row, Table, hold_table
 
 _FAILURES_MAX = 5
 """The run stops after this many failures of the model in a row."""
+_UNREAD_SHOWN_MAX = 5
+"""Maximum number of documents that a warning names."""
 
 
 class TablePlan(Struct, frozen=True, kw_only=True):
@@ -76,7 +79,9 @@ class TableRun(Struct, kw_only=True):
     def unread_note(self) -> str:
         """A warning about documents that could not be read; empty if there are none."""
         count = format_count(len(self.unread), "document")
-        return f"{count} could not be read. Earlier answers stay. {self.unread[0]}" if self.unread else ""
+        rest = len(self.unread) - _UNREAD_SHOWN_MAX
+        reasons = " ".join([*self.unread[:_UNREAD_SHOWN_MAX], *([f"And {rest:,} more."] if rest > 0 else [])])
+        return f"{count} could not be read. Earlier answers stay. {reasons}" if self.unread else ""
 
 
 OnProgress = Callable[[TableRun, Cell | None], None]
@@ -141,8 +146,16 @@ class _Filler:
                 return
             try:
                 library, loader = await asyncio.to_thread(self._plan.open_source, row.source)
+                if not library.has_text:
+                    raise SourceError("The document has no text.")
             except RoamtuiError as error:
-                self._run.unread.append(f"{row.title}: {error}")
+                reason = str(error)
+                self._run.unread.append(reason if reason.startswith(row.title) else f"{row.title}: {reason}")
+                failed = partial(Cell, row=row.source, content="", model=self._plan.model.name, note=reason)
+                for column in self._table.columns:
+                    cell = self._table.get_cell(row, column)
+                    if cell is None or cell.state is CellState.FAILED:
+                        self._record(failed(column=column.key, state=CellState.FAILED))
             else:
                 await self._fill_row(row, library, loader)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.paths import cache_path, config_path, conversations_path
-from tests.cli.conftest import RunCommand
+from tests.cli.conftest import RunCommand, write_settings
 from tests.fakes.site import FakeSite, make_ollama
 
 KEY = "sk-0123456789abcdef"
@@ -40,6 +40,14 @@ def test_keys_are_named_and_never_shown(run: RunCommand, monkeypatch: pytest.Mon
     assert "OPENAI_API_KEY is set" in out
     assert "ANTHROPIC_API_KEY is not set" in out
     assert KEY not in out
+
+
+def test_wrong_settings_are_one_of_its_lines(run: RunCommand) -> None:
+    write_settings("modell = 'x'")
+    result = run("doctor")
+    assert (result.code, result.err) == (1, "")
+    assert f'not usable     {config_path()}: there is no setting "modell".' in result.out
+    assert "offline: no key, no network" in result.out
 
 
 def test_it_clears_the_cache_and_leaves_indexes(run: RunCommand) -> None:

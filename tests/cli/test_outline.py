@@ -26,14 +26,16 @@ def test_every_id_of_an_outline_can_be_shown(run: RunCommand, tmp_path: Path) ->
     root_id = ranges[0].partition(":")[0]
     assert run("show", path, root_id).out == path.read_text("utf-8")
     unknown = run("show", path, ranges[0], f"{root_id}:c{len(ranges) + 1}")
-    assert (unknown.code, unknown.out) == (1, "")
+    assert (unknown.code, unknown.out) == (2, "")
 
 
 def test_an_unknown_id_shows_nothing_and_says_what_to_do(run: RunCommand, garden: Path) -> None:
     good = run("outline", garden, "--json").json["sections"][0]["id"]
     result = run("show", garden, good, "00000000")
-    assert (result.code, result.out) == (1, "")
+    assert (result.code, result.out) == (2, "")
     assert result.err == 'roamtui: No section "00000000". Run `roamtui outline SOURCE` for the ids.\n'
+    result = run("show", garden, f"{good}:9")
+    assert (result.code, result.err) == (2, f'roamtui: Section "{good}" has only 1 page.\n')
 
 
 @pytest.mark.parametrize("name", ["Watering", "watering", "Plots > Watering", "garden manual › plots › watering"])

@@ -36,6 +36,17 @@ def test_a_conversation_and_its_export_give_the_same_results(run: RunCommand, ga
     assert "unreachable" in gone.out
 
 
+def test_an_answer_that_was_saved_from_a_pipe_is_checked(run: RunCommand, garden: Path, tmp_path: Path) -> None:
+    garden.write_text(f"{GARDEN}\n## Spade\n\n- A late spade costs a fee.\n- A lost spade costs 20 euros.\n", "utf-8")
+    answer = tmp_path / "answer.md"
+    answer.write_text(run("ask", garden, "What does a late spade cost?").out, "utf-8")
+    checked = run("recheck", answer)
+    assert (checked.code, checked.out.splitlines()) == (
+        0,
+        ["1 quote checked: 1 same.", "Not checked: 1 passage without quotation marks."],
+    )
+
+
 def test_an_faq_next_to_the_documents_is_checked(run: RunCommand, garden: Path) -> None:
     faq = garden.parent / "faq.md"
     faq.write_text(f'# FAQ\n\nDear? No: "{SPADE}" ([Tools](garden.md#tools)).\n', "utf-8")

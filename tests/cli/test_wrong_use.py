@@ -39,6 +39,7 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
         ("ask x.md q --keep-open sometimes", "--keep-open"),
         ("ask x.md q --continue --conversation abc", "not allowed with argument --continue"),
         ("search x.md q --mode psychic", "argument --mode: invalid choice: 'psychic' (choose from"),
+        ("search x.md ' '", "the query is empty"),
         ("search x.md q --mode off", "search is off"),
         ("search x.md q --limit -3", "--limit: must be a whole number of 1 or more"),
         ("ask x.md q --modle x", "unrecognized arguments: --modle x. See `roamtui ask --help`."),
