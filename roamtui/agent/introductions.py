@@ -99,4 +99,4 @@ def suggest_questions(library: Library) -> tuple[str, ...]:
             if is_telling and node.kind is NodeKind.SECTION and has_own_text(library, section_id):
                 titles[title] = None
                 break
-    return tuple(title if title.endswith("?") else f"What does it say about {title}?" for title in titles)
+    return tuple(title if title.endswith("?") else f"What does it say about “{title}”?" for title in titles)

@@ -41,7 +41,7 @@ async def test_a_text_cannot_close_its_fence_and_a_summary_is_one_line() -> None
 def test_questions_come_from_titles_with_text() -> None:
     text = "# T\n\n## How do I join?\n\nBy post.\n\n## Fees\n\nTwo.\n\n## Lost keys\n\n### Iron locks\n\nA lock.\n"
     questions = suggest_questions(Library(source="x.md", root=parse_document(text)))
-    assert questions == ("How do I join?", "What does it say about Iron locks?")
+    assert questions == ("How do I join?", "What does it say about “Iron locks”?")
 
 
 def test_the_examples_have_handwritten_questions() -> None:
