@@ -11,6 +11,7 @@ from roamtui.agent.answer import list_passages
 from roamtui.conversation.events import CELL_LEAD, Citation, StopReason, Usage
 from roamtui.conversation.state import Exchange
 from roamtui.document.plain import sanitise_line
+from roamtui.markdown.inline import extract_words
 from roamtui.quotes.read import MARK
 from roamtui.table.columns import Column
 
@@ -77,8 +78,10 @@ class Cell(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The value, or if there is none, the state in words."""
-        return self.value or self.state.label
+        """The value, or if there is none, the state in words. A passage is shown without its Markdown."""
+        proof = self.proof if self.state is CellState.PASSAGE else None
+        value = self.value if proof is None else extract_words(proof.quote or "")
+        return value or self.state.label
 
     @property
     def proof(self) -> Citation | None:
