@@ -174,7 +174,7 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action("reader.back", "backspace", "back", "Go back, even to another document or a table."),
     _hinted_action("reader.copy", "y", "copy", "Copy the selection with its source, or the whole section."),
     _hinted_action(
-        "reader.focus_mode", "Z", "focus", "Show only the reader, as one column in the middle.", "screen.focus_mode"
+        "reader.focus_mode", "Z", "focus", "In any pane: show only the reader, as one column.", "screen.focus_mode"
     ),
     _hinted_action("reader.edit", "e", "edit", "Open the file in $EDITOR at this section."),
     _navigation_action("saved.choose", "enter", "choose", "Resume the conversation, or go to the note."),
@@ -207,7 +207,7 @@ _OWN = ".own"
 """Suffix of the id of an action's second binding, which gets a person's own keys."""
 _NO_KEY = "unbound"
 """A key that no terminal sends. Bindings without keys have it."""
-_NAMED_KEYS = frozenset(key.value for key in Keys if key.value.isalnum())
+_NAMED_KEYS = frozenset(key.value for key in Keys if key.value.isalnum()) - {"return"}  # Textual sends "enter"
 _MODIFIERS = frozenset(("ctrl", "alt", "shift", "super", "hyper", "meta"))
 
 
@@ -268,7 +268,7 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
             problems.append(f'There is no action "{action_id}" to bind a key to.{hint}')
             continue
         if unknown := [key for key in keys if not _is_key(key)]:
-            hint = format_nearest_name(unknown[0], _NAMED_KEYS)
+            hint = format_nearest_name("enter" if unknown[0] == "return" else unknown[0], _NAMED_KEYS)
             problems.append(f'"{action_id}" stays as it was: there is no key {_quote_keys(set(unknown))}.{hint}')
             continue
         if action.is_priority and (typed := [key for key in keys if _is_printable(key)]):

@@ -82,7 +82,6 @@ class RoamApp(App[None], inherit_bindings=False):
         return self.documents[self.current_mode]
 
     def on_mount(self) -> None:
-        """Apply the keymap, and show the first table, or let the person choose if nothing was given."""
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # this late because it would delay the first paint
         self.set_keymap(self._keys.keymap)
         if isinstance(self._first, tuple):
@@ -107,15 +106,16 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def _switch_to(self, mode: str, *, can_return: bool = False) -> None:
         """Show a document or table, from which the person can return. Work in the others continues."""
-        if can_return and mode != self.current_mode:
+        if can_return and mode != self.current_mode and self.current_mode in self._pages:
             self._origins[mode] = self.current_mode
+            for page in (mode, self.current_mode):  # put them last, so that the key for the next document returns, too
+                self._pages[page] = self._pages.pop(page)
         self.switch_mode(mode)
         headers = [screen.header for screen in self.documents.values()]
         for number, header in enumerate(headers):
             header.titles, header.index = tuple(one.title for one in headers), number
 
     def action_turn_to(self, index: int) -> None:
-        """Show the open document with this index."""
         self._switch_to(list(self.documents)[index])
 
     def action_next_document(self) -> None:
@@ -126,7 +126,6 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @on(ReturnRequested)
     def _return_to_origin(self) -> None:
-        """Show the document whose link led to the current one, or the table whose cell did."""
         mode = self._origins.pop(self.current_mode, "")
         if mode in self._pages:
             self._switch_to(mode)
@@ -134,7 +133,6 @@ class RoamApp(App[None], inherit_bindings=False):
             self.main_screen.post_message(StatusMessage("Nothing to go back to"))
 
     async def action_close_document(self) -> None:
-        """Close the current document or table. After the last one, leave."""
         mode = self.current_mode
         if mode in self.documents and self.main_screen.warn_if_busy():
             return
@@ -160,12 +158,14 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @work(group="tables", exclusive=True, exit_on_error=False)
     async def action_open_table(self) -> None:
-        main = self.main_screen
-        opened = await asyncio.to_thread(self._options.open_table, main.app_context.source_names)
-        self._show_table(*opened, main.questions.table_question)
+        main, origin = self.main_screen, self._origins.get(self.current_mode, "")
+        if self._pages.get(origin):  # a cell of this table led to the document
+            self._switch_to(origin)
+        else:
+            opened = await asyncio.to_thread(self._options.open_table, main.app_context.source_names)
+            self._show_table(*opened, main.questions.table_question)
 
     def _show_table(self, table: Table, plan: TablePlan, question: str = "") -> None:
-        """Show a table, and offer to ask a question in it."""
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
         mode = next((mode for mode, folder in self._pages.items() if folder == table.folder), "")

@@ -48,6 +48,8 @@ class DocumentRequested(Message):
     """An anchor, section or quote to show there. The person can go back from it."""
     is_cell: bool = False
     """Whether a cell of a table led to it. The conversation of a cell, if one is requested, is shown by itself."""
+    note: str = ""
+    """A message to show there."""
 
     def is_met_by(self, state: ConversationState) -> bool:
         """Return whether a conversation is about this document and, for a cell, is the one of the cell."""

@@ -100,11 +100,13 @@ def test_a_key_taken_from_another_action_is_told() -> None:
 def test_an_unknown_key_or_action_is_told_with_the_nearest_name() -> None:
     keys = build_keymap(
         {"section.open": ("nokey",), "section.pin": ("pgdn",), "section.clsoe": ("c",), "move.up": (",",)}
+        | {"tree.read": ("return",)}
     )
     assert keys.conflicts == (
         '"section.open" stays as it was: there is no key "nokey".',
         '"section.pin" stays as it was: there is no key "pgdn". Did you mean "pagedown"?',
         'There is no action "section.clsoe" to bind a key to. Did you mean "section.close"?',
+        '"tree.read" stays as it was: there is no key "return". Did you mean "enter"?',
     )
     assert (keys.first_keys["section.open"], keys.keymap["move.up.own"]) == ("a", "comma")
 

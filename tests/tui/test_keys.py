@@ -48,7 +48,7 @@ async def test_a_key_is_never_lost_where_the_widget_before_it_goes_away(count: i
         await wait_until(pilot, lambda: app_of(pilot).main_screen.question_box.text == "abc")
 
 
-TYPED = "3123 /?BCEGNUabdefghijklmnopqrstuvwxyz.<>[]{}"
+TYPED = "3123 /?BCEGNUZabdefghijklmnopqrstuvwxyz.<>[]{}"
 FIELDS = {
     "question": (),
     "find": ("ctrl+f",),

@@ -173,7 +173,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._highlight(reader, result.words, self._match_index)
 
     async def open_match(self, reader: DocumentReader, direction: int) -> bool:
-        """Open the next (1) or previous (-1) match, wrapping around. Return whether there is one."""
+        """Open the next (1) or previous (-1) match, wrapping around. Return whether there is another one."""
         library, query = await self._agent.conversation.load_all(), self.found.query
         if self.found.library is not library:
             self.found = replace(self.found, library=library, matches=await find_text(library, query))
@@ -182,7 +182,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             self._match_index = (start + direction) % len(matches)
             reader.show_match(matches[self._match_index])
             self._highlight(reader, (" ".join(query.split()),), self._match_index)
-        return bool(matches)
+        return len(matches) > 1
 
     def _highlight(self, reader: Reader, words: tuple[str, ...], index: int | None) -> None:
         """Highlight words, and scroll to the match with this index, if any."""

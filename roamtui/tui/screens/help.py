@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope, format_keys
+from roamtui.tui.actions import SCOPE_TITLES, SHARED_IDS, Keymap, Scope, format_keys
 from roamtui.tui.chat.content_view import wrap
 from roamtui.tui.screens.dialogs import make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, filter_items
@@ -40,7 +40,10 @@ _KEYS_WIDTH = 21
 
 
 class HelpDialog(ListDialog[str, str | None]):
-    """Lists all actions and signs. The result is the id of the action to run, or None if the person leaves."""
+    """Lists all actions and signs. The result is the id of the action to run in a document, or None.
+
+    Actions that work everywhere run at once.
+    """
 
     CLEARS_FIRST = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,ctrl+p", "close", "Close")]
@@ -48,7 +51,8 @@ class HelpDialog(ListDialog[str, str | None]):
     def __init__(self, keys: Keymap, current_scope: Scope) -> None:
         """List `keys`. Those of `current_scope` come first."""
         super().__init__("Commands and keys", make_foot(_FOOT))
-        self._runnable_ids = {action.id for action in keys.actions if action.in_palette}
+        self._runnable_calls = {action.id: action.call for action in keys.actions if action.in_palette}
+        self._is_in_document = current_scope not in (Scope.START, Scope.TABLE)
         self._choices: list[PickerItem[str]] = []
         self._sign_styles = {meaning: style for signs in _SIGNS.values() for _, style, meaning in signs}
         for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not current_scope):
@@ -80,8 +84,13 @@ class HelpDialog(ListDialog[str, str | None]):
 
     @override
     def choose(self, item: str) -> None:
-        if item in self._runnable_ids:
+        if item in (*SHARED_IDS, "global.quit"):
+            self.dismiss(None)
+            self.app.call_later(self.app.run_action, self._runnable_calls[item])
+        elif item in self._runnable_calls and self._is_in_document:
             self.dismiss(item)
+        elif item in self._runnable_calls:
+            self.show_message("This cannot be run from here.")
         elif item not in self._sign_styles:
             place = next(choice.group for choice in self._choices if choice.value == item)
             self.show_message(f"Only its key does this, in: {place}")

@@ -45,7 +45,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     """The panes of one document, and the conversation about it."""
 
     AUTO_FOCUS = "#question-box"
-    BINDINGS = make_bindings(Scope.GLOBAL)
+    BINDINGS = make_bindings(Scope.GLOBAL) + make_bindings(Scope.READER, only={"reader.focus_mode"})
 
     def __init__(self, context: AppContext, keys: Keymap) -> None:
         super().__init__()
@@ -122,6 +122,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self.conversation.open(wanted_id)
         if request.place is not None:
             self.panes.show_place(request.place)
+        if request.note:
+            self.notify(request.note, markup=False)
 
     @work(group="preparing", exit_on_error=False)
     async def _prepare_agent(self) -> None:
@@ -365,8 +367,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="matches", exit_on_error=False)
     async def action_step_match(self, direction: int) -> None:
-        if self._find_dialog is None or not await self._find_dialog.open_match(self.reader_pane.reader, direction):
-            self.post_message(StatusMessage("No matches"))
+        find = self._find_dialog
+        if find is None or not await find.open_match(self.reader_pane.reader, direction):
+            words = f"No other match for “{find.found.query}”" if find and find.found.query else "No search yet"
+            self.post_message(StatusMessage(words))
 
     def action_go_page(self) -> None:
         self.reader_pane.reader.ask_for_page()

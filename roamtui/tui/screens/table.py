@@ -145,7 +145,7 @@ class TableScreen(Screen[None]):
         if self._run is not None:
             parts.append(("asking: " if self._filling.locked() else "") + format_progress(self._run))
         title = Content.assemble(("Table", "bold $primary"), (f" · {' · '.join(map(sanitise_line, parts))}", "$muted"))
-        self._head.update(title, layout=False)
+        self._head.update(title)
 
     @on(DataTable.CellHighlighted)
     def _show_proof(self) -> None:
@@ -161,7 +161,7 @@ class TableScreen(Screen[None]):
             proof, has_verdict = cell.proof, cell.state is not CellState.PASSAGE
             quote = proof.quote if proof is not None and has_verdict else None
             room = max(1, (height - 2) // (2 if quote else 1)) * width * 9 // 10  # lines end between words
-            value = sanitise_line(cell.value or cell.note or cell.state.label)
+            value = sanitise_line(cell.text) if cell.value else sanitise_line(cell.note or cell.state.label)
             lines.append(Content(f"{cell.state.sign} {shorten(value, room)}"))
             if quote:
                 lines.append(Content.styled(f"“{shorten(sanitise_line(quote), room)}”", "italic"))
@@ -193,9 +193,11 @@ class TableScreen(Screen[None]):
     @on(DataTable.CellSelected)
     def action_read(self) -> None:
         if (row := self._grid.document) is not None:
-            proof = self._grid.cell.proof if self._grid.cell is not None else None
+            cell = self._grid.cell
+            proof = cell.proof if cell is not None else None
             target = SectionTarget(proof.section_id, proof) if proof is not None else None
-            self.post_message(DocumentRequested(row.source, place=target, is_cell=True))
+            note = cell.note if cell is not None and proof is None else ""
+            self.post_message(DocumentRequested(row.source, place=target, is_cell=True, note=note))
 
     def action_conversation(self) -> None:
         row, cell = self._grid.document, self._grid.cell

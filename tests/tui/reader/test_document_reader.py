@@ -224,7 +224,7 @@ async def test_focus_mode_shows_one_column_of_88_characters_until_another_pane_i
         assert not main.question_box.is_on_screen
         await press_until(pilot, lambda: main.tree_pane.display and main.question_box.is_on_screen, "escape")
         assert main.focused is main.reader_pane.reader
-        for key in ("1", "2", "tab", "Z"):
-            main.panes.focus_scope(Scope.READER)
+        for pane, key in ((Scope.TREE, "1"), (Scope.CHAT, "2"), (Scope.READER, "tab"), (Scope.READER, "Z")):
+            main.panes.focus_scope(pane)
             await press_until(pilot, lambda: not main.tree_pane.display, "Z")
             await press_until(pilot, lambda: main.tree_pane.display, key)

@@ -114,6 +114,10 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
         await press_until(pilot, lambda: not list_marks(reader, HighlightKind.MATCH), "escape")
         assert app.main_screen.focused is app.main_screen.tree_pane.outline
         assert "“rye”" not in screen_text(app)
+        for words in ("two stones", "stones grind"):
+            await find(pilot, words, "/")
+            await press_until(pilot, lambda: app.screen is app.main_screen, "enter")
+            await press_until(pilot, f"No other match for “{words}”", "n")
 
 
 async def test_what_was_found_is_marked_in_the_outline_by_whoever_searched() -> None:

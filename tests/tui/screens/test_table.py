@@ -19,6 +19,7 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import PromptDialog
+from roamtui.tui.screens.pickers import ThemePicker
 from roamtui.tui.screens.table import TableGrid, TableScreen
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.table.filling import PERIOD, answer
@@ -67,10 +68,12 @@ async def test_a_table_opens_from_its_folder_and_shows_values_states_and_proof(f
             await press_until(pilot, lambda row=row: grid.cursor_row == row, key)  # type: ignore[misc]
 
 
-async def test_the_list_of_keys_begins_with_those_of_the_table(filled: Tables) -> None:
+async def test_the_list_of_keys_begins_with_those_of_the_table_and_runs_what_works_there(filled: Tables) -> None:
     async with showing(filled) as (app, pilot):
         await press_until(pilot, "Table · you are here", "f1")
         assert "Everywhere" in screen_text(app).partition("you are here")[2]
+        await press_until(pilot, "This cannot be run from here.", *"resume", "enter")
+        await press_until(pilot, ThemePicker, "escape", *"theme", "enter")
 
 
 async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) -> None:
@@ -81,7 +84,7 @@ async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) 
         return ScriptedReply(text=reply.text, gate=gate) if "Are pets" in request.messages[-1].text else reply
 
     tables.model = ScriptedModel([answer_later] * 20)
-    async with showing(tables) as (app, pilot):
+    async with showing(tables, (70, 24)) as (app, pilot):
         assert tables.model.requests == []
         await press_until(pilot, lambda: "three months" in screen_text(app) and "60 days" in screen_text(app), "r")
         assert "asking:" in screen_text(app)
@@ -89,6 +92,7 @@ async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) 
         gate.set()
         await wait_until(pilot, lambda: "6 of 6 cells" in screen_text(app) and "asking:" not in screen_text(app))
         assert "one cat" in screen_text(app)
+        assert "not found 2" in screen_text(app), "a long head takes a second line"
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
@@ -149,6 +153,23 @@ async def test_backspace_returns_from_a_cell_to_the_table_which_closes_to_the_do
             await wait_until(pilot, lambda: app.main_screen.reader_pane.reader.has_focus)
             await press_until(pilot, lambda: app.screen is table, "backspace")
         await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
+
+
+async def test_the_keys_for_documents_and_for_tables_return_from_a_cell_of_a_folder(filled: Tables) -> None:
+    context = filled.open_source(str(filled.leases), None, None, lambda *_: None)
+    opened = {context.source_names: filled.open_table(())}
+    options = TuiOptions(open_source=filled.open_source, open_table=opened.__getitem__)
+    async with running(RoamApp(replace(context, options=options)), (100, 30)) as (app, pilot):
+        folder = app.screen
+        await pilot.press("ctrl+l")
+        await await_grid(pilot)
+        table = app.screen
+        for key, words in (("ctrl+t", "The notice period is"), ("ctrl+l", "Not found: I looked for it everywhere.")):
+            await press_until(pilot, lambda: app.screen not in (folder, table) and not app.screen.is_modal, "enter")
+            await wait_until(pilot, words)
+            await press_until(pilot, lambda: app.screen is table, key)
+            await pilot.press("right", "right")
+        await press_until(pilot, lambda: app.screen is folder, "ctrl+t")
 
 
 async def test_the_table_is_exported_in_the_format_of_its_ending_with_links_from_where_it_is(
