@@ -133,11 +133,7 @@ async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(fill
         assert screen.conversation.state.library.title == "Lease of Bert"
         await pilot.press("ctrl+t")
         await await_grid(pilot)
-        await press_until(pilot, lambda: app.screen is app.main_screen, "right", "enter")
-        assert [*app.documents.values()] == [screen], "it is open already"
-        await pilot.press("ctrl+t")
-        await await_grid(pilot)
-        await press_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen, "c")
+        await press_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen, "right", "c")
         await wait_until(pilot, "Are pets allowed?")
 
 
@@ -169,6 +165,7 @@ async def test_the_keys_for_documents_and_for_tables_return_from_a_cell_of_a_fol
             await wait_until(pilot, words)
             await press_until(pilot, lambda: app.screen is table, key)
             await pilot.press("right", "right")
+        assert len(app.documents) == 2, "the document of both cells was opened once"
         await press_until(pilot, lambda: app.screen is folder, "ctrl+t")
 
 
