@@ -6,10 +6,12 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.agent.answer import replies_with_passages
 from roamtui.conversation.events import SearchHit, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import estimate_delivery_tokens
@@ -166,8 +168,12 @@ def pick_confident_hit(
 
 
 def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
-    """List earlier questions and answers, oldest first."""
-    return tuple(text for exchange in exchanges for text in (exchange.question, exchange.answer) if text)
+    """List earlier questions and answers, oldest first.
+
+    Passages are left out: they name many topics, and the person may have meant none of these.
+    """
+    texts = ((one.question, "" if replies_with_passages(one) else one.answer) for one in exchanges)
+    return tuple(filter(None, chain.from_iterable(texts)))
 
 
 def complete_follow_up(exchanges: Iterable[Exchange]) -> str:

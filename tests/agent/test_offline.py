@@ -18,6 +18,7 @@ from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import collect_events
 from tests.fakes.site import FakeSite
+from tests.real_documents import PROJECT_DIR
 
 FERRY = """\
 # Ferry handbook
@@ -150,6 +151,12 @@ async def test_a_follow_up_with_a_verb_is_also_searched_alone(
     talk = make_talk(f"# Library\n\n{rules}## Money\n\n{answer}\n")
     await talk.ask(before)
     assert answer in (await talk.ask(follow_up)).answer
+
+
+async def test_the_topics_of_a_follow_up_come_from_questions_and_not_from_what_was_quoted() -> None:
+    talk = make_talk((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"))
+    await talk.ask("what does damage cost?")
+    assert (await talk.ask("and how do I pay for it?")).citations[0].path[-1] == "Paying"
 
 
 @pytest.mark.parametrize(
