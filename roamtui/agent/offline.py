@@ -168,7 +168,7 @@ def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[
         own = library.node(passage.section_id).own_content_span
         pages = split_pages(library.text_at(own))
         for number, (start, end) in enumerate(pages, start=1):
-            if own.start + start < passage.span.end and passage.span.start < own.start + end:
+            if own.get_part(start, end).overlaps(passage.span):
                 wanted.append(f"{passage.section_id}:{number}" if len(pages) > 1 else passage.section_id)
     return tuple(wanted)
 
@@ -188,7 +188,7 @@ def _write_passages(
     """Write passages with their titles and ids, below a sentence if there is one, and cite each."""
     blocks, citations = [lead] if lead else [], list[Citation]()
     for section_id, found in groupby(passages, key=attrgetter("section_id")):
-        spans = [passage.span for passage in found]
+        spans = sorted((passage.span for passage in found), key=attrgetter("start"))
         texts = [library.clean_text(span).strip() for span in spans]
         titles = map(_strip_markup, format_path(library, section_id).split(" > ")[-2:])
         statement = find_statement(question, texts)
@@ -252,15 +252,15 @@ def _choose_passages(
         for passage in ranked[section_id]:
             tokens = estimate_tokens(library.text_at(passage.span))
             shown = [one.span for one in chosen if one.section_id == section_id]
-            is_shown = any(span.start <= passage.span.start < span.end for span in shown)
+            is_shown = any(map(passage.span.overlaps, shown))
             is_good = tokens <= room and passage.score >= _SCORE_SHARE_MIN * ranked[section_id][0].score
             if not chosen or (is_good and not is_shown):
-                chosen.append(_widen(library, passage, texts[section_id], min(room, _CARD_TOKENS)))
+                chosen.append(_widen(library, passage, texts[section_id], min(room, _CARD_TOKENS), shown))
                 room -= estimate_tokens(library.text_at(chosen[-1].span))
     evidence = max((weighing.compute_evidence(passage.terms) for passage in chosen), default=0.0)
     evidence += _SCORE_EVIDENCE_MAX * min(1.0, best_score)
     if evidence >= _EVIDENCE_MIN and not weighing.is_vague and (not needs_certainty or best_score >= _CELL_SCORE_MIN):
-        return chosen, True
+        return chosen[:1] if needs_certainty else chosen, True
     return chosen[:_NEAREST_MAX] if evidence >= _NEAREST_EVIDENCE_MIN and not needs_certainty else (), False
 
 
@@ -274,17 +274,16 @@ def _order_sections(library: Library, marks: dict[str, float]) -> list[str]:
     return sorted(good_ids, key=marks.__getitem__, reverse=True)
 
 
-def _widen(library: Library, passage: FoundPassage, text: str, room: int) -> FoundPassage:
-    """Add the paragraphs around a passage of a section's `text` up to `room` tokens in all, those below first."""
-    own = library.node(passage.section_id).own_content_span
-    start, end = passage.span.start - own.start, passage.span.end - own.start
-    others = split_passages(text)
-    below, above = [one for one in others if one[0] >= end], [one for one in others if one[1] <= start]
+def _widen(library: Library, passage: FoundPassage, text: str, room: int, shown: Sequence[Span]) -> FoundPassage:
+    """Widen a passage by paragraphs of `text` that are not `shown`, up to `room` tokens in all, those below first."""
+    own, span = library.node(passage.section_id).own_content_span, passage.span
+    others = [own.get_part(*bounds) for bounds in split_passages(text)]
+    below, above = [one for one in others if one.start >= span.end], [one for one in others if one.end <= span.start]
     for other in (*below, *reversed(above)):
-        low, high = min(start, other[0]), max(end, other[1])
-        if estimate_tokens(text[low:high]) <= room:
-            start, end = low, high
-    return replace(passage, span=own.get_part(start, end))
+        wider = replace(span, start=min(span.start, other.start), end=max(span.end, other.end))
+        if estimate_tokens(library.text_at(wider)) <= room and not any(map(wider.overlaps, shown)):
+            span = wider
+    return replace(passage, span=span)
 
 
 class _Weighing:

@@ -347,7 +347,7 @@ def _choose_spans(
         rank += not hit.is_named
         previous = [span for spans in chosen.values() for span in spans]
         excerpted, whole = library.node(section_id).own_content_span, library.node(section_id).content_span
-        overlaps = any(span.doc == whole.doc and span.start < whole.end and whole.start < span.end for span in previous)
+        overlaps = any(map(whole.overlaps, previous))
         is_bare_chapter = hit.is_named and not _has_text(library, excerpted)
         if not overlaps and (library.count_tokens(section_id)[1] <= whole_max or is_bare_chapter):
             excerpted = whole

@@ -38,6 +38,10 @@ class Span(Struct, frozen=True, kw_only=True):
         """Return a part of the range. Both offsets are counted from the start of the range."""
         return Span(doc=self.doc, start=self.start + start, end=self.start + end)
 
+    def overlaps(self, other: Span) -> bool:
+        """Return whether the range shares a character with another."""
+        return self.doc == other.doc and self.start < other.end and other.start < self.end
+
 
 def compute_line_starts(text: str) -> array[int]:
     """Return the offset of each line. A line end at the end of the text does not start another line."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from roamtui.agent.answer import match_proof
-from roamtui.agent.loop import Agent
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAnswered, QuoteState, SectionsExpanded, SectionsSearched, StopReason
 from roamtui.conversation.state import AskOptions
@@ -157,6 +157,19 @@ async def test_the_topics_of_a_follow_up_come_from_questions_and_not_from_what_w
     talk = make_talk((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"))
     await talk.ask("what does damage cost?")
     assert (await talk.ask("and how do I pay for it?")).citations[0].path[-1] == "Paying"
+
+
+async def test_passages_of_a_section_are_in_order_and_share_no_text_but_a_cell_has_the_best() -> None:
+    fillers = "".join(f"Day {number}. {'The wind turned in the harbour. ' * 18}\n\n" for number in range(5))
+    text = f"# Log\n\n## Voyages\n\nAn anchor of iron was sold.\n\n{fillers}The anchor of iron weighs ninety kilos.\n"
+    talk = make_talk(text)
+    citations = (await talk.ask("What does the iron anchor weigh?")).citations
+    spans = [(citation.span.start, citation.span.end) for citation in citations if citation.span is not None]
+    assert len(spans) == 2
+    assert spans[0][1] <= spans[1][0]
+    talk.agent.options = AgentOptions(needs_certainty=True)
+    (citation,) = (await talk.ask("What does the iron anchor weigh?")).citations
+    assert "ninety kilos" in (citation.quote or "")
 
 
 @pytest.mark.parametrize(
