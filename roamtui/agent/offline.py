@@ -78,7 +78,8 @@ _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 _PASSAGE_BONUS, _PATH_BONUS = 0.5, 0.6
 """Added to the score of the best sentence if the passage, or the path alone, has all words."""
 _RANK_LOSS, _CHAPTER_LOSS = 0.3, 0.15
-"""Loss of a section for each better hit of the search, and for each better section of its chapter. The best has 2."""
+"""Loss of a section for each better hit of the search, and for each better section of its chapter. The best has 2.
+A financial statement that the question names has 1 more, so that it comes first."""
 _SYNONYM_WEIGHT = 0.5
 """Weight of a synonym. The word itself has 1."""
 _UNSEEN_PAIR_WEIGHT = 0.2
@@ -236,7 +237,7 @@ def _choose_passages(
     for rank, hit in enumerate(hits):
         room = WHOLE_TOKENS_MAX
         for node_id in library.walk(hit.section_id):
-            marks.setdefault(node_id, hit.score / hits[0].score / (1 + _RANK_LOSS * rank))
+            marks.setdefault(node_id, hit.is_named + hit.score / hits[0].score / (1 + _RANK_LOSS * rank))
             own = library.node(node_id).own_content_span
             texts[node_id] = library.clean_text(own.get_part(0, min(own.end - own.start, _TEXT_LENGTH_MAX)))
             room -= estimate_tokens(texts[node_id])

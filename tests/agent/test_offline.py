@@ -172,6 +172,14 @@ async def test_passages_of_a_section_are_in_order_and_share_no_text_but_a_cell_h
     assert "ninety kilos" in (citation.quote or "")
 
 
+async def test_a_statement_that_the_question_names_comes_first() -> None:
+    rows = "".join(f"| Line {number} | {number} |\n" for number in range(9))
+    statement = f"## Consolidated Statement of Income\n\n| Item | 2022 |\n|---|---|\n| Net sales | 34 |\n{rows}\n"
+    talk = make_talk(f"# Report\n\n## Overview\n\nThe net sales of 2022 were what Quill sold.\n\n{statement}")
+    answer = await talk.ask("What were the net sales of Quill in 2022?")
+    assert [citation.path[-1] for citation in answer.citations] == ["Consolidated Statement of Income", "Overview"]
+
+
 @pytest.mark.parametrize(
     "question",
     ["What is her name?", "When does she sail with us, and when with him?", "Wie heißt euer Hund?", "Is she with him?"],
