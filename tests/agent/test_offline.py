@@ -132,25 +132,11 @@ async def test_only_a_short_follow_up_has_the_words_of_the_question_before_it() 
     assert [citation.path[-1] for citation in longer.citations] == ["Cargo bikes"]
 
 
-@pytest.mark.parametrize(
-    ("before", "follow_up", "rule", "answer"),
-    [
-        ("How long may I keep a bicycle?", "and how do I pay for it", "Keep a bicycle a week, or pay.", "Pay by card."),
-        (
-            "Wie lange darf ich ein Rad behalten?",
-            "Und wie kann ich zahlen?",
-            "Ein Rad nie zahlen.",
-            "Mit Karte zahlen.",
-        ),
-    ],
-)
-async def test_a_follow_up_with_a_verb_is_also_searched_alone(
-    before: str, follow_up: str, rule: str, answer: str
-) -> None:
-    rules = "".join(f"## Shed {number}\n\n{rule}\n\n" for number in range(9))
-    talk = make_talk(f"# Library\n\n{rules}## Money\n\n{answer}\n")
-    await talk.ask(before)
-    assert answer in (await talk.ask(follow_up)).answer
+async def test_a_german_follow_up_with_a_verb_is_also_searched_alone() -> None:
+    rules = "".join(f"## Schuppen {number}\n\nEin Rad nie zahlen.\n\n" for number in range(9))
+    talk = make_talk(f"# Verleih\n\n{rules}## Geld\n\nMit Karte zahlen.\n")
+    await talk.ask("Wie lange darf ich ein Rad behalten?")
+    assert "Mit Karte zahlen." in (await talk.ask("Und wie kann ich zahlen?")).answer
 
 
 async def test_the_topics_of_a_follow_up_come_from_questions_and_not_from_what_was_quoted() -> None:
