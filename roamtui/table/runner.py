@@ -189,12 +189,7 @@ class _Filler:
         conversation_id: str,
     ) -> None:
         plan, run = self._plan, self._run
-        conversation = Conversation(
-            library,
-            store=self._conversations,
-            loader=loader,
-            new_id=conversation_id,
-        )
+        conversation = Conversation(library, store=self._conversations, loader=loader, new_id=conversation_id)
         conversation.is_one_shot = True
         if searcher is None:
             searcher = await asyncio.to_thread(plan.make_searcher, library)
