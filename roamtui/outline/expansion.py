@@ -197,7 +197,7 @@ def _list_below(library: Library, section_id: str, delivered: Delivered) -> list
     children = list_outline_children(library, section_id)
     if not children:
         return []
-    given = [child for child in children[:LISTED_MAX] if delivered and _is_delivered(library, child, delivered)]
+    given = [child for child in children[:LISTED_MAX] if delivered and is_delivered(library, child, delivered)]
     closed = [child for child in children if child not in given]
     lines = fill_lines(library, closed, _LIST_TOKENS, parent_id=section_id)
     if given:
@@ -206,15 +206,13 @@ def _list_below(library: Library, section_id: str, delivered: Delivered) -> list
     return ["Below it:", *lines] if lines else []
 
 
-def _is_delivered(library: Library, section_id: str, delivered: Delivered) -> bool:
+def is_delivered(library: Library, section_id: str, delivered: Delivered) -> bool:
     """Check whether the model has the whole text of a section and its subsections."""
     span = library.node(section_id).content_span
-    if span.start == span.end:
+    if span.start == span.end or subtract_delivered(span, delivered):
         return False
     below = (node_id for node_id in library.walk(section_id) if node_id != section_id)
-    if library.grafts and any(library.node(node_id).own_span.doc != span.doc for node_id in below):
-        return False
-    return not subtract_delivered(span, delivered)
+    return not (library.grafts and any(library.node(node_id).own_span.doc != span.doc for node_id in below))
 
 
 def _render_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:

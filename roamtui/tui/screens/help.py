@@ -17,6 +17,7 @@ from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, filter_items
 _SIGNS = {
     "Outline symbols": (
         ("◆", "$accent", "open: the model has its text"),
+        ("◆", "$muted", "the model has its text from another open section"),
         ("⚑", "$warning", "pinned, stays open"),
         ("❝", "$warning", "cited in an answer"),
         ("◦", "$warning", "read by the model earlier, now closed"),

@@ -34,6 +34,7 @@ from roamtui.conversation.notes import get_note_store
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import CloseSections, Command, ExpandSections
 from roamtui.document.plain import sanitise_line, strip_anchor
+from roamtui.outline.expansion import is_delivered
 from roamtui.outline.labels import format_node_title
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, TargetActivated
@@ -71,6 +72,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """Id of the node under the cursor, or None in an empty outline."""
         self._state = state
         self._signs = list_signs(state, self.lines)
+        self._delivered = state.collect_delivered()
         self._found: frozenset[str] = frozenset()
         """The nodes that the last search found."""
         self._noted: frozenset[str] = frozenset()
@@ -97,13 +99,18 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
     def draw_line(self, line: int, width: int) -> Content:
         """Draw a line of exactly `width` cells: guides, triangle, title, signs and page."""
         node, fold = self.lines.library.node(self.lines.ids[line]), self.lines.fold_at(line)
-        section = self._state.open_sections.get(node.id)
-        guides, opened = self.lines.draw_guides(line, width), "◆ " if section is not None else ""
-        signs = self._signs.get(node.id, "") + ("✎" if node.id in self._noted else "")
+        is_open = node.id in self._state.open_sections
+        # The model can also have the text of a section because one above it is open.
+        has_text = is_open or (node.is_loaded and is_delivered(self.lines.library, node.id, self._delivered))
+        guides, opened = self.lines.draw_guides(line, width), "◆ " if has_text else ""
+        signs = self._signs.get(node.id, "")
+        signs = signs.replace("◦", "") if has_text else signs
+        signs += "✎" if node.id in self._noted else ""
         signs += "⌕" if node.id in self._found else ""
         signs = signs and f" {signs}"
         title = strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
-        style = "bold $text-accent" if section is not None else "" if title else "italic $muted"
+        open_style = "bold $text-accent"
+        style = open_style if is_open else "" if title else "italic $muted"
         title = title or format_node_title(node)
         triangle = Content.styled(f"{fold} ", "$text-warning" if fold is FoldState.FAILED else "$muted")
         triangle = triangle.stylize(Style.from_meta({_FOLD_META_KEY: fold is not FoldState.LEAF}))
@@ -111,7 +118,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         page = self.lines.format_page(line)
         page = page if room - len(page) > _TITLE_WIDTH_MIN else ""
         shown = Content.styled(title, style).truncate(max(0, room - len(page)), ellipsis=True)
-        head = Content.assemble((guides, "$foreground 30%"), triangle, (opened, "bold $text-accent"), shown)
+        mark = Content.styled(opened, open_style if is_open else "$muted")
+        head = Content.assemble((guides, "$foreground 30%"), triangle, mark, shown)
         head = (head + Content.styled(signs, "$text-warning")).truncate(width - len(page), pad=True)
         return head + Content.styled(page, "$muted")
 
@@ -127,6 +135,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if state.library is not self.lines.library or state.unfolded != self.lines.unfolded:
             self.lines = VisibleLines(state.library, state.unfolded)
         self._state, self._signs = state, list_signs(state, self.lines)
+        self._delivered = state.collect_delivered()
         self.virtual_size = Size(self.scrollable_content_region.width, len(self.lines.ids))
         self.scroll_to(y=self.lines.find_line(top_id), animate=False, force=True)
         line = self.lines.find_line(self.cursor_id)

@@ -68,6 +68,11 @@ def _reading(reading_id: str, *unfolded: str) -> ConversationState:
     return replace(make_state(_LIBRARY, *unfolded), reading_id=reading_id)
 
 
+def _make_exchange(opened_id: str) -> Exchange:
+    got = ExpandResult(id=opened_id, section_id=opened_id, status=ExpandStatus.OPENED, text="", tokens=4)
+    return Exchange(number=1, question="?", events=(SectionsExpanded(results=(got,), origin=Origin.AGENT),))
+
+
 def test_the_nearest_visible_ancestor_carries_the_mark_of_what_is_read() -> None:
     reading = find_id(_LIBRARY, "Length")
     assert "Security ¶" in _text(_reading(reading), 2)
@@ -78,18 +83,31 @@ def test_the_nearest_visible_ancestor_carries_the_mark_of_what_is_read() -> None
 
 def test_marks_are_readable_without_colour() -> None:
     vacation, security = find_id(_LIBRARY, "Vacation"), find_id(_LIBRARY, "Security")
-    got = ExpandResult(id=vacation, section_id=vacation, status=ExpandStatus.OPENED, text="", tokens=4)
-    asked = Exchange(number=1, question="?", events=(SectionsExpanded(results=(got,), origin=Origin.AGENT),))
     opened = (
         open_section(_LIBRARY, "Passwords"),
         open_section(_LIBRARY, "Travel", Origin.PERSON, is_pinned=True),
     )
     state = make_state(_LIBRARY, "Security", opened=opened)
-    state = replace(state, exchanges=(asked,))
+    state = replace(state, exchanges=(_make_exchange(vacation),))
     lines = [_text(state, line, found=frozenset({vacation, security})) for line in range(5)]
     shown = ["▾ Handbook", "├ ▸ Leave", "├ ▾ Security ⌕", "│ └ ▸ ◆ Passwords", "└ · ◆ Travel ⚑"]
     assert [line[: len(start)] for line, start in zip(lines, shown, strict=True)] == shown
     assert _text(replace(state, unfolded=make_state(_LIBRARY, "Leave").unfolded), 2).startswith("│ ├ · Vacation ◦")
+
+
+def test_a_section_is_marked_when_the_model_has_its_text_from_a_section_above_it() -> None:
+    leave, security = (_LIBRARY.node(find_id(_LIBRARY, title)) for title in ("Leave", "Security"))
+    opened = (
+        replace(open_section(_LIBRARY, "Leave"), deliveries=(leave.own_span,)),
+        replace(open_section(_LIBRARY, "Security"), deliveries=(security.span,)),
+    )
+    state = make_state(_LIBRARY, "Leave", "Security", "Passwords", opened=opened)
+    state = replace(state, exchanges=(_make_exchange(find_id(_LIBRARY, "Length")),))  # it is not closed now
+    lines = [_text(state, line).rstrip() for line in range(8)]
+    assert lines == [
+        "▾ Handbook", "├ ▾ ◆ Leave", "│ ├ · Vacation", "│ └ · Sick leave",
+        "├ ▾ ◆ Security", "│ └ ▾ ◆ Passwords", "│   └ · ◆ Length", "└ · Travel",
+    ]  # fmt: skip
 
 
 @given(
