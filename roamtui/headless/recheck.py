@@ -122,14 +122,14 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> dict[st
         return {**row, "state": ClaimStatus.UNREACHABLE, "now": None, "message": library}
     finding, now = recheck(claim, library), None
     if finding.span is not None:
-        text = library.text_at(finding.span)
+        clean_text = library.clean_text(finding.span)  # page footers are no change
         now = {
             "section_id": finding.section_id,
             "doc": finding.span.doc,
             "path": library.node(finding.section_id).path,
             "start_line": library.get_place(finding.span).first_line,
-            "text": text,
-            "changes": format_word_diff(claim.quote, text) if finding.standing is ClaimStatus.CHANGED else None,
+            "text": library.text_at(finding.span),
+            "changes": format_word_diff(claim.quote, clean_text) if finding.standing is ClaimStatus.CHANGED else None,
         }
     return {**row, "state": finding.standing, "now": now, "message": finding.message or None}
 

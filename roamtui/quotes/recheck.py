@@ -65,8 +65,14 @@ _WORDS_MAX = 400
 
 
 def find_in_span(words: str, library: Library, within: Span) -> Span | None:
-    """Return the span of words within a span, or None if they are not there. The Markdown may differ."""
-    bounds = find_quote(words, library.text_at(within))
+    """Return the span of words within a span, or None if they are not there. The Markdown may differ.
+
+    The words may leave out page footers, like every text that a model or search reads.
+    """
+    text = library.text_at(within)
+    bounds = find_quote(words, text)
+    if bounds is None and (clean_text := library.clean_text(within)) != text:
+        bounds = find_quote(words, clean_text)
     return within.get_part(*bounds) if bounds is not None else None
 
 
@@ -74,7 +80,7 @@ def _find_nearest(quote: str, library: Library, within: Span, similarity_min: fl
     """Return the words that are most similar to a quote, with those that replace its first and last ones."""
     from rapidfuzz import distance, fuzz  # noqa: PLC0415 - the first screen does not need it
 
-    text = library.text_at(within)
+    text = library.clean_text(within)
     quote_words, (text_words, in_text) = _read_words(quote)[0][:_WORDS_MAX], _read_words(text)
     low, high = 0, len(text_words)
     if len(quote_words) < high and (near := fuzz.partial_ratio_alignment(quote_words, text_words)) is not None:

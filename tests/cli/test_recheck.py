@@ -47,6 +47,16 @@ def test_an_answer_that_was_saved_from_a_pipe_is_checked(run: RunCommand, garden
     )
 
 
+def test_a_page_footer_within_a_passage_is_no_change(run: RunCommand, garden: Path, tmp_path: Path) -> None:
+    garden.write_text(GARDEN.replace("A late spade costs", "A late spade\n\n- 17 -\n\ncosts"), "utf-8")
+    answer = tmp_path / "answer.md"
+    answer.write_text(run("ask", garden, "What does a late spade cost?").out, "utf-8")
+    assert run("recheck", answer).out.startswith("1 quote checked: 1 same.")
+    garden.write_text(garden.read_text("utf-8").replace("50 cents", "2 euros"), "utf-8")
+    (quote,) = run("recheck", answer, "--json").json["quotes"]
+    assert quote["now"]["changes"] == SPADE.replace("50 cents", "[-50 cents-]{+2 euros+}")
+
+
 def test_an_faq_next_to_the_documents_is_checked(run: RunCommand, garden: Path) -> None:
     faq = garden.parent / "faq.md"
     faq.write_text(f'# FAQ\n\nDear? No: "{SPADE}" ([Tools](garden.md#tools)).\n', "utf-8")

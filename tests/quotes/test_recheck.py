@@ -62,6 +62,15 @@ def test_a_quote_that_left_its_section_is_looked_for_in_its_own_document_first()
     assert finding.span.doc == "b.md"
 
 
+@pytest.mark.parametrize("footer", ["- 17 -", "Source: HERON & SONS, INC., 10-Q, 5/13/2019"])
+def test_a_quote_may_leave_out_a_page_footer_or_have_it(footer: str) -> None:
+    words = f"A book may be kept\n\n{footer}\n\nfor three weeks"
+    paged = HANDBOOK.replace(QUOTE, words)
+    assert look_up(paged) == look_up(paged, words) == (ClaimStatus.SAME, words)
+    assert look_up(paged, QUOTE.replace("three", "four")) == (ClaimStatus.CHANGED, words)
+    assert look_up(paged.replace(footer, "or lent"))[0] is ClaimStatus.CHANGED
+
+
 def test_changed_words_are_found_as_a_whole() -> None:
     changed = HANDBOOK.replace("kept for three weeks", "kept for a month")
     assert look_up(changed) == (ClaimStatus.CHANGED, "A book may be kept for a month")
