@@ -68,7 +68,7 @@ class QuoteState(StrEnum):
 _QUOTE_LABELS = {
     QuoteState.FOUND: ("quote found in the text", "✓"),
     QuoteState.ELSEWHERE: ("quote found in another section", "!"),
-    QuoteState.NOT_FOUND: ("quote not found in the text", "✗"),
+    QuoteState.NOT_FOUND: ("quote not in what the model has read", "✗"),
     QuoteState.NO_QUOTE: ("no quote", ""),
 }
 FOUND_LEAD = "Open already for the question below:"

@@ -6,7 +6,7 @@ It imports little, because the first screen of the app has to wait for it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from hashlib import blake2b
 from typing import assert_never
@@ -62,7 +62,7 @@ _ID_LENGTH = 12
 _NO_ANSWER = "[no answer]"
 _TITLE_LENGTH = 80
 _EXCERPT_QUESTIONS_MAX = 30
-"""Maximum number of the newest questions whose excerpts can be quoted.
+"""Maximum number of the newest questions whose excerpts and closed sections can be quoted.
 
 A wrong quote is looked up in all of them while the screen waits (0.15 s).
 """
@@ -101,6 +101,8 @@ class Exchange(Struct, frozen=True, kw_only=True):
     excerpts: tuple[Span, ...] = ()
     """Document text in the search results of the preface. It can be quoted although its sections are not open."""
     steps: tuple[Step, ...] = ()
+    closed: tuple[Span, ...] = ()
+    """Section text that was closed after the question was asked. The model has read it, so it can still be quoted."""
     answer: str = ""
     stopped: StopReason | None = None
     """None until the question ends."""
@@ -251,10 +253,10 @@ class ConversationState(Struct, frozen=True, kw_only=True):
                 yield Message(role=Role.ASSISTANT, text=exchange.reply)
 
     def collect_excerpts(self) -> dict[str, list[Bounds]]:
-        """Collect the ranges of the newest search results, which the model may quote, by document key."""
+        """Collect the ranges of the newest search results and closed sections, which can be quoted, by document key."""
         excerpts: dict[str, list[Bounds]] = {}
         for exchange in self.exchanges[self.reloaded_at :][-_EXCERPT_QUESTIONS_MAX:]:
-            for span in exchange.iter_excerpts():
+            for span in (*exchange.iter_excerpts(), *exchange.closed):
                 excerpts.setdefault(span.doc, []).append((span.start, span.end))
         return {doc: merge_bounds(bounds) for doc, bounds in excerpts.items()}
 
@@ -350,9 +352,7 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             closing = {one: replace(opened[one], is_closing=True) for one in ids if one in opened}
             return replace(state, open_sections={**opened, **closing})
         case SectionsClosed(section_ids=ids):
-            had_text = any(opened[one].deliveries for one in ids if one in opened)
-            remaining = {one: section for one, section in opened.items() if one not in ids}
-            return replace(state, open_sections=remaining, needs_rebuild=state.needs_rebuild or had_text)
+            return _close(state, ids)
         case DocumentReloaded(sections=sections, gone_ids=gone_ids):
             return replace(
                 state,
@@ -403,6 +403,15 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return _rewind(state, first - 1)
         case _:
             assert_never(event)
+
+
+def _close(state: ConversationState, section_ids: Sequence[str]) -> ConversationState:
+    opened = state.open_sections
+    closed = [span for one in section_ids if one in opened for span in opened[one].deliveries]
+    if closed and state.exchanges:
+        state = _change_last(state, closed=(*state.exchanges[-1].closed, *closed))
+    remaining = {one: section for one, section in opened.items() if one not in section_ids}
+    return replace(state, open_sections=remaining, needs_rebuild=state.needs_rebuild or bool(closed))
 
 
 def _change_last(state: ConversationState, **changes: object) -> ConversationState:

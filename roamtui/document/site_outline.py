@@ -15,7 +15,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from protego import Protego
 
-from roamtui.document.plain import sanitise_line, shorten
+from roamtui.document.plain import format_count, sanitise_line, shorten
 from roamtui.errors import SourceError
 from roamtui.sources.read import RawText
 from roamtui.sources.web.page import FetchedPage
@@ -61,7 +61,7 @@ def outline_site(fetch: Callable[[str], FetchedPage], home: FetchedPage, title: 
     if not urls:
         return None
     shown = [*urls][:_PAGES_MAX]
-    count = f"the first {len(shown):,} pages" if len(shown) < len(urls) else f"{len(urls):,} pages"
+    count = f"the first {len(shown):,} pages" if len(shown) < len(urls) else format_count(len(urls), "page")
     folders: dict[tuple[str, ...], list[str]] = {(): [_format_link("Home", home.url)]}
     for url in shown:
         parts = urlsplit(url)

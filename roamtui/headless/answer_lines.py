@@ -21,7 +21,7 @@ from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import RunStyle, TextRole
 from roamtui.outline.labels import format_path
-from roamtui.quotes.verdicts import AnswerProof
+from roamtui.quotes.verdicts import AnswerProof, describe_source
 
 _WIDTH_MIN = 20
 _BOLD, _DIM, _ITALIC, _UNDERLINED, _STRUCK = 1, 2, 3, 4, 9
@@ -46,8 +46,11 @@ def write_answer(exchange: Exchange, library: Library, model_name: str) -> None:
     for number, citation in enumerate(exchange.citations, start=1):
         label = "no such section"
         if citation.section_id in library:
-            verdict = f": {citation.state.label}" if has_verdicts else ""
-            label = f"{format_path(library, citation.section_id)}, {citation.place}{verdict}"
+            label = format_path(library, citation.section_id)
+            if citation.state in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND):
+                label += f": {describe_source(citation, library).place}"
+            else:
+                label += f", {citation.place}" + (f": {citation.state.label}" if has_verdicts else "")
         sign = f" {citation.state.sign}" if has_verdicts and citation.state.sign else ""
         lines.append(f"{number}{sign} {label}" if is_terminal else f"[{citation.section_id}] {label}")
     if verification := format_proof(exchange) or ("no quotes to verify" if exchange.is_unproven else ""):

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from roamtui.agent.introductions import SUMMARY_PROMPT, SummaryTask, plan_missing_summaries, write_summary
 from roamtui.document.library import Library
+from roamtui.document.plain import format_count
 from roamtui.document.text import estimate_tokens, format_tokens
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
@@ -67,7 +68,7 @@ def run_index(
     if path is None or KeywordSearcher(library, location=location).prepare(progress).store.path is None:
         raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")
     place = f"{path} ({path.stat().st_size / 1e6:,.1f} MB)"
-    write_text(f"{len(library):,} sections, {progress.count:,} of them new or changed, in {place}\n")
+    write_text(f"{format_count(len(library), 'section')}, {progress.count:,} of them new or changed, in {place}\n")
     if options.needs_vectors and (searcher := make_searcher(library, options, services, location)):
         searcher.search("")  # embeds what is new
 

@@ -139,7 +139,7 @@ class CitedPassage(Struct, frozen=True, kw_only=True):
     """Where the quote is or, if it was not found, the most similar words of the section. None for a citation of a
     whole section, or if nothing is similar."""
     warning: str = ""
-    """A short warning for the person if the quote is not in the text that the model got."""
+    """A short warning for the person if the quote is not in the text of its section that the model got."""
 
 
 def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPassage:
@@ -151,7 +151,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
         if (span := find_in_span(quote, library, section)) is not None:
             warning = "" if citation.is_verified else "The section has these words, but the model had not read them"
         elif (span := _find_nearest(quote, library, section, _CITED_SIMILARITY_MIN)) is not None:
-            warning = "Quote is not in the text · nearest passage"
+            warning = "Quote is not in its section · nearest passage"
         else:
             warning = "Quote is not in its section, nor anything like it"
     if span is not None:

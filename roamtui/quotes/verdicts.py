@@ -2,7 +2,8 @@
 
 A quote without an id belongs to the first section that was read and contains its words. An id without a quote is a
 citation without a quote. Quotes are not looked up in the whole document, but only in the text that the model got as
-deliveries or excerpts. A part of an answer that streams in is judged in the same way as a finished answer.
+deliveries or excerpts, even if the section is closed now. A part of an answer that streams in is judged in the same way
+as a finished answer.
 """
 
 from __future__ import annotations
@@ -235,22 +236,28 @@ class Source(Struct, frozen=True, kw_only=True):
 def describe_source(citation: Citation, library: Library) -> Source:
     """Say where a quote is, or that it was not found."""
     section_id, state, span = citation.section_id, citation.state, citation.span
-    title, file = _format_section(section_id, library), citation.doc
-    if "://" in file:
-        file = file.rpartition("/")[2] or file
+    title, file = _format_section(section_id, library), _format_file(citation.doc)
+    if state is QuoteState.ELSEWHERE and section_id in library:
+        file = _format_file(library.node(section_id).doc)  # the citation has the file of the words
     if not file and library.sources and section_id in library and (source := library.source_of(section_id)) is not None:
-        file = source.title
-    file = sanitise_line(file)
+        file = sanitise_line(source.title)
     place = citation.place if citation.page is None else f"p. {citation.page}"
     if state is QuoteState.NOT_FOUND:
-        place = "these words are not in the text"
+        place = "not in what the model has read"
     elif state is QuoteState.ELSEWHERE:
         if span is not None and span.doc in library.documents_by_key:
             section_id = library.section_at(span.doc, span.start) or section_id
-        place = f"these words stand in {_format_section(section_id, library)}, {place}"
+        section, other = _format_section(section_id, library), _format_file(citation.doc)
+        if other not in ("", file) and not other.endswith(section):
+            section = f"{section} in {other}"
+        place = f"these words stand in {section}, {place}"
     elif not citation.start_line:
         place = ""
     return Source(section_id=section_id, document="" if file == title else file, title=title, place=place)
+
+
+def _format_file(doc: str) -> str:
+    return sanitise_line((doc.rpartition("/")[2] if "://" in doc else "") or doc)
 
 
 def _format_section(section_id: str, library: Library) -> str:
@@ -282,8 +289,8 @@ def format_verification(citations: Sequence[Citation]) -> str:
     verified = states.count(QuoteState.FOUND)
     if verified == len(states):
         return f"{verified}/{verified} {'quote' if verified == 1 else 'quotes'} found in the text" if states else ""
-    elsewhere, nowhere = states.count(QuoteState.ELSEWHERE), states.count(QuoteState.NOT_FOUND)
-    counts = {"where cited": verified, "elsewhere": elsewhere, "nowhere": nowhere}
+    elsewhere, unread = states.count(QuoteState.ELSEWHERE), states.count(QuoteState.NOT_FOUND)
+    counts = {"where cited": verified, "elsewhere": elsewhere, "not in what was read": unread}
     places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
     return f"{format_count(len(states), 'quote')}: {places}"
 

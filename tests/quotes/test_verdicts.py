@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.conversation.events import Citation, ExpandStatus, QuoteState
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.events import Citation, ExpandStatus, Origin, QuestionsRewound, QuoteState
+from roamtui.conversation.state import ConversationState, apply
 from roamtui.quotes.read import read_answer
 from roamtui.quotes.verdicts import QuoteChecker, make_citation, make_proof
 from tests.agent.asking import MANUAL
-from tests.conversation.conversations import begin, expand_by_agent, find, make_library, make_state
+from tests.conversation.conversations import begin, close_by, expand_by_agent, find, finish, make_library, make_state
 from tests.real_documents import PROJECT_DIR
 
 
@@ -213,6 +213,21 @@ def test_only_delivered_pages_are_searched() -> None:
     assert _list_found('It says "word-5 word-6" [{Long}].', state) == [("Long", "word-5 word-6", _FOUND)]
     assert _list_found('It says "word-11998 word-11999" [{Long}].', state) == [
         ("Long", "word-11998 word-11999", _NOT_FOUND)
+    ]
+
+
+def test_text_that_was_closed_later_counts_as_read_until_its_question_is_removed() -> None:
+    state = close_by(finish(_open("Fees", "Lost books")), Origin.PERSON, "Fees")
+    asked = begin(state)
+    found = '"2 euros a day" [{Fees}], "2 euros a day" [{Hours}], "Open daily" [{Hours}].'
+    quote = "2 euros a day"
+    assert _list_found(found, asked) == [
+        ("Fees", quote, _FOUND),
+        ("Hours", quote, _ELSEWHERE),
+        ("Hours", "Open daily", _NOT_FOUND),
+    ]
+    assert _list_found(f'"{quote}" [{{Fees}}].', apply(asked, QuestionsRewound(first=1))) == [
+        ("Fees", quote, _NOT_FOUND)
     ]
 
 

@@ -408,8 +408,8 @@ class Passages:
         ask = format_key_hint(self._ask_key, "asks a model", "screen.run('section.ask')")
         ask = Content.styled("in the conversation, ", "$muted") + ask
         if not self._missing:
-            count = format_count(len(self._cards), "passage")
-            return Content.assemble((count, "bold $muted"), (" · no model has read them · ", "$muted"), ask)
+            count, them = format_count(len(self._cards), "passage"), "it" if len(self._cards) == 1 else "them"
+            return Content.assemble((count, "bold $muted"), (f" · no model has read {them} · ", "$muted"), ask)
         kind, colon, reason = self._missing.partition(":")
         lead = Content.assemble((f"{kind}{colon}", "bold $text-warning"), sanitise_text(reason))
         nearest = "Nearest sections" if self._cards else "No section is near it"

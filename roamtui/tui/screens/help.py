@@ -31,7 +31,7 @@ _SIGNS = {
     "Answer symbols": (
         ("✓", "$success", "quote found in that section"),
         ("!", "$warning", "quote found in another section"),
-        ("✗", "$error", "quote not found in the text"),
+        ("✗", "$error", "quote not in what the model has read"),
         ("·", "$muted", "section cited without a quote"),
     ),
 }

@@ -117,12 +117,12 @@ def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
         cite(LATE, "four", QuoteState.NOT_FOUND),
     )
     assert [line.plain for line in view.draw(100)[-6:]] == [
-        " Sources  4 quotes: 3 where cited, 1 nowhere",
+        " Sources  4 quotes: 3 where cited, 1 not in what was read",
         "  1 ✓ a.md › Fees · line 3",
         "  2 a.md › Late · line 8",
         "  3 ✓ a.md › Fees · line 3",
         "  4 ✓ a.md › Fees · line 5 “five”",
-        "  5 ✗ a.md › Late · these words are not in the text",
+        "  5 ✗ a.md › Late · not in what the model has read",
     ]
 
 

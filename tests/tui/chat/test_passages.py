@@ -110,6 +110,7 @@ async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> N
             "│ Winter │ 20 crowns",
         ]
         shown = screen_text(app)
+        assert "1 passage · no model has read it · " in shown
         assert not any(words in shown for words in ("“", "found in the text", "Sources", "does not reason"))
         await press_until(pilot, lambda: bool(app.clipboard), "y")
     assert not {*"“”✓"} & {*app.clipboard}
