@@ -12,7 +12,7 @@ import random
 import sys
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -250,7 +250,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, chdir(folder):  # exports are written where the program runs
         sys.stdout.write(f"seed {given.seed}: {dict(run(Path(folder), given.steps, given.seed))}\n")
 
 
