@@ -110,7 +110,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.new_conversation", "ctrl+n", "New conversation", "Start a new conversation; this one is saved."),
     _action("global.conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
     _action("global.choose_model", "f2", "Model", "Choose the model that answers."),
-    _action("global.find", "ctrl+f /", "Find", "Search the document. In an empty question box, `/` lists commands."),
+    _action("global.find", "ctrl+f /", "Find", "Search the document. In an empty question box, “/” lists commands."),
     _action("global.notes", "f6", "Notes", "List your notes on this document."),
     _action("global.table", "ctrl+l", "Table", "Ask questions about each document, in a table.", "app.open_table"),
     _action("global.open_document", "ctrl+o", "Open", "Open another document.", "app.open_document"),
