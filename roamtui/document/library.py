@@ -460,6 +460,15 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
                 piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"
         return piece
 
+    def widen_to_sections(self, span: Span) -> Span:
+        """Return a span widened to whole sections, each with its own text."""
+        starts = self.documents_by_key[span.doc].columns.starts
+        first = max(0, bisect_right(starts, span.start) - 1)
+        after = bisect_left(starts, span.end)
+        start = min(span.start, starts[first])
+        end = starts[after] if after < len(starts) else span.end
+        return Span(doc=span.doc, start=start, end=end)
+
     def section_at(self, doc: str, offset: int) -> str | None:
         """Return the id of the node whose own text contains the character at `offset` of a document, or None."""
         document = self.documents_by_key[doc]

@@ -28,6 +28,10 @@ class Words(Struct, frozen=True):
     """Whether the text replaces an image. It is then the description of the image, or its URL if there is none."""
     group: int | None = None
     """Number of the quote that the words belong to; None except in answers of a model."""
+    start: int = 0
+    """Offset in the source. A character of the text is one of the source if both have the same length."""
+    end: int = 0
+    """Equal to `start` if the words are a sign that is not in the source."""
 
 
 LINE_BREAK = Words("\n")

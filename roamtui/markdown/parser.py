@@ -10,7 +10,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from operator import itemgetter
+from typing import Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.common.normalize_url import normalizeLink
@@ -18,10 +20,11 @@ from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
-from markdown_it.rules_inline import text as read_text
 from markdown_it.token import Token
+from markdown_it.utils import EnvType
 from msgspec import Struct, field
 from msgspec.structs import replace
+from typing_extensions import override
 
 from roamtui.document.headings import make_parser
 from roamtui.document.plain import strip_anchor
@@ -60,23 +63,123 @@ _WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])"
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 
 
-class InlineSpans(Struct):
-    """Parts of a text that the parser keeps apart: groups of words, and marks. A mark becomes one token."""
+Mark = tuple[int, int, str]
+"""Start and end of a mark in the source, and its label. Marks at the same place become labels side by side."""
 
-    text: str
-    groups: Sequence[tuple[int, int]]
-    """Start and end of each group, in order, without overlaps."""
-    marks: Sequence[tuple[int, int, str]]
-    """Start, end and label of each mark, in order. Marks at the same place become labels side by side."""
-    group: int | None = None
-    """The group of the last token."""
-    lines: list[tuple[int, int]] = field(default_factory=list)
-    """Where each line of the current inline text starts, in that and in the whole text."""
+
+class _Place(Struct):
+    """Where the lines of one inline text are in the source."""
+
+    positions: list[int]
+    """Position in the inline text of each stretch that is contiguous in the source."""
+    offsets: list[int]
+    """Offset of each stretch in the source."""
 
     def locate(self, position: int) -> int:
-        """Return the offset in the whole text of a position in the current inline text."""
-        own, start = self.lines[bisect_right(self.lines, (position, len(self.text))) - 1]
-        return start + position - own
+        """Return the offset in the source of a position in the inline text."""
+        index = bisect_right(self.positions, position) - 1
+        return self.offsets[index] + position - self.positions[index]
+
+    def split(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield the contiguous parts of a range of the inline text."""
+        first = bisect_right(self.positions, start)
+        last = bisect_left(self.positions, end)
+        yield from pairwise((start, *self.positions[first:last], end))
+
+
+class _Source(Struct):
+    """The text that is parsed, with the offsets at which a person knows it."""
+
+    text: str
+    shift: int
+    """What to add to an offset in `text`."""
+    starts: Sequence[int]
+    """Offset of each line in `text`."""
+    marks: Sequence[Mark]
+    """In order."""
+    place: _Place = field(default_factory=lambda: _Place([0], [0]))
+    """Of the current inline text."""
+    after: int = 0
+    """In a row of a table, offset in `text` at which the next cell starts at the earliest."""
+
+    def put(self, content: str, line: int, *, is_cell: bool, is_heading: bool) -> None:
+        """Find an inline text whose block starts at a line, and make its place the current one.
+
+        Each line of a block ends with its content. Before that come its indent and the marks of quotes and lists. The
+        text of a heading may have more marks after it, and a cell is somewhere in its row.
+        """
+        positions: list[int] = []
+        offsets: list[int] = []
+        position = 0
+        for number, content_line in enumerate(content.split("\n")):
+            words = content_line.lstrip(" \t")
+            start = self.starts[min(line + number, len(self.starts) - 1)]
+            end = self.starts[line + number + 1] if line + number + 1 < len(self.starts) else len(self.text)
+            source_line = self.text[start:end].rstrip(" \t\r\n")
+            indent = len(content_line) - len(words)
+            words = words.rstrip(" \t")
+            if is_cell:
+                self._put_cell(words, max(start, self.after), end, position, (positions, offsets))
+                continue
+            if source_line.endswith(words):
+                found = len(source_line) - len(words)
+            else:
+                found = source_line.rfind(words) if is_heading else source_line.find(words)
+            positions.append(position)
+            offsets.append(self.shift + start + max(0, found) - (indent if found >= indent else 0))
+            position += len(content_line) + 1
+        self.place = _Place(positions, offsets)
+
+    def _put_cell(self, words: str, start: int, end: int, position: int, into: tuple[list[int], list[int]]) -> None:
+        """Find a cell of a row. In the source, each of its pipes has a backslash."""
+        offset = start
+        for number, part in enumerate(words.split("|")):
+            found = self.text.find(part, offset, end)
+            offset = offset if found < 0 else found
+            into[0].append(position - (number > 0))
+            into[1].append(self.shift + offset - (number > 0))
+            offset += len(part) + (1 if part else 0)
+            position += len(part) + 1
+        self.after = offset
+
+
+class _LocatedState(StateInline):
+    """Inline text that is being parsed; each of its tokens knows where it starts."""
+
+    def __init__(self, content: str, md: MarkdownIt, env: EnvType) -> None:
+        super().__init__(content, md, env, [])
+        self._pending_start = 0
+
+    @override
+    def append_pending(self, text: str) -> None:
+        if not self._pending and not self._pending_buffer:
+            self._pending_start = self.pos
+        super().append_pending(text)
+
+    @override
+    def pushPending(self) -> Token:
+        token = super().pushPending()
+        token.meta["start"] = self._pending_start
+        return token
+
+    @override
+    def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
+        token = super().push(ttype, tag, nesting)
+        previous = self.tokens[-2] if len(self.tokens) > 1 else None
+        token.meta["start"] = self.pos
+        # each character of a run of emphasis marks is a token, and all are pushed at its start
+        if ttype == "text" and previous is not None and previous.type == "text":
+            token.meta["start"] = max(self.pos, previous.meta["start"] + len(previous.content))
+        return token
+
+
+def _parse_inline(content: str, parser: MarkdownIt, env: EnvType) -> list[Token]:
+    """Parse an inline text like markdown-it-py, into tokens that know where they start."""
+    state = _LocatedState(content, parser, env)
+    parser.inline.tokenize(state)
+    for rule in parser.inline.ruler2.getRules(""):
+        rule(state)
+    return state.tokens
 
 
 def read_markdown(
@@ -85,24 +188,29 @@ def read_markdown(
     prefix: str = "",
     start: int = 0,
     definitions: Definitions | None = None,
-    spans: InlineSpans | None = None,
-    is_answer: bool = False,
+    groups: Sequence[tuple[int, int]] = (),
+    marks: Sequence[Mark] | None = None,
 ) -> Markdown:
     """Parse a text, or a slice of one, into blocks.
 
     If a slice starts inside code or a table, `prefix` has the lines that open it, which make no blocks. `start` is the
     offset of the slice, which is added to all offsets. `definitions` has the link definitions of the whole
-    document, in addition to those in the text. `spans` are parts of the prefix and the text to keep apart.
-    An answer of a model has no footnotes, and no containers such as `::: tip`.
+    document, in addition to those in the text. `groups` are the bounds of words to keep apart, in order, without
+    overlaps. `marks` are those of a model's answer, in order, and become one link each; None for other texts. An answer
+    has no footnotes, and no containers such as `::: tip`.
     """
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
-    source = source if is_answer else rewrite_containers(source)
-    parser = _get_parser(has_spans=spans is not None, is_answer=is_answer)
-    tokens = parser.parse(source, {"references": dict(definitions or {}), "spans": spans})
+    is_answer = marks is not None
+    located = _Source(text=source, shift=start - len(prefix), starts=compute_line_starts(source), marks=marks or ())
+    parser = _get_parser(has_marks=bool(marks), is_answer=is_answer)
+    tokens = parser.parse(
+        source if is_answer else rewrite_containers(source),
+        {"references": dict(definitions or {}), "source": located},
+    )
     lines = [start - 1] * prefix.count("\n")
     lines += (start + offset for offset in (*compute_line_starts(text), len(text)))
-    reader = _BlockReader(tokens=tokens, start=start, lines=lines)
+    reader = _BlockReader(tokens=tokens, start=start, lines=lines, source=located, groups=groups)
     return Markdown(blocks=reader.read_blocks(), links=tuple(reader.links))
 
 
@@ -122,17 +230,18 @@ def parse_link_definitions(text: str) -> Definitions:
 
 
 @lru_cache(maxsize=4)
-def _get_parser(*, has_spans: bool, is_answer: bool) -> MarkdownIt:
-    """Return the parser, which is made once. With `has_spans`, it looks for an `InlineSpans` in its environment."""
+def _get_parser(*, has_marks: bool, is_answer: bool) -> MarkdownIt:
+    """Return the parser, which is made once. It looks for a `_Source` in its environment."""
     parser = make_parser("table", "strikethrough")
+    parser.core.ruler.at("inline", _read_inline)
+    parser.core.ruler.disable("text_join")  # an escape or entity is not as long as its source
+    parser.inline.ruler2.at("fragments_join", _join_fragments)
     parser.block.ruler.at("reference", _read_reference)
     parser.inline.ruler.before("escape", "formula", _read_formula)
     parser.inline.ruler.before("link", "wikilink", _read_wikilink)
     if not is_answer:
         parser.inline.ruler.after("link", "footnote", _read_footnote)
-    if has_spans:
-        parser.core.ruler.at("inline", _read_inline)
-        parser.inline.ruler.at("text", _read_text)
+    if has_marks:
         parser.inline.ruler.after("link", "mark", _read_mark)
     return parser
 
@@ -151,60 +260,96 @@ def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: b
 
 
 def _read_inline(state: StateCore) -> None:
-    """Parse all inline texts, like the rule of markdown-it-py, and tell the spans where the lines of each are.
-
-    A line of an inline text is a part of a line of the whole text, which also has its indent and marks.
-    """
-    spans: InlineSpans = state.env["spans"]
-    starts = compute_line_starts(spans.text)
-    after = 0  # in a table row, the next cell starts here at the earliest
+    """Parse all inline texts, like the rule of markdown-it-py, and find each in the source."""
+    source: _Source = state.env["source"]
+    row = -1
+    opening = ""
     for token in state.tokens:
-        if token.type != "inline":
+        if token.type == "inline":
+            line = (token.map or [row])[0]
+            source.put(
+                token.content,
+                line,
+                is_cell=opening in ("th_open", "td_open"),
+                is_heading=opening == "heading_open",
+            )
+            token.children = _parse_inline(token.content, state.md, state.env)
+            _locate_tokens(token.children, token.content, source.place)
+        elif token.type == "tr_open":
+            row = (token.map or [row + 1])[0]
+            source.after = 0
+        opening = token.type
+
+
+def _join_fragments(state: StateInline) -> None:
+    """Join neighbouring texts, which emphasis marks divide, as markdown-it-py does, if the source is contiguous."""
+    joined: list[Token] = []
+    for token in state.tokens:
+        last = joined[-1] if joined else None
+        if token.type != "text":
+            joined.append(token)
+        elif not token.content:
+            pass  # a mark that is part of another one
+        elif last is not None and last.type == "text" and last.meta["start"] + len(last.content) == token.meta["start"]:
+            last.content += token.content
+        else:
+            joined.append(token)
+    state.tokens[:] = joined
+
+
+def _locate_tokens(tokens: Sequence[Token], content: str, place: _Place) -> None:
+    """Give each token its pieces: texts with their bounds in the source."""
+    for token in tokens:
+        if not token.content:
             continue
-        start, position = max(starts[(token.map or [0])[0]], after), 0
-        spans.lines = []
-        for line in token.content.split("\n"):
-            start = max(start, spans.text.find(line, start))
-            spans.lines.append((position, start))
-            after, position, start = start + 1, position + len(line) + 1, start + len(line)
-        token.children = []
-        state.md.inline.parse(token.content, state.md, state.env, token.children)
+        start: int = token.meta["start"]
+        length = len(token.content)
+        end: int = token.meta.get("end", start + max(length, len(token.markup)))
+        inner = _find_inner(token, content, start)
+        if inner is None:
+            bounds = place.locate(start), place.locate(end - 1) + 1
+            token.meta["pieces"] = [(token.content, *bounds)]
+        else:
+            token.meta["pieces"] = [
+                (token.content[first - inner : last - inner], place.locate(first), place.locate(last - 1) + 1)
+                for first, last in place.split(inner, inner + length)
+            ]
 
 
-def _read_text(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Parse text without markup, like the rule of markdown-it-py, but only up to the next edge of a group.
-
-    A token tells where another group, or none, starts.
-    """
-    spans: InlineSpans = state.env["spans"]
-    start, offset = state.pos, spans.locate(state.pos)
-    character = offset + (state.src[start] == "\\")  # an escaped quotation mark belongs to its quote
-    index = bisect_right(spans.groups, character, key=itemgetter(1))
-    edges = spans.groups[index] if index < len(spans.groups) else ()
-    group = index if edges and edges[0] <= character else None
-    if group != spans.group and not silent:
-        state.push("group", "", 0).meta["group"] = spans.group = group
-    read_text(state, True)  # noqa: FBT003 - moves the position, but adds no text
-    state.pos = min([state.pos, *(start + edge - offset for edge in edges if edge > offset)])
-    if not silent:
-        state.pending += state.src[start : state.pos]
-    return state.pos > start
+def _find_inner(token: Token, content: str, start: int) -> int | None:
+    """Return where the text of a token is in its inline text, or None if it is written otherwise there."""
+    match token.type:
+        case "text_special" | "mark":
+            return None
+        case "code_inline":
+            opening = len(token.markup)
+        case "image":
+            opening = len("![")
+        case _:
+            opening = 0
+    length = len(token.content)
+    for first in (start + opening, start + opening + 1):
+        if content[first : first + length].replace("\n", " ") == token.content.replace("\n", " "):
+            return first
+    return None
 
 
 def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     """Parse marks that are not links."""
-    spans: InlineSpans = state.env["spans"]
     if state.src[state.pos] != "[":
         return False
-    offset = spans.locate(state.pos)
-    first = bisect_left(spans.marks, offset, key=itemgetter(0))
-    marks = spans.marks[first : bisect_right(spans.marks, offset, key=itemgetter(0))]
+    source: _Source = state.env["source"]
+    offset = source.place.locate(state.pos)
+    first = bisect_left(source.marks, offset, key=itemgetter(0))
+    marks = source.marks[first : bisect_right(source.marks, offset, key=itemgetter(0))]
     end = state.pos + marks[0][1] - offset if marks else 0
     if state.src[end - 1 : end] != "]":  # no mark, or one that continues on an indented line
         return False
     for index, (_, _, label) in enumerate(marks if not silent else (), start=first):
         token = state.push("mark", "", 0)
-        token.content, token.info = label, str(index)
+        token.content = label
+        token.info = str(index)
+        token.meta["end"] = end
     state.pos = end
     return True
 
@@ -216,7 +361,9 @@ def _read_footnote(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
         return False
     is_note = match.start() == 0 and state.src.startswith(":", match.end())
     token = state.push("mark", "", 0)
-    token.content, token.info = match[0], f"{match[0]}:" if is_note else match[0]
+    token.content = match[0]
+    token.info = f"{match[0]}:" if is_note else match[0]
+    token.meta["end"] = match.end()
     state.pos = match.end()
     return True
 
@@ -228,7 +375,9 @@ def _read_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     formula = get_formula(match)
     if formula and not silent:
         text = convert_formula(formula)
-        state.push("text" if text else "code_inline", "", 0).content = text or formula
+        token = state.push("text_special" if text else "code_inline", "", 0)
+        token.content = text or formula
+        token.meta["end"] = match.end()
     state.pos = match.end() if formula else state.pos
     return bool(formula)
 
@@ -241,7 +390,9 @@ def _read_wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     if not silent:
         target, _, words = match[1].partition("|")
         state.push("link_open", "a", 1).attrSet("href", f"[[{target.strip()}]]")
-        state.push("text", "", 0).content = words.strip() or target.strip().lstrip("#!?").replace("#", " › ")
+        token = state.push("text_special", "", 0)
+        token.content = words.strip() or target.strip().lstrip("#!?").replace("#", " › ")
+        token.meta["end"] = match.end()
         state.push("link_close", "a", -1)
     state.pos = match.end()
     return True
@@ -284,7 +435,7 @@ _LINE_TAGS = frozenset({"dd", "dt", "li", "tbody", "td", "tfoot", "th", "thead",
 """Elements that start a line, but no paragraph. A cell continues the line of its row."""
 _PRE = re.compile(r"<pre\b[^>]*>(.*?)(?:</pre>)?", re.DOTALL | re.IGNORECASE)
 _ANY_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-_WHITE_SPACE = re.compile(r"\s+")
+_WORDS_OR_SPACE = re.compile(r"\S+(?: \S+)*|\s+")
 _TASK_BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
 _ALERT = re.compile(r"\[!([A-Za-z][\w-]{1,40})\][+-]?(?:[ \t]+(.*)|)")
 _NESTING_MAX = 50
@@ -299,13 +450,14 @@ class _BlockReader(Struct, kw_only=True):
     """Offset of the text. What is in its prefix has a lower one."""
     lines: Sequence[int]
     """Offset of each line, and of the end of the text."""
+    source: _Source
+    groups: Sequence[tuple[int, int]] = ()
+    """Bounds of words to keep apart, in order."""
     links: list[Link] = field(default_factory=list)
     _next: int = 0
     """Index of the next token."""
     _words: list[Words] = field(default_factory=list)
     """The words of the current block so far."""
-    _group: int | None = None
-    """Group of the words that follow."""
     _open_elements: list[tuple[str, Emphasis, int | None]] = field(default_factory=list)
     """Name, emphasis and link of each open element, outermost first."""
     _hidden: str = ""
@@ -406,8 +558,11 @@ class _BlockReader(Struct, kw_only=True):
         after = next((n for n, child in enumerate(children) if child.type in ("softbreak", "hardbreak")), len(children))
         if found is not None and (after == 1 or found[2] is not None):
             inline.children = children[after + 1 :]
-            children[0].content = found[2] or ""
-            alert, title = found[1].lower(), self._read_words(children[:after])
+            length = len(children[0].content) - len(found[2] or "")
+            (first, begin, stop), *others = children[0].meta["pieces"]
+            children[0].meta["pieces"] = [(first[length:], begin + length, stop), *others]
+            alert = found[1].lower()
+            title = self._read_words(children[:after])
             end = self.lines[(token.map or (0, 0))[0] + 1]
         blocks = self.read_blocks("blockquote_close")
         if blocks or alert:
@@ -420,46 +575,62 @@ class _BlockReader(Struct, kw_only=True):
             text, first = html.unescape(_ANY_TAG.sub("", match[1])), (token.map or (0, 0))[0]
             yield self._make_code(text.strip("\n"), "", first + text.startswith("\n"), end)
             return
-        group, self._group = self._group, None  # only Markdown has groups
-        for piece in _get_html_splitter().parseInline(token.content)[0].children or []:
+        first = (token.map or (0, 0))[0]
+        self.source.put(token.content, first, is_cell=False, is_heading=False)
+        pieces = _parse_inline(token.content, _get_html_splitter(), {})
+        _locate_tokens(pieces, token.content, self.source.place)
+        for piece in pieces:
             tag = _read_tag(piece.content) if piece.type == "html_inline" else None
             if tag and tag.is_block and tag.name not in _LINE_TAGS and (words := self._take_words()):
                 yield Paragraph(words=words, start=start, end=end)
             if piece.type == "html_inline":
-                self._add_tag(piece.content)
+                self._add_tag(piece)
             elif not self._hidden:
-                text = _WHITE_SPACE.sub(" ", piece.content)
-                self._add(text.lstrip() if self._is_at_start or self._words[-1].text.endswith(" ") else text)
+                for text, begin, stop in piece.meta.get("pieces", ()):
+                    self._add_html_text(text, begin, stop)
         if words := self._take_words():
             yield Paragraph(words=words, start=start, end=end)
-        self._open_elements, self._hidden, self._group = [], "", group
+        self._open_elements, self._hidden = [], ""
+
+    def _add_html_text(self, text: str, start: int, end: int) -> None:
+        """Add text of HTML, in which a line end or several spaces count as one space."""
+        is_contiguous = end - start == len(text)
+        for match in _WORDS_OR_SPACE.finditer(text):
+            piece = " " if match[0].isspace() else match[0]
+            if piece == " " and (self._is_at_start or self._words[-1].text.endswith(" ")):
+                continue
+            if is_contiguous:
+                self._add(piece, start=start + match.start(), end=start + match.end())
+            else:
+                self._add(piece, start=start, end=end)
 
     def _read_words(self, tokens: Sequence[Token]) -> Inline:
         """Read the inline tokens of a block."""
         for token in tokens:
+            pieces: Sequence[tuple[str, int, int]] = token.meta.get("pieces", ())
             match token.type.rpartition("_"):
                 case "html", _, "inline":
-                    self._add_tag(token.content)
+                    self._add_tag(token)
                 case _ if self._hidden:
                     pass
                 case kind, _, "open":
                     self._open(kind, str(token.attrGet("href") or "") if kind == "link" else None)
                 case kind, _, "close":
                     self._close(kind)
-                case "code", _, "inline":
-                    self._add(token.content, Emphasis.CODE)
                 case _, _, "softbreak":
                     self._add(" ")
                 case _, _, "hardbreak":
                     self._words.append(LINE_BREAK)
                 case _, _, "image":
-                    self._add_image(token.content, str(token.attrGet("src") or ""))
-                case _, _, "group":
-                    self._group = token.meta["group"]
+                    _, start, end = pieces[0] if pieces else ("", 0, 0)
+                    self._add_image(token.content, str(token.attrGet("src") or ""), start, end)
                 case _, _, "mark":
-                    self._add(token.content, link=Link(token.info, is_reference_mark=True))
-                case _:
-                    self._add(token.content)
+                    _, start, end = pieces[0]
+                    self._add(token.content, link=Link(token.info, is_reference_mark=True), start=start, end=end)
+                case kind, _, _:
+                    emphasis = Emphasis.CODE if kind == "code" else Emphasis.NONE
+                    for text, start, end in pieces:
+                        self._add(text, emphasis, start=start, end=end)
         self._open_elements, self._hidden = [], ""
         return self._take_words()
 
@@ -473,9 +644,16 @@ class _BlockReader(Struct, kw_only=True):
         return tuple(words)
 
     def _add(
-        self, text: str, emphasis: Emphasis = Emphasis.NONE, link: Link | None = None, *, is_image: bool = False
+        self,
+        text: str,
+        emphasis: Emphasis = Emphasis.NONE,
+        link: Link | None = None,
+        *,
+        is_image: bool = False,
+        start: int = 0,
+        end: int = 0,
     ) -> None:
-        """Add words. They have their own `link`, unless they are part of another link."""
+        """Add words from `start` to `end` of the source. They have their own `link`, unless another has them."""
         number, sign = None, ""
         for name, added, opened in self._open_elements:
             emphasis |= added
@@ -486,12 +664,34 @@ class _BlockReader(Struct, kw_only=True):
             self.links.append(link)
         if sign and number is None and not is_image:
             text = to_script_characters(text, sign) or (sign + text if text.isalnum() else text)
-        if text:
-            self._words.append(Words(text, emphasis, number, is_image, self._group))
+        words = Words(text, emphasis, number, is_image, start=start, end=end)
+        self._words += self._split_into_groups(words) if self.groups and text else [words] if text else []
 
-    def _add_image(self, text: str, href: str) -> None:
+    def _split_into_groups(self, words: Words) -> Iterator[Words]:
+        """Yield the words of each group, and those of none. The last character of a piece decides if it is whole."""
+        is_contiguous = words.end - words.start == len(words.text)
+        position = words.start if is_contiguous else words.end - 1
+        while position < words.end:
+            index = bisect_right(self.groups, position, key=itemgetter(1))
+            start, end = self.groups[index] if index < len(self.groups) else (words.end, words.end)
+            group = index if start <= position else None
+            if not is_contiguous:
+                yield replace(words, group=group)
+                return
+            stop = min(end if group is not None else start, words.end)
+            text = words.text[position - words.start : stop - words.start]
+            yield replace(words, text=text, group=group, start=position, end=stop)
+            position = stop
+        if words.start >= words.end:  # a sign that is not in the source
+            yield words
+
+    def _add_image(self, text: str, href: str, start: int, end: int) -> None:
         """Add a text in place of an image."""
-        self._add(text or href, link=Link(href, is_image=True) if href else None, is_image=True)
+        link = Link(href, is_image=True) if href else None
+        if text:
+            self._add(text, link=link, is_image=True, start=start, end=end)
+        else:
+            self._add(href, link=link, is_image=True)
 
     @property
     def _is_at_start(self) -> bool:
@@ -513,18 +713,20 @@ class _BlockReader(Struct, kw_only=True):
                 del self._open_elements[index]
                 return
 
-    def _add_tag(self, text: str) -> None:
+    def _add_tag(self, token: Token) -> None:
         """Read a tag among words. The tag of a block starts a line; the tag of a cell continues it."""
-        tag = _read_tag(text)
+        tag = _read_tag(token.content)
         if tag is None:
             return
+        pieces = token.meta["pieces"]
+        start, end = pieces[0][1], pieces[-1][2]
         if self._hidden or tag.name in HIDDEN_TAGS:
             is_end = tag.is_end and tag.name == self._hidden
             self._hidden = "" if is_end or (tag.is_end and not self._hidden) else self._hidden or tag.name
         elif tag.is_bare and not tag.is_end and not is_html_element(tag.name):  # only words, such as `<your-name>`
-            self._add(text)
+            self._add(token.content, start=start, end=end)
         elif tag.name == "img":
-            self._add_image(tag.attributes.get("alt", ""), tag.attributes.get("src", ""))
+            self._add_image(tag.attributes.get("alt", ""), tag.attributes.get("src", ""), start, end)
         elif tag.name == "q":
             self._add("”" if tag.is_end else "“")
         else:

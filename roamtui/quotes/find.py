@@ -1,265 +1,393 @@
-"""Find a quote in a text: first character by character, then without regard to white space, markup and typography.
+"""Find a quote in a text: a contiguous run of equal words.
 
-No quote matches a part of a number: "5 %" in "0.5 %", or "200" in "1,200". Numbers are read in the original text. In a
-normalised text, a thin space inside a number looks like a space between words.
+An ellipsis in a quote omits words of one sentence, item or row, but none near its edges that turns the meaning. The
+first letter of a quote may have another case, because a quote may begin inside a sentence.
 """
 
 from __future__ import annotations
 
+import html
 import re
-import unicodedata
 from array import array
-from bisect import bisect_left
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise, product
+from operator import itemgetter
 
-from msgspec import Struct
+from msgspec.structs import replace
 
+from roamtui.document.headings import scan_headings
 from roamtui.document.text import Bounds
+from roamtui.quotes.words import (
+    BLOCK,
+    CELL,
+    INSIDE,
+    OPTIONAL,
+    TextWords,
+    make_key,
+    normalise_letters,
+    read_plain_words,
+    read_words,
+)
 
-_ALIKE = str.maketrans(
-    {
-        **dict.fromkeys("“”„‟«»″〝〞＂「」『』", '"'),
-        **dict.fromkeys("‘’‚‛‹›′`´", "'"),
-        **dict.fromkeys("‐‑‒–—―−", "-"),
-        **dict.fromkeys("\u00a0\u2002\u2003\u2009\u200a\u202f\u3000", " "),
-        **dict(zip("，。：；！？（）", ",.:;!?()", strict=True)),
-    }
-)
-_MARKUP = (
-    # The lookahead lists every first character and saves two thirds of the time.
-    r"(?=[\]\[!<\\&*`~\"' \t#>\-+\d_\u00ad\u200b-\u200d\ufeff|])(?:"
-    r"(?P<break><br\s*/?>|\\(?=\s)|(?<=[\n\r])\|(?:[ \t]*+:?-++:?[ \t]*+\|)++"  # the line below the head of a table
-    r"|\||(?<=\d)(?:[*`~\[\]]+|</?su[bp]>)(?=\d))"  # between words, cells or numbers
-    r"|\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)"  # link target
-    r"|\]\[[^\]\n]*\]|!?\[\^[^\[\]\n]+\]|!(?=\[)|[\[\]]"  # reference, footnote, brackets
-    r"|</?(?:a|b|code|em|i|kbd|mark|small|span|strong|sub|sup|u)\b[^<>\n]*>"
-    r"|(?P<entity>&(?:amp|lt|gt|quot|nbsp|#39);)"
-    r"|\\(?=[!-/:-@\[-`{-~])"  # escape
-    r"|\*+|`+|~~|\"|'"  # emphasis, code, quotation marks
-    r"|(?:(?<=[\n\r])|\A)(?:[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-+][ \t]+))+"  # marks at the start of a line
-    r"|(?<![^\W_])(?<![^\W_]\\)_+|_+(?![^\W_])"  # underscores outside of words, escaped or not
-    r"|[\u00ad\u200b-\u200d\ufeff]"  # invisible characters
-    r"|(?<=\d) (?=[%‰°]))"  # some languages put a space before a percent sign
-)
-_ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " "}
-GAP = re.compile(r"(?:(?<!\s)\s++)?(?:\[(?:…|\.{3})\]|…|\.{3,4})\s*+")
-"""An ellipsis for omitted words."""
+_LENGTH_MIN = 2
+"""Minimum number of letters and digits. A shorter quote proves nothing."""
+_ELLIPSIS = re.compile(r"\[\s*(?:…|\.{3,4})\s*\]|\(\s*(?:…|\.{3,4})\s*\)|…|(?<!\.)\.{3,4}(?!\.)")
 _SHORTENED_TARGET = re.compile(r"(?<=\]\()[^()\s]*(?:…|\.{3})(?=\)|\Z)")
 """The link target that `annotate_with_ids` has shortened. This ellipsis omits no words."""
-_EDGE = " \t\n.,;:!?-\\"
-_LEADING = re.compile(r"\A(?:(?!-?(?:[$¢-¥₠-⃀] ?-?)?\.?\d)[ \t\n.,;:!?\\-])+")
-_BROKEN_WORD = re.compile("(?<=[^\\W\\d_])[-\u00ad\u2010][ \t]*(?:\r\n?|\n)[ \t]*(?=[^\\W\\d_])")
-"""A word hyphenated at the end of a line, as in books and laws."""
-_INVISIBLE = "\u200b"
-_ACCENT_OR_LIGATURE = re.compile(r"[\u0300-\u036f\u3099\u309a\ufb00-\ufb06]")
-"""Combining accents and ligatures, as in PDFs and in files of some systems."""
-_GLUED = re.compile(r"(?<=[a-z\d])(?<!not)(?<!non)(?<!never)(?<!without)(?=[A-Z][a-z])")
-"""Where a page without cell borders, or a PDF, lacks a space between two words: "extensionFind the", "2020The". A word
-that reverses the meaning of the next one is no such place, as in ``notAllowed``."""
-_GLUED_SPACES_MIN = 2
-"""Minimum number of spaces in the words of a match that starts or ends there. Fewer words may be part of a name."""
-_LENGTH_MIN = 2
-"""Minimum number of letters and digits. A shorter quote proves nothing, unless it has many signs."""
-_SIGNS_MIN = 5
-"""Minimum length of a quote with fewer letters and digits, such as "(b) [***]". The text must have it exactly."""
-_IN_WORD = r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-"""A letter or digit, but not of a script without spaces between words."""
-_INSIDE_WORD = rf"(?<={_IN_WORD})(?={_IN_WORD})"
-"""Compiled when it is needed, because that takes 2 ms."""
+_EDITED_LETTER = re.compile(r"\[(\w)\](?=\w)")
+"""A first letter that was changed to fit into a sentence: "[t]he"."""
+_MARKUP = re.compile(r"[*_|\\`<>&!#~\[\]$]|^[ \t]*(?:[-+]|\d+[.)])[ \t]", re.MULTILINE)
+"""What Markdown may read otherwise than code. A quote with it is read in both ways."""
+_STRAIGHT_PRIME = re.compile(r"(?<=\d)(?:(?P<minute>['’])|[\"”])")
+_SUBSCRIPT = re.compile(r"(?<=\b[^\W\d_])_(?=\w\b)")
+_GROUPED_CELLS = re.compile(r"(?<![\d.,])\d{3}(?: [1-9]\d{2})+(?![\d.,])")
+"""Two cells of a row, or one number. If the first group is shorter, or a later one starts with 0, it is one number."""
+_GLUED_WORDS_MIN = 3
+"""Minimum number of words in a quote that begins or ends where a page lacks a space. Fewer may be part of a name."""
+_NEVER_GLUED = re.compile(r"(?:not|non|never|without|un|in|il|im|ir|dis|n['’]t)\Z", re.IGNORECASE)
+"""What turns the meaning of the word after it, as in ``notAllowed``."""
+_MATCHES_MAX = 1000
+"""Maximum number of places in one text to compare with a part of a quote."""
+_ANCHORS_MAX = 3
+"""Maximum number of words of a quote from which the others are compared."""
+_COUNTED_MAX = 8
+"""Number of words of a quote whose occurrences are counted."""
+_KEY_SIZE = 8
+"""Number of bytes of a key."""
 
-_NO_BREAK_SPACE = "\u00a0\u2005-\u200a\u202f"
-"""Spaces that group digits: no-break and thin spaces."""
-_SEPARATOR = rf"(?:[,.'’{_NO_BREAK_SPACE}]|&(?:nbsp|thinsp|#160|#8201|#8239);)"
-_UNSEEN = (
-    r"(?:[*_`~\\\u00ad\u200b-\u200d\u2060\ufeff]|</?(?:b|code|em|i|mark|small|span|strong|u)\b[^<>\n]*>"
-    r"|<!--[^<>\n]*-->)*+"
+_TURNING_NEAR = 3
+"""Number of words at each edge of an ellipsis among which none may turn the meaning."""
+_TURNING_TEXT = """
+not no never nor neither none nothing cannot without except unless only hardly barely
+nicht kein keine keinen keinem keiner keines nie niemals ohne außer ausser nur weder sofern niet geen nooit zonder
+behalve alleen tenzij inte ikke ej aldrig aldri utan uden uten utom undtagen unntatt bara kun endast
+ne n pas jamais sans sauf aucun aucune rien ni seulement sinon nunca sin salvo excepto solo sólo jamás ningún
+ninguna ninguno tampoco non mai senza tranne eccetto soltanto né nessun nessuna nessuno não sem exceto só somente
+nem nenhum nenhuma apenas nu fără decât
+nie nigdy bez tylko oprócz żaden ne nikdy jen kromě не нет никогда без кроме только ни нельзя крім лише
+ei eivät koskaan ilman vain paitsi nem nincs soha csak kivéve nélkül değil hiç yok yalnızca hariç sadece
+δεν μη μην χωρίς εκτός μόνο ποτέ κανένα ούτε
+لا لم لن ليس ليست غير بدون دون إلا فقط ما לא אין בלי ללא רק אלא אינו אינה नहीं न मत बिना केवल सिवाय
+"""
+_TURNING_WORDS = frozenset(_TURNING_TEXT.split())
+"""Words that turn the meaning: of Germanic, Romance, Slavic and other European languages, Arabic, Hebrew and Hindi."""
+_TURNING_PARTS = (
+    *("n't", "n’t", "不", "没", "沒", "無", "无", "非", "未", "勿", "别", "別", "除", "仅", "僅", "只"),
+    *(
+        "ない",
+        "なし",
+        "なく",
+        "ず",
+        "ません",
+        "않",
+        "못",
+        "없",
+        "아니",
+        "안 ",
+        "만 ",
+        "ไม่",
+        "ห้าม",
+        "ยกเว้น",
+        "เว้นแต่",
+        "เท่านั้น",
+    ),
 )
-"""Markup that a reader does not see, as in ``0.**5**``."""
-_DIGITS = "[\\d¼-¾⁰¹²³⁴-⁹⅐-⅞]++"
-_MINUS = r"\-‐-–−﹣－"
-_POWER = rf"(?:\^[{{(]?[+{_MINUS}]?\d+|[⁺⁻]?[⁰¹²³⁴-⁹]+|<sup>[+{_MINUS}]?\d+)"
-_NUMBER = (
-    rf"(?![a-z \n|])(?P<sign>[+±{_MINUS}]{_UNSEEN})?"  # no number starts with these: saves half of the time
-    rf"(?:(?P<currency>[A-Z]{{0,3}}[$¢-¥֏؋৲৳৻૱௹฿៛₠-⃀﷼﹩＄￠￡￥￦]){_UNSEEN}[ \t{_NO_BREAK_SPACE}]?+{_UNSEEN})?"
-    rf"(?P<bare>(?:(?<!\w)[+{_MINUS}]{_UNSEEN})?"
-    rf"(?:(?<![^\s(\[|$¢-¥₠-⃀+{_MINUS}*_~<>=/])[.,])?"  # ".5", but not the full stop of a sentence before
-    rf"{_DIGITS}(?:{_UNSEEN}{_SEPARATOR}?{_DIGITS}|{_SEPARATOR}{_UNSEEN}{_DIGITS})*+"
-    rf"(?:[eE][+{_MINUS}]?\d+|\^[{{(]?[+{_MINUS}]?\d+|\s?[×·x*]\s?10{_POWER})?"
-    rf"(?:{_UNSEEN}[%‰％]|{_UNSEEN}\s{{1,2}}{_UNSEEN}[%‰％](?!\w))?)"
+"""Parts of words that turn the meaning, in languages that write them together with other words."""
+_SENTENCE_END = re.compile(
+    r"(?P<stop>[.…])[\"'”’»)\]*_]*(?:\[[^\[\]\s]{1,12}\]|[\d¹²³⁴-⁹]{1,2}|<sup>[^<>]*</sup>)*"
+    r"(?:\s+(?![a-zß-öø-ÿ])|(?=[A-Z][a-z]))|[!?][\"'”’»)\]*_]*\s+(?![a-zß-öø-ÿ])|[。！？｡]|।"
 )
-"""Compiled when it is needed, because that takes 3 ms."""
-_OPERAND = rf"(?:[^\W_]|[%‰％°)\]]|\d[$¢-¥₠-⃀]){_UNSEEN}\Z"
-"""Text directly before a hyphen that is not a minus sign."""
-_DIGIT = re.compile(r"\d")
-_BETWEEN_DIGITS = re.compile(r"(?<=\d)[,.]?\d|(?<=\d[,.])\d")
-"""A position between two digits, the usual case. This quick test matters in texts with thousands of matches."""
-_REACH = 48
-"""Number of characters to read on each side of a position."""
-_NEAR = 12
-"""Number of characters around a position to check. If no digit is among them, the position is not inside a number."""
+_PARAGRAPH_BREAK = re.compile(r"[\s>*_]*")
+"""What stands between two paragraphs without a mark of a list or table, or the end of a sentence."""
+_ABBREVIATION = re.compile(
+    r"(?:\A|[\s(\[“\"'])(?:[^\W\d_]|No|Nos|Nr|Art|Arts|Abs|Sec|Secs|Sect|Fig|Figs|pp?|ch|vol|Vol|cf|vs|etc|approx|ca"
+    r"|Ziff|Mr|Mrs|Ms|Dr|Prof|St|Inc|Ltd|Co|Corp|bzw|vgl|z\.B|d\.h|e\.g|i\.e|[A-Z]\.[A-Z]|U\.S)\Z"
+)
+_ORDINAL = re.compile(r"(?:\A|\s)\d{1,2}\Z")
+
+_SMALL = 1 << 16
+"""Texts up to this number of characters are read whole."""
+_REACH = 1000
+"""Number of characters around a rare word of a quote that are read, in addition to three times its length."""
+_WORD_RUN = re.compile(r"[^\W_]+")
+_MARKUP_IN_WORD = re.compile(
+    r"<[^<>]*>|[*_~`\\\u00ad\u200b-\u200f\u2060-\u2064\ufeff]|[-‐]\s*\n[\s>]*|\s+(?=[\u3040-\u9fff])"
+)
 
 
-def find_quote(quote: str, text: str) -> Bounds | None:
-    """Return the bounds of a quote in a text, or None if the text does not contain it.
+def find_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) -> Bounds | None:
+    """Return the bounds of a quote in a Markdown text, or None if the text does not contain it.
 
-    An ellipsis may omit words of one sentence, list item or table row. A match must not start or end inside a number,
-    because that is a different number, nor start inside a word, which may mean the opposite ("legal" in "illegal").
+    With `within`, only these parts of the text count. Both are read as a person sees them: see `quotes.words`.
     """
-    has_words = sum(character.isalnum() for character in quote) >= _LENGTH_MIN
-    if not has_words and len("".join(quote.split())) < _SIGNS_MIN:
+    if sum(map(str.isalnum, quote)) < _LENGTH_MIN:
         return None
-    start = _find_part(quote, _NormalisedText(text, range(len(text))), text, is_exact=True)
-    if start >= 0:
-        return start, start + len(quote)
-    whole = _SHORTENED_TARGET.sub("", quote) if "](" in quote else quote
-    pieces = (normalise_markdown(piece).text for piece in GAP.split(whole))
-    # marks at the ends of a piece do not count, but a sign or a point belongs to its number
-    parts = [part for piece in pieces if (part := _LEADING.sub("", piece).rstrip(_EDGE))]
-    if not has_words or not parts:
+    readings = _read_quote(quote)
+    if not readings:
         return None
-    texts = [text]
-    if _BROKEN_WORD.search(text):  # the hyphen may belong to the word or not
-        texts += [
-            _BROKEN_WORD.sub(lambda gap: _INVISIBLE * len(gap[0]), text),
-            _BROKEN_WORD.sub(lambda gap: "-".ljust(len(gap[0]), _INVISIBLE), text),
-        ]
-    spellings = [parts]
-    if " " in parts[0]:  # the first word may be quoted from, or put, inside a sentence
-        spellings.append([parts[0][0].swapcase() + parts[0][1:], *parts[1:]])
-    found = (_find_parts(spelling, one) for one in texts for spelling in spellings)
-    return next(filter(None, found), None)
-
-
-def _find_parts(parts: Sequence[str], text: str) -> Bounds | None:
-    """Return the bounds of plain parts in a text, if each starts in the sentence where the part before ends."""
-    from roamtui.search.units import find_sentence_end  # noqa: PLC0415 - imports the Markdown parser
-
-    normal = normalise_markdown(text)
-    plain, offsets = normal.text, normal.offsets
-    first = _find_part(parts[0], normal, text)
-    while first >= 0:
-        end, next_first = first + len(parts[0]), first + 1
-        for part in parts[1:]:
-            # the end of a sentence or, outside of sentences, of a line
-            sentence_end = find_sentence_end(text, offsets[end - 1]) or text.find("\n", offsets[end - 1])
-            limit = len(offsets) if sentence_end < 0 else bisect_left(offsets, sentence_end)
-            if part is parts[1]:  # an earlier match would end in the same sentence
-                next_first = max(next_first, limit - len(parts[0]) + 1)
-            gap = GAP.match(plain, end)  # an ellipsis of the text itself omits nothing
-            last_start = max(limit - 1, gap.end() if gap else 0)
-            start = _find_part(part, normal, text, end, last_start + len(part))
-            if start < 0:
-                break
-            end = start + len(part)
-        else:
-            last = offsets[end - 1] + 1
-            while last < len(text) and unicodedata.combining(text[last]):
-                last += 1
-            return offsets[first], last
-        first = _find_part(parts[0], normal, text, next_first)
+    for start, end in _list_places(quote, text):
+        words = read_words(text[start:end] if (start, end) != (0, len(text)) else text)
+        for parts in readings:
+            for first, last in _find_parts(parts, words, text, start):
+                low, high = start + first, start + last
+                if within is None or any(begin <= low and high <= stop for begin, stop in within):
+                    return _include_marks(quote, text, low, high)
     return None
 
 
-def _find_part(
-    part: str, normal: _NormalisedText, text: str, start: int = 0, stop: int | None = None, *, is_exact: bool = False
-) -> int:
-    """Return the offset of `part` in the plain text, or -1. A match must not start or end inside a word or number.
-
-    An exact match may end inside a word, but not before a unit, as in 5m.
-    """
-    plain, offsets = normal.text, normal.offsets
-    inside_word = re.compile(_INSIDE_WORD)
-    may_be_glued = part.count(" ") >= _GLUED_SPACES_MIN
-    has_open_end = is_exact and not part[-1].isdigit()
-    index = plain.find(part, start, stop)
-    while index >= 0:
-        end = index + len(part)
-        edges = (index,) if has_open_end else (index, end)
-        is_cut = any(
-            inside_word.match(plain, edge) and not (may_be_glued and _GLUED.match(plain, edge)) for edge in edges
-        )
-        if not is_cut and not divides_number(text, offsets[index], offsets[end - 1] + 1):
-            return index
-        index = plain.find(part, index + 1, stop)
-    return -1
-
-
-_WORD_OR_SPACE = re.compile(r"(?P<word>\S+)|\s+")
-
-
-class _NormalisedText(Struct, frozen=True):
-    text: str
-    offsets: Sequence[int]
-    """Offset in the original text, for each character."""
-
-
 @lru_cache(maxsize=256)
-def normalise_markdown(text: str) -> _NormalisedText:
-    """Remove markup, collapse white space, and unify characters that look alike, such as dashes.
+def _read_quote(quote: str) -> tuple[tuple[TextWords, ...], ...]:
+    """Return the ways to read a quote, the likeliest first: each as parts between ellipses."""
+    whole = _EDITED_LETTER.sub(r"\1", _SHORTENED_TARGET.sub("", quote))
+    spellings = [whole]
+    if _STRAIGHT_PRIME.search(whole):
+        spellings.append(_STRAIGHT_PRIME.sub(lambda match: "′" if match["minute"] else "″", whole))
+    if _SUBSCRIPT.search(whole):
+        spellings.append(_SUBSCRIPT.sub("", whole))
+    if _GROUPED_CELLS.search(whole):
+        spellings.append(_GROUPED_CELLS.sub(lambda match: match[0].replace(" ", "\t"), whole))
+    readings: dict[tuple[bytes, ...], tuple[TextWords, ...]] = {}
+    for spelling in spellings:
+        for read in (read_words, read_plain_words) if _MARKUP.search(spelling) else (read_words,):
+            parts = tuple(words for part in _ELLIPSIS.split(spelling) if len(words := read(part.strip())))
+            for variant in (parts, _swap_first_case(parts, spelling)):
+                if variant:
+                    readings.setdefault(tuple(words.key_bytes for words in variant), variant)
+    return tuple(readings.values())
 
-    A number at the start of a line stays, because it may be part of a date that spans two lines.
-    """
-    alike = text.translate(_ALIKE)
-    pieces: list[tuple[str, int]] = []
-    position = 0
-    for match in re.finditer(_MARKUP, alike):
-        pieces.append((alike[position : match.start()], position))
-        if match.lastgroup is not None:
-            pieces.append((" " if match.lastgroup == "break" else _ENTITIES.get(match[0], ""), match.start()))
-        position = match.end()
-    pieces.append((alike[position:], position))
-    characters: list[str] = []
-    offsets = array("Q")
-    for part, start in ((part, start) for piece, start in pieces for part in _WORD_OR_SPACE.finditer(piece)):
-        word, begin = part[0], start + part.start()
-        if part.lastgroup != "word":
-            if not (characters and characters[-1] == " "):  # one space for each run of white space
-                characters.append(" ")
-                offsets.append(begin)
-        elif _ACCENT_OR_LIGATURE.search(word):
-            first = 0
-            for end in range(1, len(word) + 1):  # join a letter and its accents, split a ligature into letters
-                if end == len(word) or not unicodedata.combining(word[end]):
-                    is_ligature = "\ufb00" <= word[first] <= "\ufb06"
-                    letters = unicodedata.normalize("NFKC" if is_ligature else "NFC", word[first:end])
-                    characters.append(letters)
-                    offsets.extend([begin + first] * len(letters))
-                    first = end
+
+def _swap_first_case(parts: tuple[TextWords, ...], quote: str) -> tuple[TextWords, ...]:
+    """Return the parts with another case of the first letter, or none if that changes nothing."""
+    if not parts:
+        return ()
+    first = parts[0]
+    letter = next((character for character in quote if character.isalnum()), "")
+    if letter.swapcase() == letter or first.flags[0] & OPTIONAL:
+        return ()
+    start = quote.index(letter)
+    swapped = read_plain_words(quote[:start] + letter.swapcase() + quote[start + 1 :])
+    if not len(swapped):
+        return ()
+    keys = array("q", (swapped.keys[0], *first.keys[1:]))
+    return (replace(first, keys=keys, key_bytes=keys.tobytes()), *parts[1:])
+
+
+def _find_parts(parts: Sequence[TextWords], words: TextWords, text: str, shift: int) -> Iterator[Bounds]:
+    """Yield the bounds of the parts of a quote, where each follows the one before in the same sentence."""
+    if len(parts) == 1:
+        yield from ((start, end) for start, end, _, _ in _find_runs(parts[0], words, text))
+        return
+    runs = [sorted(_find_runs(part, words, text), key=itemgetter(2)) for part in parts]
+    for first in runs[0]:
+        last = first
+        for following in runs[1:]:
+            index = bisect_left(following, last[3] + 1, key=itemgetter(2))
+            if index == len(following) or not _may_omit(words, last[3], following[index][2], text, shift):
+                break
+            last = following[index]
         else:
-            characters.append(word)
-            offsets.extend(range(begin, begin + len(word)))
-    return _NormalisedText("".join(characters), offsets)
+            yield first[0], last[1]
 
 
-def divides_number(text: str, start: int, end: int) -> bool:
-    """Return whether `start` or `end` is inside a number."""
-    edges = (start, end)
-    if any(_BETWEEN_DIGITS.match(text[max(0, edge - 2) : edge + 2], min(edge, 2)) for edge in edges):
+def _may_omit(words: TextWords, last: int, first: int, text: str, shift: int) -> bool:
+    """Return whether an ellipsis may leave out the words between two rows: words of one sentence, item or row."""
+    rows = range(last + 1, first + 1)
+    if len(rows) == 1:
         return True
-    return widen_to_numbers(text, start, end) != edges
+    if any(words.flags[row] & BLOCK and not _continues(words, row, text, shift) for row in rows):
+        return False
+    is_in_row = any(words.flags[row] & CELL for row in rows)
+    if not is_in_row and _has_sentence_end(text, shift + words.ends[last], shift + words.starts[first]):
+        return False
+    omitted = [text[shift + words.starts[row] : shift + words.ends[row]] for row in rows[:-1]]
+    edges = {make_key(word).casefold() for word in (*omitted[:_TURNING_NEAR], *omitted[-_TURNING_NEAR:])}
+    near = f"{''.join(omitted[: 2 * _TURNING_NEAR])} {''.join(omitted[-2 * _TURNING_NEAR :])} "
+    return edges.isdisjoint(_TURNING_WORDS) and not any(part in near for part in _TURNING_PARTS)
 
 
-def widen_to_numbers(text: str, start: int, end: int) -> Bounds:
-    """Move each bound that is inside a number outwards, so that the whole number is included.
+def _continues(words: TextWords, row: int, text: str, shift: int) -> bool:
+    """Return whether a paragraph continues the sentence of the one before, as after a page break."""
+    start = shift + words.starts[row]
+    return text[start].islower() and _PARAGRAPH_BREAK.fullmatch(text, shift + words.ends[row - 1], start) is not None
 
-    Sign, separators, decimals, exponent and percent sign belong to the number; the full stop or comma of a sentence
-    does not. A quote may omit a currency sign before the number, but not part of that sign.
+
+def _has_sentence_end(text: str, start: int, end: int) -> bool:
+    """Return whether a sentence ends in a part of a text, outside of parentheses."""
+    depth = 0
+    position = start
+    for match in _SENTENCE_END.finditer(text, start, end):
+        depth += text.count("(", position, match.start()) - text.count(")", position, match.start())
+        position = match.start()
+        is_inside = depth > 0 and text.find(")", match.end(), end) >= 0
+        if not is_inside and not _is_abbreviated(text, match):
+            return True
+    return False
+
+
+def _is_abbreviated(text: str, match: re.Match[str]) -> bool:
+    """Return whether the full stop of a match belongs to an abbreviation or an ordinal number."""
+    if not match["stop"]:
+        return False
+    before = text[max(0, match.start() - 12) : match.start()]
+    return bool(_ABBREVIATION.search(before)) or (bool(_ORDINAL.search(before)) and match.end() - match.start() == 2)
+
+
+_Run = tuple[int, int, int, int]
+"""Bounds of matched words in the source, and the rows of the first and the last."""
+
+
+def _find_runs(part: TextWords, words: TextWords, text: str) -> Iterator[_Run]:
+    """Yield the places of a run of words: first those where it stands as it is, in reading order, then all others."""
+    seen: set[tuple[int, int]] = set()
+    for row in _find_rows(part.key_bytes, words):
+        last = row + len(part) - 1
+        if _is_whole(words, row, last):
+            seen.add((row, last))
+            yield words.starts[row], words.ends[last], row, last
+    if words.is_plain and part.is_plain:
+        return
+    for index, first_row, last_row in _find_anchors(part, words):
+        firsts = _walk(part, index - 1, words, first_row - 1, -1, text)
+        lasts = _walk(part, index + 1, words, last_row + 1, 1, text) if firsts else []
+        for (first, start), (last, end) in product(firsts, lasts):
+            if (first, last) not in seen and _is_whole(words, first, last):
+                seen.add((first, last))
+                yield start, end, first, last
+
+
+def _find_rows(keys: bytes, words: TextWords) -> Iterator[int]:
+    """Yield the rows at which a run of keys starts."""
+    position = words.key_bytes.find(keys)
+    count = 0
+    while position >= 0 and count < _MATCHES_MAX:
+        if position % _KEY_SIZE == 0:
+            count += 1
+            yield position // _KEY_SIZE
+        position = words.key_bytes.find(keys, position + 1)
+
+
+def _find_anchors(part: TextWords, words: TextWords) -> Iterator[tuple[int, int, int]]:
+    """Yield where the rarest words of a part are: their index, and the first and last row of the word in the text.
+
+    Only long words are counted, because these are rare. If the text has none, the end of a line may divide them.
     """
-    bounds = [start, end]
-    for side, position in enumerate((start, end)):
-        low = max(0, position - _REACH)
-        around, at = text[low : position + _REACH], position - low
-        if not _DIGIT.search(around, max(0, at - _NEAR), at + _NEAR):
-            continue
-        number = next((match for match in re.finditer(_NUMBER, around) if match.end() > at), None)
-        if number is None:
-            continue
-        first = number.start()
-        if number["sign"] and re.search(_OPERAND, around[:first]):
-            first = number.end("sign")
-        is_signed = first < number.end("sign")
-        is_bare = number["currency"] and not is_signed and number.end("currency") <= at <= number.start("bare")
-        if first < at and not is_bare:
-            bounds[side] = low + (first, number.end())[side]
-    return bounds[0], bounds[1]
+    lengths = [end - start for start, end in zip(part.starts, part.ends, strict=True)]
+    longest = sorted(range(len(part)), key=lengths.__getitem__)[-_COUNTED_MAX:]
+    keys = {index: part.key_bytes[index * _KEY_SIZE : (index + 1) * _KEY_SIZE] for index in longest}
+    counts = sorted((words.key_bytes.count(key), index) for index, key in keys.items())
+    present = [index for count, index in counts if count]
+    for index in present[:_ANCHORS_MAX]:
+        yield from ((index, row, row) for row in _find_rows(keys[index], words))
+    if not present:
+        indices = {part.keys[index]: index for index in longest}
+        yield from ((indices[key], row, row + 1) for row, key in words.joined.items() if key in indices)
+
+
+def _walk(part: TextWords, index: int, words: TextWords, row: int, step: int, text: str) -> list[tuple[int, int]]:
+    """Compare words from an index of the part and a row of the text on, forwards or backwards, to the end of the part.
+
+    Returns:
+        The row and the offset of each possible last word (backwards: first word), most often one.
+    """
+    rows = {row}
+    stop = len(part) if step > 0 else -1
+    for number in range(index, stop, step):
+        following: set[int] = set()
+        glued: list[tuple[int, int]] = []
+        for start in rows:
+            for place in _iter_next_rows(words, start, step):
+                if words.keys[place] == part.keys[number]:
+                    following.add(place + step)
+                if words.joined.get(min(place, place + step)) == part.keys[number]:
+                    following.add(place + 2 * step)
+                if number + step == stop:
+                    glued += _match_gluing(part, part.keys[number], words, place, step, text)
+        if not following:
+            return glued
+        rows = following
+    outer = words.ends if step > 0 else words.starts
+    return [(place - step, outer[place - step]) for place in rows]
+
+
+def _iter_next_rows(words: TextWords, row: int, step: int) -> Iterator[int]:
+    """Yield the rows that may come next: the next word, and those after it as long as it may be left out."""
+    while 0 <= row < len(words):
+        yield row
+        if not words.flags[row] & OPTIONAL:
+            return
+        row += step
+
+
+def _match_gluing(
+    part: TextWords, key: int, words: TextWords, row: int, step: int, text: str
+) -> Iterator[tuple[int, int]]:
+    """Yield the row of a word, and the offset in it at which the last word of a part ends (backwards: the first)."""
+    if len(part) < _GLUED_WORDS_MIN:
+        return
+    for gluing in words.gluings.get(row, ()):
+        is_same = key == (gluing.left_key if step > 0 else gluing.right_key)
+        if is_same and not _NEVER_GLUED.search(gluing.left) and _has_word(text, gluing.left):
+            yield row, words.starts[row] + gluing.length
+
+
+def _has_word(text: str, word: str) -> bool:
+    pattern = rf"(?<![^\W_]){re.escape(word)}(?![^\W_])"
+    return word.isdigit() or re.search(pattern, text, re.IGNORECASE) is not None
+
+
+def _is_whole(words: TextWords, first: int, last: int) -> bool:
+    """Return whether a run neither begins nor ends inside a word."""
+    after = last + 1
+    return not (words.flags[first] & INSIDE or (after < len(words) and words.flags[after] & INSIDE))
+
+
+def _include_marks(quote: str, text: str, start: int, end: int) -> Bounds:
+    """Widen bounds to the punctuation with which both the quote and the text begin and end."""
+    for mark in reversed(quote[: len(quote) - len(quote.lstrip(_PUNCTUATION))]):
+        if not text.endswith(mark, 0, start):
+            break
+        start -= 1
+    for mark in quote[len(quote.rstrip(_PUNCTUATION)) :]:
+        if not text.startswith(mark, end):
+            break
+        end += 1
+    return start, end
+
+
+_PUNCTUATION = ".,;:!?\"'“”‘’„«»()[]{}*_`-–—…。，；：！？「」『』"
+
+
+def _list_places(quote: str, text: str) -> Iterator[Bounds]:
+    """Yield the parts of a long text that may contain a quote. A short text is one part.
+
+    A rare word of the quote is looked for as it is, then without the markup that may divide it.
+    """
+    if len(text) <= _SMALL:
+        yield 0, len(text)
+        return
+    first, *others = _WORD_RUN.findall(normalise_letters(html.unescape(quote)))
+    runs = sorted(set(others), key=len)[-_COUNTED_MAX:] or [first[1:] or first]  # its first letter may differ
+    anchor = min(runs, key=text.count)
+    reach = 3 * len(quote) + _REACH
+    edges = _find_edges(text)
+    covered = -1
+    position = text.find(anchor)
+    while position >= 0:
+        start = edges[bisect_right(edges, max(0, position - reach)) - 1]
+        end = edges[bisect_left(edges, min(position + reach, len(text)))]
+        yield start, end
+        covered = end - reach
+        position = text.find(anchor, max(position + 1, covered))
+    for (start, _), (middle, end) in pairwise(pairwise((0, *edges))):
+        piece = text[middle:end]
+        if anchor not in piece and anchor in normalise_letters(html.unescape(_MARKUP_IN_WORD.sub("", piece))):
+            yield start, end
+
+
+@lru_cache(maxsize=16)
+def _find_edges(text: str) -> array[int]:
+    """Return the offsets at which a text can be divided: its start, its headings, and its end."""
+    starts = scan_headings(text.replace("\r\n", " \n").replace("\r", "\n")).offsets
+    return array("Q", (0, *(start for start in starts if start), len(text)))

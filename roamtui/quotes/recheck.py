@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
-from functools import lru_cache
+from itertools import islice
+from operator import itemgetter
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -30,9 +32,10 @@ from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
 from roamtui.document.text import Bounds, Span
 from roamtui.markdown.inline import extract_words
-from roamtui.quotes.find import find_quote, normalise_markdown, widen_to_numbers
+from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import read_answer
 from roamtui.quotes.verdicts import PASSAGE_LABEL, list_path_titles, make_citation, resolve_citation
+from roamtui.quotes.words import TextWords, read_words
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 _CITATION_LINE = re.compile(  # only the first state counts: trying each would take time by the square of the line
@@ -54,14 +57,19 @@ _SIMILARITY_MIN = 0.65
 both have in the same order."""
 _CITED_SIMILARITY_MIN = 0.4
 """If the words of a model and a passage are less similar than this, the words were not made from the passage."""
-_WORD = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\d+(?:[.,:/]\d+)*\w*|\w+"
-)
-"""A whole number, a word, or, in a script without spaces, a character."""
 _BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
-_MARKS_AROUND = re.compile(r"\A(\W*+)(?:.*\w)?(\W*)\Z", re.DOTALL)
+_OPENING = re.compile(r"(?:!?\[|[*_~`])+\Z")
+_CLOSING = re.compile(r"(?:\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|\]\[[^\]\n]*\]|[*_~`])+")
+"""Markup next to the words of a passage."""
 _WORDS_MAX = 400
 """Maximum number of words of a quote to compare. The time grows with the square of this number."""
+_NEAREST_MAX = 3
+"""Number of places in long texts at which similar words are looked for."""
+_LONG = 1 << 16
+"""Texts of more characters are read only where they have rare words of a quote."""
+_SOUGHT_MAX = 8
+_OCCURRENCES_MAX = 2000
+_WORD_RUN = re.compile(r"[^\W_]{2,}")
 
 
 def find_in_span(words: str, library: Library, within: Span) -> Span | None:
@@ -76,58 +84,106 @@ def find_in_span(words: str, library: Library, within: Span) -> Span | None:
     return within.get_part(*bounds) if bounds is not None else None
 
 
-def _find_nearest(quote: str, library: Library, within: Span, similarity_min: float) -> Span | None:
-    """Return the words that are most similar to a quote, with those that replace its first and last ones."""
+def _find_nearest(quote: str, library: Library, spans: Sequence[Span], similarity_min: float) -> Span | None:
+    """Return the words in some spans that are most similar to a quote, with those that replace its ends."""
+    nearest: Span | None = None
+    best = similarity_min
+    for span in _list_likely_places(quote, library, spans):
+        found = _find_similar(quote, library, span)
+        if found is not None and found[0] > best:
+            best, nearest = found
+    return nearest
+
+
+def _list_likely_places(quote: str, library: Library, spans: Sequence[Span]) -> list[Span]:
+    """List the spans, and of long ones only the places that share most of the long words of a quote."""
+    runs = sorted(set(_WORD_RUN.findall(quote)), key=len)[-_SOUGHT_MAX:]
+    width = 2 * len(quote) + 200
+    places: list[tuple[int, Span]] = []
+    short: list[Span] = []
+    for span in spans:
+        if span.end - span.start <= _LONG:
+            short.append(span)
+            continue
+        text = library.documents_by_key[span.doc].text
+        found = sorted(
+            (match.start(), number)
+            for number, run in enumerate(runs)
+            for match in islice(re.finditer(re.escape(run), text), _OCCURRENCES_MAX)
+            if span.start <= match.start() < span.end
+        )
+        places += _rank_windows(found, width, span)
+    places.sort(key=itemgetter(0), reverse=True)
+    return short + [place for _, place in places[:_NEAREST_MAX]]
+
+
+def _rank_windows(found: Sequence[tuple[int, int]], width: int, within: Span) -> Iterator[tuple[int, Span]]:
+    """Yield how many different words each window has, with the window; `found` has offsets and numbers of words."""
+    counts: Counter[int] = Counter()
+    first = 0
+    best = (0, 0)
+    for offset, number in found:
+        counts[number] += 1
+        while found[first][0] < offset - width:
+            counts[found[first][1]] -= 1
+            counts += Counter()  # drops those that are not there
+            first += 1
+        if len(counts) > best[0]:
+            best = len(counts), found[first][0]
+    if best[0]:
+        start = max(within.start, best[1] - width // 2)
+        yield best[0], Span(doc=within.doc, start=start, end=min(within.end, best[1] + width + width // 2))
+
+
+def _find_similar(quote: str, library: Library, within: Span) -> tuple[float, Span] | None:
+    """Return the most similar words of a span, with their similarity from 0 to 1, or None if they share none."""
     from rapidfuzz import distance, fuzz  # noqa: PLC0415 - the first screen does not need it
 
-    text = library.clean_text(within)
-    quote_words, (text_words, in_text) = _read_words(quote)[0][:_WORDS_MAX], _read_words(text)
-    low, high = 0, len(text_words)
-    if len(quote_words) < high and (near := fuzz.partial_ratio_alignment(quote_words, text_words)) is not None:
+    around = library.widen_to_sections(within)
+    text = library.clean_text(around)
+    quote_words = read_words(quote)
+    words = read_words(text)
+    first_row = bisect_left(words.starts, within.start - around.start)
+    keys = list(words.keys[first_row : bisect_right(words.ends, within.end - around.start)])
+    wanted = list(quote_words.keys[:_WORDS_MAX])
+    low, high = 0, len(keys)
+    if len(wanted) < high and (near := fuzz.partial_ratio_alignment(wanted, keys)) is not None:
         low, high = near.dest_start, near.dest_end
-    edits = distance.LCSseq.editops(quote_words, text_words[low:high])
+    edits = distance.LCSseq.editops(wanted, keys[low:high])
     blocks = [block for block in edits.as_matching_blocks() if block.size]
     if not blocks:
         return None
-    first, last = low + blocks[0].b, low + blocks[-1].b + blocks[-1].size - 1
-    if 2 * sum(block.size for block in blocks) <= similarity_min * (len(quote_words) + last - first + 1):
-        return None
+    first = first_row + low + blocks[0].b
+    last = first_row + low + blocks[-1].b + blocks[-1].size - 1
+    shared = sum(block.size for block in blocks)
+    similarity = 2 * shared / (len(wanted) + last - first + 1)
     # as many words as are missing at both ends of the quote, but none of another sentence or paragraph
     for _ in range(blocks[0].a):
-        if first and not _BREAK.search(text[in_text[first - 1][1] : in_text[first][0]]):
+        if first and not _BREAK.search(text, words.ends[first - 1], words.starts[first] + 1):
             first -= 1
-    for _ in range(len(quote_words) - blocks[-1].a - blocks[-1].size):
-        if last + 1 < len(in_text) and not _BREAK.search(text[in_text[last][1] : in_text[last + 1][0]]):
+    for _ in range(len(wanted) - blocks[-1].a - blocks[-1].size):
+        if last + 1 < len(words) and not _BREAK.search(text, words.ends[last], words.starts[last + 1] + 1):
             last += 1
-    start, end = widen_to_numbers(text, in_text[first][0], in_text[last][1])
-    return within.get_part(*_widen_to_marks(text, start, end, quote))
+    bounds = _widen_to_marks(text, words.starts[first], words.ends[last], quote, quote_words)
+    return similarity, around.get_part(*bounds)
 
 
-def _widen_to_marks(text: str, start: int, end: int, quote: str) -> Bounds:
-    """Widen the bounds of words to the marks with which a quote begins and ends, and to Markdown next to the words."""
-    ((before, after),) = _MARKS_AROUND.findall(normalise_markdown(quote).text)
-    normal = normalise_markdown(text)
-    offsets = (*normal.offsets, len(text))
-    low, high = bisect_left(offsets, start), bisect_left(offsets, end)
-    low -= len(before) * normal.text.endswith(before, 0, low)
-    high += len(after) * normal.text.startswith(after, high)
-    opening = text[offsets[low - 1] + 1 if low else 0 : offsets[low]]
-    closing = text[offsets[high - 1] + 1 : offsets[high]]
-    # a quotation mark is only added if the quote has it too
-    start -= text.endswith(quote[0], 0, start)
-    end += text.startswith(quote[-1], end)
-    start = min(start, offsets[low] - len(opening) + len(opening.rstrip("![*_~`")))
-    return start, max(end, offsets[high - 1] + 1 + len(closing.rstrip("![\"'“”„‘’«»")))
-
-
-@lru_cache(maxsize=32)
-def _read_words(text: str) -> tuple[tuple[str, ...], tuple[Bounds, ...]]:
-    """Return the words of a text without regard to case, and their bounds."""
-    normal = normalise_markdown(text)
-    words = [*_WORD.finditer(normal.text)]
-    offsets = normal.offsets
-    bounds = tuple((offsets[word.start()], offsets[word.end() - 1] + 1) for word in words)
-    return tuple(word.group().casefold() for word in words), bounds
+def _widen_to_marks(text: str, start: int, end: int, quote: str, quote_words: TextWords) -> Bounds:
+    """Widen the bounds of words to the marks at the ends of a quote, or else to the Markdown around the words."""
+    before = quote[: quote_words.starts[0]]
+    after = quote[quote_words.ends[-1] :]
+    if before and text.endswith(before, 0, start):
+        start -= len(before)
+    elif opening := _OPENING.search(text, max(0, start - 10), start):
+        start = opening.start()
+    if after and text.startswith(after, end):
+        end += len(after)
+    else:
+        if closing := _CLOSING.match(text, end):
+            end = closing.end()
+        if after and text.startswith(after[-1], end):
+            end += 1
+    return start, end
 
 
 class CitedPassage(Struct, frozen=True, kw_only=True):
@@ -150,7 +206,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
         section = library.node(section_id).content_span
         if (span := find_in_span(quote, library, section)) is not None:
             warning = "" if citation.is_verified else "The section has these words, but the model had not read them"
-        elif (span := _find_nearest(quote, library, section, _CITED_SIMILARITY_MIN)) is not None:
+        elif (span := _find_nearest(quote, library, [section], _CITED_SIMILARITY_MIN)) is not None:
             warning = "Quote is not in its section · nearest passage"
         else:
             warning = "Quote is not in its section, nor anything like it"
@@ -296,8 +352,7 @@ def recheck(claim: Claim, library: Library) -> Finding:
             break
     else:
         status = ClaimStatus.CHANGED
-        for span in spans[:1] if expected is not None else spans:
-            found = found or _find_nearest(claim.quote, library, span, _SIMILARITY_MIN)
+        found = _find_nearest(claim.quote, library, spans[:1] if expected is not None else spans, _SIMILARITY_MIN)
     if found is not None:
         section_id = library.section_at(found.doc, found.start) or ""
         return Finding(claim=claim, standing=status, span=found, section_id=section_id)

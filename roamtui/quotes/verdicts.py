@@ -25,7 +25,7 @@ from roamtui.markdown.blocks import Markdown
 from roamtui.markdown.inline import extract_words
 from roamtui.outline.expansion import strip_ids
 from roamtui.outline.labels import UNTITLED, format_node_title
-from roamtui.quotes.find import divides_number, find_quote
+from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import MARK, MARKED_ID, CitationMark, Quotation, read_answer
 
 _UNMARKED_WORDS_MIN = 3
@@ -72,7 +72,7 @@ class AnswerProof(Struct, frozen=True, kw_only=True):
 
 def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
     """Put the verdicts of an answer, or of its beginning, into its text. The citations may come from a log."""
-    from roamtui.markdown.parser import InlineSpans, read_markdown  # noqa: PLC0415 - the first screen does not need it
+    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
 
     numbers_of: dict[tuple[str, int], list[int]] = defaultdict(list)
     for number, citation in enumerate(citations, start=1):
@@ -95,8 +95,8 @@ def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
                 )
             )
     quoted = [(citation.start, citation.end) for citation in citations]
-    spans = InlineSpans(answer, quoted, [(mark.start, mark.end, mark.label) for mark in marks])
-    markdown = read_markdown(answer, spans=spans, is_answer=True)
+    labels = [(mark.start, mark.end, mark.label) for mark in marks]
+    markdown = read_markdown(answer, groups=quoted, marks=labels)
     link_marks = tuple(marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links)
     return AnswerProof(citations=tuple(citations), marks=tuple(marks), markdown=markdown, link_marks=link_marks)
 
@@ -185,17 +185,19 @@ class QuoteChecker:
         return None
 
     def _find_in(self, quote: str, doc: str, pieces: Sequence[Bounds]) -> Span | None:
-        """Find a quote in pieces of a document.
+        """Find a quote in pieces of a document, each read with the sections around it.
 
         The model reads a version of the text with ids after headings and without page footers, and may quote from that.
         """
-        text = self._library.documents_by_key[doc].text
+        words = strip_ids(quote)
         for start, end in pieces:
-            piece = self._library.clean_text(Span(doc=doc, start=start, end=end))
-            found = find_quote(strip_ids(quote), piece) if start < end else None
-            # A piece, which has the same offsets, may end inside a number.
-            if found is not None and not divides_number(text, start + found[0], start + found[1]):
-                return Span(doc=doc, start=start + found[0], end=start + found[1])
+            if start >= end:
+                continue
+            around = self._library.widen_to_sections(Span(doc=doc, start=start, end=end))
+            piece = (start - around.start, end - around.start)
+            found = find_quote(words, self._library.clean_text(around), within=[piece])
+            if found is not None:
+                return around.get_part(*found)
         return None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,7 +58,8 @@ def test_any_formula_is_converted_or_refused(tex: str) -> None:
 def _read(text: str) -> list[tuple[str, bool]]:
     (block,) = read_markdown(text).blocks
     assert isinstance(block, Paragraph)
-    return [(words.text, Emphasis.CODE in words.emphasis) for words in block.words]
+    by_kind = groupby(block.words, key=lambda words: Emphasis.CODE in words.emphasis)
+    return [("".join(words.text for words in run), is_code) for is_code, run in by_kind]
 
 
 def test_formulas_are_found_in_prose() -> None:

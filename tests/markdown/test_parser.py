@@ -48,11 +48,12 @@ def _list_spans(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
 
 def test_offsets_of_a_slice_count_from_the_start_of_the_text() -> None:
     markdown = read_markdown("# a\n\nb **c**[^1]\r\nd\n", start=100)
-    bold = Words("c", Emphasis.STRONG)
+    bold = Words("c", Emphasis.STRONG, start=109, end=110)
+    words = (Words("b ", start=105, end=107), bold, Words("[^1]", link=0, start=112, end=116), Words(" "))
     assert markdown.links == (Link("[^1]", is_reference_mark=True),)
     assert markdown.blocks == (
-        Heading(level=1, words=(Words("a"),), start=100, end=104),
-        Paragraph(words=(Words("b "), bold, Words("[^1]", link=0), Words(" "), Words("d")), start=105, end=120),
+        Heading(level=1, words=(Words("a", start=102, end=103),), start=100, end=104),
+        Paragraph(words=(*words, Words("d", start=118, end=119)), start=105, end=120),
     )
 
 

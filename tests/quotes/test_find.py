@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -14,18 +16,19 @@ _TEXT = (
 )
 
 
-@given(st.integers(0, len(_TEXT)), st.integers(0, len(_TEXT)))
-def test_any_piece_of_a_text_is_found_exactly(start: int, end: int) -> None:
-    quote = _TEXT[start:end].strip()
+_PIECES = [*re.finditer(r"\[the rules\]\(rules\.md \(x\)\),|“in all”|\S*\w\S*", _TEXT)]
+
+
+@given(st.integers(0, len(_PIECES) - 1), st.integers(0, len(_PIECES) - 1))
+def test_any_words_of_a_text_are_found_where_they_stand(first: int, last: int) -> None:
+    assume(first <= last)
+    start, end = _PIECES[first].start(), _PIECES[last].end()
+    quote = _TEXT[start:end]
     assume(sum(character.isalnum() for character in quote) >= 2)
-    place = _TEXT.index(quote, start)
-    before = _TEXT[place - 1 : place]
-    begins_inside_word = before.isascii() and before.isalnum() and quote[0].isalnum()
-    number = range(_TEXT.index("12,50") + 1, _TEXT.index("12,50") + 5)
     match = find_quote(quote, _TEXT)
-    if not begins_inside_word and place not in number and place + len(quote) not in number:
-        assert match is not None
-        assert _TEXT[slice(*match)] == quote
+    assert match is not None
+    assert start <= match[0] <= match[1] <= end
+    assert not re.search(r"\w", _TEXT[start : match[0]] + _TEXT[match[1] : end].replace("rules.md (x)", ""))
 
 
 @given(
@@ -52,7 +55,8 @@ def test_words_are_found_despite_markup_around_them(words: list[str], data: st.D
         ("2 euros", "It costs 12 euros, then 2 euros.", True),
         ("欧元 每", "两欧元\n每天", True),
         ("legal to copy", "It is illegal to copy.", False),
-        ("Find the extension page", "extensionFind the extension pageQuick.", True),
+        ("Find the extension page", "extensionFind the extension pageQuick. A page", True),
+        ("Find the extension page", "extensionFind the extension pageQuick.", False),
         ("less skill than Claude 3", "Yes, less skill than Claude 3Yes, less skill", True),
         ("Allowed by policy here", "The flag notAllowed by policy here.", False),
         ("configures [X](https://e.org/long…) to serve", "configures [X](https://e.org/long/path) to serve", True),
@@ -119,14 +123,14 @@ def test_no_match_starts_or_ends_inside_a_number(quote: str, text: str, is_found
 
 
 _RULES = """\
-Members may borrow books, tools and games. Nobody under 18 may borrow petrol machines (see below. Or not) at all.
+Members may borrow books, tools and games. Nobody under 18 may borrow petrol machines (see below. Or later) at all.
 
 - Members may keep books for three weeks
 - Petrol machines for one day. They smell.
 
 | What | Deposit | Days |
 |---|---|---|
-| Books. All of them | none | 21 |
+| Books. All of them | free | 21 |
 | Petrol machines | 50 euros | 1 |
 
 A late machine costs
@@ -142,7 +146,7 @@ in the U.S. Treasury of the club.
         ("Members may borrow … games", True),
         ("Members [...] books ... games", True),
         ("Members […] may borrow petrol machines", False),
-        ("Members may borrow books, tools and games. […] Nobody under 18 may borrow petrol machines", False),
+        ("Members may borrow books, tools and games. […] Nobody under 18 may borrow petrol machines", True),
         ("tools and games. Nobody under 18 … at all", True),
         ("Nobody under 18 … at all", True),
         ("Members … three weeks", True),
@@ -150,7 +154,7 @@ in the U.S. Treasury of the club.
         ("Petrol machines … one day", True),
         ("Books. … 21", True),
         ("Petrol machines … 50 euros", True),
-        ("none … 50 euros", False),
+        ("free … 50 euros", False),
         ("A late … two euros", True),
         ("two euros a day… Then three euros", True),
         ("A late … three euros", False),
@@ -165,10 +169,14 @@ def test_what_follows_an_ellipsis_may_be_the_last_character() -> None:
     assert find_quote("我们付 … 五", "我们付你五") == (0, 5)
 
 
-def test_a_quote_of_signs_must_stand_there_exactly() -> None:
+def test_a_quote_needs_two_letters_or_digits() -> None:
     text = "if (a) the notice is late, or (b) [***], the other party may leave. | - | - |"
-    assert find_quote("(b) [***]", text)
-    assert find_quote("(b) [**]", text) is None
-    assert find_quote("(b)", text) is None
-    assert find_quote("…", text) is None
-    assert find_quote("- | -", text) is None
+    assert find_quote("or (b) [***]", text)
+    for quote in ("(b)", "(b) [***]", "…", "- | -"):
+        assert find_quote(quote, text) is None
+
+
+def test_a_quote_must_be_in_the_parts_that_count() -> None:
+    text = "The fee is due.\n\nThe fee is due.\n"
+    assert find_quote("fee is due", text, within=[(17, len(text))]) == (21, 31)
+    assert find_quote("fee is due", text, within=[(0, 10), (17, 30)]) is None

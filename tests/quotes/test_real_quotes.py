@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from roamtui.quotes.find import find_quote, normalise_markdown
+from roamtui.quotes.find import find_quote
 from roamtui.search.units import Unit, UnitKind, find_sentence_end, split_sentences
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from tests.real_documents import find_data_dir, list_documents, read_document
@@ -76,10 +76,10 @@ def test_pieces_of_two_sentences_are_not_found(data: st.DataObject) -> None:
     pair = sentences[index : index + 2]
     assume(len({find_sentence_end(text, one.start) for one in pair}) == len(pair))  # parts of a long one are no pair
     pieces = [_draw_words(data, text, one) for one in pair]
-    plain = normalise_markdown(text).text
     for piece in pieces:
         assume(not _ELLIPSIS.search(piece))
-        assume(plain.count(normalise_markdown(piece).text.strip(" .,;:!?-")) == 1)
+        assume(text.count(piece) == 1)
+    assume(re.search(r"\w", text[text.index(pieces[0]) + len(pieces[0]) : text.index(pieces[1])]))  # words left out
     quote = data.draw(st.sampled_from([" … ", " […] ", " ... ", "… "])).join(pieces)
     assert find_quote(quote, text) is None
 
@@ -109,16 +109,20 @@ def _list_variants(quote: str, kind: UnitKind) -> Iterator[str]:
 
 @needs_documents
 def test_true_quotes_are_found() -> None:
-    """Models quote sentences, rows, cells and phrases, and people marked answers."""
+    """Models quote sentences, rows, cells and phrases, and people marked answers.
+
+    Of the quotes with an ellipsis, some leave out a word that turns the meaning.
+    """
     told: Counter[str] = Counter()
     lost: list[tuple[str, str]] = []
     for kind, text, quote in _list_true_quotes():
         told[kind] += 1
         if find_quote(quote, text) is None:
             lost.append((kind, quote))
-    assert lost == []
-    assert {"filing", "contract", "docs", "answer"} <= told.keys()
-    assert min(told.values()) >= 100
+    assert [(kind, quote) for kind, quote in lost if kind != "ellipsis"] == []
+    assert len(lost) <= 0.1 * told["ellipsis"]
+    assert {"filing", "contract", "docs", "answer", "ellipsis"} <= told.keys()
+    assert min(told.values()) >= 80
 
 
 def _list_true_quotes() -> Iterator[tuple[str, str, str]]:
@@ -133,7 +137,7 @@ def _list_true_quotes() -> Iterator[tuple[str, str, str]]:
             is_plain = unit.kind in (UnitKind.PROSE, UnitKind.ITEM) and not re.search(r"…|\.{3}|\n *>", quote)
             if is_plain and len(words) > 12 and all(words[index].isalpha() for index in (2, 4, 8, -4)):
                 yield kind, text, " ".join(words[2:9])
-                yield kind, text, f"{' '.join(words[:5])} … {' '.join(words[-4:])}"
+                yield "ellipsis", text, f"{' '.join(words[:5])} … {' '.join(words[-4:])}"
     for name in _SETS:
         lines = (find_data_dir() / "sets" / name / "questions.jsonl").read_text("utf-8").splitlines()
         for line in lines[:: len(lines) // 40 + 1]:

@@ -27,8 +27,9 @@ from roamtui.markdown.lines import (
     TextRole,
     measure_runs,
 )
-from roamtui.markdown.parser import Definitions, InlineSpans, parse_link_definitions, read_markdown
-from roamtui.quotes.find import find_quote, widen_to_numbers
+from roamtui.markdown.parser import Definitions, parse_link_definitions, read_markdown
+from roamtui.quotes.find import find_quote
+from roamtui.quotes.words import widen_to_words
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
@@ -255,10 +256,8 @@ class LazyLines:
         text = self.document.text[chunk.start : chunk.end]
         definitions = self._definitions if _REFERENCE.search(text) else {}
         highlights = self._highlights.locate(self.document.text, chunk.start, chunk.end)
-        shift = len(chunk.prefix) - chunk.start
-        groups = [(one.start + shift, one.end + shift) for one in highlights]
-        spans = InlineSpans(chunk.prefix + text, groups, ()) if highlights else None
-        markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions, spans=spans)
+        groups = [(highlight.start, highlight.end) for highlight in highlights]
+        markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions, groups=groups)
         layout = MarkdownLayout(width=self._width, links=markdown.links, measure_picture=self._measure_picture)
         lines = layout.lay_out(markdown.blocks)
         self._has_pictures = self._has_pictures or any(line.picture is not None for line in lines)
@@ -319,12 +318,8 @@ def compute_selection_span(selected: Sequence[SelectedText], document: Document)
     first, last = selected[0].line, selected[-1].line
     block = document.text[first.block_start : last.block_end]
     cuts = [[max(part.start, part.line.prefix_length), min(part.end, len(part.line.text))] for part in selected]
-    while cuts[0][0] > first.prefix_length and first.text[cuts[0][0] - 1 : cuts[0][0] + 1].isalnum():
-        cuts[0][0] -= 1
-    while cuts[-1][1] < len(last.text) and last.text[cuts[-1][1] - 1 : cuts[-1][1] + 1].isalnum():
-        cuts[-1][1] += 1
-    cuts[0][0] = max(first.prefix_length, widen_to_numbers(first.text, *cuts[0])[0])
-    cuts[-1][1] = widen_to_numbers(last.text, *cuts[-1])[1]
+    cuts[0][0] = max(first.prefix_length, widen_to_words(first.text, *cuts[0])[0])
+    cuts[-1][1] = widen_to_words(last.text, *cuts[-1])[1]
     words = " ".join(part.line.text[slice(*cut)] for part, cut in zip(selected, cuts, strict=True))
     match = find_quote(words, block)
     if match is not None:
