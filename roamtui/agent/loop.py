@@ -145,17 +145,23 @@ class Agent:
             The exchange, or None if `options` did not allow the question any more.
 
         Raises:
-            UnknownSectionError: There is no section `options.within`. The question was not asked.
+            UnknownSectionError: There is no section that `options` names. Nothing has changed.
         """
         conversation, asked_in = self.conversation, self.conversation.state.id
         async with conversation.lock:
             if options.needs_previous_answer and not (self._has_answered and conversation.state.id == asked_in):
                 return None
             self._has_answered = False
-            if options.replaces is not None:
-                if not conversation.has_exchange(options.replaces):
-                    return None
-                await conversation.rewind(options.replaces)
+            replaced = options.replaces
+            if replaced is not None and not conversation.has_exchange(replaced):
+                return None
+            library = await conversation.load_all()
+            for section_id in (options.within, *options.open_first):
+                if section_id is not None and section_id not in library:
+                    raise UnknownSectionError(section_id)
+            await self.model.start()
+            if replaced is not None:
+                await conversation.rewind(replaced)
             if options.open_first:
                 await conversation.execute(ExpandSections(section_ids=options.open_first, origin=Origin.PERSON))
             await self._answer(question, options.within)
@@ -184,11 +190,7 @@ class Agent:
 
     async def _answer(self, question: str, within: str | None) -> None:
         conversation = self.conversation
-        library = await conversation.load_all()
-        if within is not None and within not in library:
-            raise UnknownSectionError(within)
-        self._tools = make_tools(library, has_search=self.searcher is not None)
-        await self.model.start()
+        self._tools = make_tools(conversation.state.library, has_search=self.searcher is not None)
         conversation.set_context_window(self.model.window_tokens)
         number, run = len(conversation.state.exchanges) + 1, QuestionRun()
         outcome: QuestionAnswered | None = None

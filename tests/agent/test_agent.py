@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
@@ -21,9 +22,9 @@ from roamtui.conversation.events import (
     StopReason,
 )
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import AskOptions
+from roamtui.conversation.state import AskOptions, fold_events
 from roamtui.conversation.update import CloseSections, ExpandSections
-from roamtui.errors import ModelError
+from roamtui.errors import ModelError, UnknownSectionError
 from roamtui.quotes.verdicts import make_proof
 from tests.agent.asking import expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import find
@@ -148,3 +149,17 @@ async def test_a_question_that_follows_is_asked_only_after_a_whole_answer(store:
         assert await waiting is None
     assert questions(conversation) == []
     assert await agent.ask("Third?")
+
+
+@pytest.mark.parametrize("options", [AskOptions(within="ffffffff"), AskOptions(open_first=("ffffffff",))])
+async def test_a_question_that_names_a_section_that_is_gone_changes_nothing(
+    options: AskOptions, store: ConversationStore
+) -> None:
+    agent = make_agent([saying("Two euros.")], store=store)
+    conversation = agent.conversation
+    exchange = await agent.ask("How much?")
+    before = conversation.state
+    with pytest.raises(UnknownSectionError, match="ffffffff"):
+        await agent.ask("How much is it?", replace(options, replaces=exchange))
+    assert conversation.state is before
+    assert fold_events(before.library, store.read(before.id)).exchanges == before.exchanges

@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.state import AskOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.search.keyword import KeywordSearcher
@@ -99,6 +100,34 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         await ask(pilot, "And now?")
         assert "a hundred loaves" in model.requests[-1].messages[-1].text
         assert state.exchanges[0].citations[0].is_verified
+
+
+async def test_a_reload_ends_the_options_of_the_question_box_and_keeps_what_is_typed(file: Path) -> None:
+    async with running(make_reading_app(file), (120, 35)) as (app, pilot):
+        screen = app.main_screen
+        screen.questions.ask_about_section(find_id(app, "Deck oven"))
+        screen.question_box.fill("How many?")
+        assert "in Ovens › Deck oven" in screen_text(app)
+        write(file, TEXT.replace("### Deck oven", "### Old oven"))
+        await press_until(pilot, "Reloaded: ", "f5")
+        assert "Deck oven" not in screen_text(app)
+        assert screen.question_box.text == "How many?"
+        model_of(app).add_replies(ScriptedReply(text="Not found: no."))
+        await press_until(pilot, lambda: screen.conversation.state.exchanges, "enter")
+        assert screen.conversation.state.exchanges[0].within is None
+
+
+async def test_an_edited_question_whose_section_is_gone_leaves_the_old_one_and_returns_to_the_box(file: Path) -> None:
+    async with running(make_reading_app(file), (120, 35)) as (app, pilot):
+        screen, conversation = app.main_screen, app.main_screen.conversation
+        deck = await open_deck(pilot)
+        options = AskOptions(replaces=conversation.state.exchanges[0], within="ffffffff")
+        screen.questions._send("How many now?", options)
+        await wait_until(pilot, "The document no longer has a section that the question names")
+        await wait_until(pilot, lambda: screen.question_box.text == "How many now?")
+        assert [exchange.question for exchange in conversation.state.exchanges] == ["How many?"]
+        assert "roamtui outline" not in screen_text(app)
+        assert tuple(conversation.state.open_sections) == (deck,)
 
 
 async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> None:

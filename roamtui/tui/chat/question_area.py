@@ -159,10 +159,14 @@ class QuestionArea(Container):
 
     def reset_options(self) -> bool:
         """Make the next question a new one about the whole document. Return whether that changes anything."""
-        options = self._set_options(AskOptions())
+        options = self.end_options()
         if options.replaces is not None:
             self.box.clear()
         return options != AskOptions()
+
+    def end_options(self) -> AskOptions:
+        """Make the next question a new one about the whole document, and keep what is typed. Return the old options."""
+        return self._set_options(AskOptions())
 
     def note_asked(self, question: str) -> None:
         """Note that a question has become part of the conversation."""
@@ -191,7 +195,7 @@ class QuestionArea(Container):
             return
         self.box.clear()
         self.box.remember(event.question)
-        options = self._set_options(AskOptions())
+        options = self.end_options()
         self._send(event.question, replace(options, needs_previous_answer=self.is_asking))
 
     def _send(self, question: str, options: AskOptions) -> None:
@@ -212,7 +216,8 @@ class QuestionArea(Container):
         sent.worker.cancel()
         self.box.fill(f"{sent.question}\n{typed}" if typed else sent.question)
         if not typed:
-            self.ask_about_section(sent.options.within)
+            within = sent.options.within
+            self.ask_about_section(within if within in self._conversation.state.library else None)
         return True
 
     def ask_again(self, number: int, open_first: tuple[str, ...] = (), *, is_edited: bool = False) -> None:

@@ -15,6 +15,7 @@ from typing_extensions import override
 from roamtui.conversation.events import ConversationEvent, DocumentReloaded
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import RECORDED, AskOptions
+from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.models.base import OFFLINE
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog, WelcomeView
@@ -38,6 +39,7 @@ if TYPE_CHECKING:  # the first screen does without them
     from roamtui.tui.screens.find import FindDialog
 
 _CHECK_SECONDS = 2.0
+_SECTION_GONE = "The document no longer has a section that the question names, so it was not asked. Choose another one."
 """Interval between two checks of the document on disk."""
 
 
@@ -176,6 +178,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.tree_pane.outline.show(state)
         if isinstance(event, DocumentReloaded):
             self.header.show_library(state.library)
+            self.questions.end_options()
         for part in (self.status_line, self.chat_log, self.tree_pane.outline, self.panes):
             part.show_event(event)
 
@@ -229,6 +232,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         await self.started.wait()
         try:
             await self.agent.ask(question, options)
+        except UnknownSectionError:
+            raise UsageError(_SECTION_GONE) from None
         finally:
             make_model = self.app_context.options.make_model
             if self.agent.model.name == RECORDED and make_model is not None:  # it has only one answer
