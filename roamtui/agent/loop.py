@@ -204,7 +204,7 @@ class Agent:
                 run.steps = len(conversation.state.exchanges[-1].steps)
             else:
                 run.stopped = await self._run_steps(run)
-            outcome = build_outcome(conversation.state, run, self.searcher)
+            outcome = await asyncio.to_thread(build_outcome, conversation.state, run, self.searcher)
         except ModelError as error:
             run.stopped, run.error = StopReason.ERROR, str(error)
         finally:
@@ -228,7 +228,8 @@ class Agent:
         )
         is_one_shot, excerpts = self.conversation.is_one_shot, retrieved.excerpts
         asked = QuestionAsked(question=question, within=within, excerpts=excerpts, is_one_shot=is_one_shot)
-        await self.conversation.apply(begin_question(state, asked, context))
+        # The person may have opened or closed sections during the search.
+        await self.conversation.apply(begin_question(self.conversation.state, asked, context))
 
     def _build_prompt_context(self, opened: tuple[str, ...] = (), *, has_hits: bool = False) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""

@@ -129,7 +129,9 @@ async def read_offline(
         )
         if hits:
             conversation.apply_unsaved(make_search_event(state.library, question, hits))
-        pages = _list_unread_pages(state.library, question, hits, is_answer=is_answer) if may_load else ()
+        pages: tuple[str, ...] = ()
+        if may_load:
+            pages = await asyncio.to_thread(_list_unread_pages, state.library, question, hits, is_answer=is_answer)
         if opened := pages or _list_openable(state.library, passages):
             arguments = {"section_ids": [*opened]}
             context = ToolContext(conversation=conversation, searcher=searcher, room_tokens=_ROOM_TOKENS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 
@@ -59,6 +59,7 @@ _HEADINGS_LENGTH_MAX = 2_000
 """Maximum length, in characters, of a part of a section that is parsed to see if it has only headings."""
 _SCANNED_LENGTH_MAX = 20_000_000
 """Maximum length of a library in which missing names are looked for, in characters. More would take too long."""
+_PIECE_LENGTH = 200_000
 _NAME = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_.]?[^\W_]+)*)")
 """A word, number or identifier. The group `inside` matches before a capital letter inside a sentence."""
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
@@ -138,7 +139,11 @@ async def retrieve_context(
         hits = await asyncio.to_thread(searcher.search, question, limit=_START_HITS_MAX, within=within, earlier=earlier)
     except RoamtuiError:
         return HitList()
-    hits = trim_weak_hits(hits)
+    return await asyncio.to_thread(_choose_context, state, trim_weak_hits(hits), question, room_tokens)
+
+
+def _choose_context(state: ConversationState, hits: Sequence[Hit], question: str, room_tokens: int | None) -> HitList:
+    """Choose the section that opens with a question, and the hits that are sent with it."""
     opened = pick_confident_hit(state, hits, question, room_tokens)
     if room_tokens is not None:
         room_tokens -= sum(estimate_delivery_tokens(state.library, section_id) for section_id in opened)
@@ -146,7 +151,7 @@ async def retrieve_context(
     if opened:
         others = others[:_BESIDE_OPENED_MAX]
     listed = format_hits(state, others, question, room_tokens=room_tokens, opened=opened)
-    return replace(listed, hits=hits, auto_opened=opened)
+    return replace(listed, hits=tuple(hits), auto_opened=opened)
 
 
 def pick_confident_hit(
@@ -225,7 +230,7 @@ def format_hits(
     opened: Sequence[str] = (),
     shown: Sequence[Span] = (),
 ) -> HitList:
-    """Render hits as lines with excerpts.
+    """Render hits as lines with excerpts. Call this in a thread, because it looks for names in the whole library.
 
     What the model has already is not repeated.
 
@@ -293,10 +298,21 @@ def _list_missing_names(query: str, language: Language, library: Library) -> lis
         )
     )
     missing = {word: (_ENDING.sub("", _fold(word)), *_NAME_PARTS.findall(word)) for word in words}
-    for text in texts:
-        folded = _fold(text) if missing else ""
+    for piece in chain.from_iterable(map(_iter_pieces, texts)):
+        if not missing:
+            break
+        folded = _fold(piece)
         missing = {word: parts for word, parts in missing.items() if not any(part in folded for part in parts)}
     return [*missing]
+
+
+def _iter_pieces(text: str) -> Iterator[str]:
+    """Yield a text in pieces that end with a line. No other thread could run while a long text is folded."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _PIECE_LENGTH) + 1 or len(text)
+        yield text[start:end]
+        start = end
 
 
 def _fold(text: str) -> str:

@@ -310,8 +310,12 @@ class Conversation:
 
     async def _change_library(self, library: Library, loader: Loader | None) -> None:
         library = await asyncio.to_thread(load_pages, library, loader, self.state.pages, self.state.approved_origins)
-        events = reload_state(self.state, library)
-        self.state, self.loader = replace(self.state, library=library), loader
+        while True:  # a section command may change the state meanwhile
+            state = self.state
+            events = await asyncio.to_thread(reload_state, state, library)
+            if self.state is state:
+                break
+        self.state, self.loader = replace(state, library=library), loader
         await self.apply(events)
 
     async def start_new(self) -> None:

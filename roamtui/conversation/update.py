@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import assert_never
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.conversation.events import (
@@ -26,7 +26,7 @@ from roamtui.document.library import Library
 from roamtui.document.text import PAGE_TOKENS, add_delivered, estimate_tokens
 from roamtui.outline.expansion import format_no_room, render_section
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title
-from roamtui.outline.structure import resolve_reference
+from roamtui.outline.structure import parse_reference
 
 Events = tuple[ConversationEvent, ...]
 
@@ -39,6 +39,8 @@ class ExpandSections(Struct, frozen=True, kw_only=True):
     origin: Origin
     room_tokens: int | None = None
     """Maximum number of estimated tokens of section text to deliver, or None for no limit."""
+    nearest: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Ids to suggest for each requested id or name that no section has."""
 
 
 class CloseSections(Struct, frozen=True, kw_only=True):
@@ -79,7 +81,7 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
     named: Iterable[str] = ()
     match command:
         case ExpandSections(section_ids=requested):
-            references = (resolve_reference(library, text) for text in requested)
+            references = map(parse_reference, requested)
             named = (reference.section_id for reference in references if reference is not None)
         case PinSections(section_ids=ids, is_pinned=True):
             named = ids
@@ -102,7 +104,8 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
     sections: dict[str, OpenSection] = {}
     shown: list[str] = []
     for requested in command.section_ids:
-        block = render_section(library, requested, delivered=delivered, nonce=state.nonce)
+        nearest = command.nearest.get(requested, ())
+        block = render_section(library, requested, delivered=delivered, nonce=state.nonce, nearest=nearest)
         section_id, text = block.section_id, block.text
         cost = estimate_tokens(text) if block.spans or block.is_listing else 0  # hints cost nothing
         if block.is_failed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import PurePath
@@ -69,6 +69,11 @@ def make_short_name(name: str) -> str:
         last = parts.path.rstrip("/").rpartition("/")[2]
         short = last if last.strip(".") and last not in _LIST_NAMES else parts.netloc
     return re.sub(r"[/\\]", "_", sanitise_line(short) or sanitise_line(name))
+
+
+def fold_name(name: str) -> str:
+    """Fold a title or the name of a file, so that case, code marks and spaces make no difference."""
+    return " ".join(name.casefold().replace("`", "").split())
 
 
 class NodeNumbering:
@@ -294,6 +299,28 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     def __len__(self) -> int:
         return len(self._owners)
+
+    @cached_property
+    def ids_by_name(self) -> Mapping[str, Sequence[str]]:
+        """Ids of the nodes with each folded title; of a file, with each end of its path, with and without extension.
+
+        Computed when it is first needed, which takes 0.3 s for 100,000 nodes: not on the event loop.
+        """
+        ids_by_name: dict[str, list[str]] = defaultdict(list)
+        for document in self.documents:
+            columns = document.columns
+            for section_id, kind, title in zip(document.ids, columns.kinds, columns.titles, strict=True):
+                if kind is not NodeKind.FILE:
+                    ids_by_name[fold_name(title)].append(section_id)
+                    continue
+                parts = fold_name(self.node(section_id).doc).split("/")
+                for start in range(len(parts)):
+                    name = "/".join(parts[start:])
+                    stem = name[: name.rfind(".")] if "." in parts[-1] else name
+                    for one in {name, stem}:
+                        ids_by_name[one].append(section_id)
+        ids_by_name.pop("", None)
+        return dict(ids_by_name)
 
     @cached_property
     def unloaded_files(self) -> tuple[str, ...]:

@@ -44,8 +44,7 @@ from roamtui.outline.structure import (
     ChildRanges,
     Reference,
     list_outline_children,
-    resolve_reference,
-    suggest_ids,
+    parse_reference,
 )
 
 _LIST_TOKENS = 2_300
@@ -76,21 +75,23 @@ class ExpandedBlock(Struct, frozen=True, kw_only=True):
     """Whether the file or page of the section could not be read."""
 
 
-def render_section(library: Library, requested: str, *, delivered: Delivered, nonce: str) -> ExpandedBlock:
+def render_section(
+    library: Library, requested: str, *, delivered: Delivered, nonce: str, nearest: Sequence[str] = ()
+) -> ExpandedBlock:
     """Render the block of a requested section, which must be loaded.
 
-    The request is an id, a page ``id:2``, a range ``id:c2``, a path or an exact title. Text in `delivered` is not
-    repeated. The fences contain `nonce`, which is different in each conversation. A text of several pages comes as its
-    first one, unless the request names another.
+    The request is an id, a page ``id:2`` or a range ``id:c2``. If it is anything else, the block says so, and names the
+    sections `nearest`. Text in `delivered` is not repeated. The fences contain `nonce`, which is different in each
+    conversation. A text of several pages comes as its first one, unless the request names another.
     """
-    reference = resolve_reference(library, requested)
+    reference = parse_reference(requested)
     if reference is not None and reference.section_id == library.root_id:
         return _make_range_block(library, reference, delivered, nonce)
     if reference is None or reference.section_id not in library:
-        nearest = "; ".join(f"[{i}] {format_path(library, i)}" for i in suggest_ids(library, requested))
+        suggested = "; ".join(f"[{i}] {format_path(library, i)}" for i in nearest if i in library)
         name = shorten(sanitise_line(requested), 80)
         problem = f'"{name}" is no section id, and no path or title that one section alone has.'
-        return ExpandedBlock(section_id=None, text=f"{problem} Nearest: {nearest}." if nearest else problem)
+        return ExpandedBlock(section_id=None, text=f"{problem} Nearest: {suggested}." if suggested else problem)
     reference = replace(reference, section_id=library.aliases.get(reference.section_id, reference.section_id))
     node = library.node(reference.section_id)
     if reference.steps or node.kind is NodeKind.FOLDER:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
 from msgspec import Struct
 
 from roamtui.document.document import NodeKind
-from roamtui.document.library import Library
+from roamtui.document.library import Library, fold_name
 from roamtui.document.plain import sanitise_line
 from roamtui.document.text import format_tokens, measure_front_matter, normalise_line_ends
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_and_heading, format_node_title, has_own_text
@@ -27,6 +27,8 @@ _RANGES_MAX = 64
 _TITLE_LENGTH_MAX = 80
 _REFERENCE = re.compile(r"([0-9a-f]{8})(?::(?:(\d{1,6})|c(\d{1,6}(?:\.\d{1,6})*)))?\Z", re.ASCII)
 _CANDIDATES_MAX = 20_000
+_COMPARED_AT_ONCE = 1_000
+"""Texts that are compared without a pause, which takes up to 5 ms."""
 _ID_SCORE_MIN = 62.0
 _TITLE_SCORE_MIN = 55.0
 _SUGGESTED_MAX = 3
@@ -138,44 +140,35 @@ def resolve_name(library: Library, text: str) -> str | None:
 
     A file can be named by its path, or by the end of its path, with or without the extension.
     """
-    *above, last = [_fold(part) for part in text.strip(_ID_MARKS).split(" > ")]
-    if not last:
-        return None
-    matching_ids: set[str] = set()
-    for document in library.documents:
-        columns = document.columns
-        for row, title in enumerate(columns.titles):
-            section_id = document.ids[row]
-            if columns.kinds[row] is NodeKind.FILE:
-                path = f"/{_fold(library.node(section_id).doc)}"
-                is_named = path.endswith((f"/{last}", f"/{last}.{path.rpartition('.')[2]}"))
-            else:
-                is_named = _fold(title) == last
-            if not is_named:
-                continue
-            # The nodes above must have the other names in this order. The iterator skips other nodes between them.
-            titles = iter([_fold(library.node(node_id).title) for node_id in library.node(section_id).ancestors])
-            if all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in above):
-                matching_ids.add(get_canonical_id(library, section_id))
-    return matching_ids.pop() if len(matching_ids) == 1 else None
-
-
-def _fold(title: str) -> str:
-    return " ".join(title.casefold().replace("`", "").split())
+    *above, last = [fold_name(part) for part in text.strip(_ID_MARKS).split(" > ")]
+    matching_id: str | None = None
+    for section_id in library.ids_by_name.get(last, ()):
+        # The nodes above must have the other names in this order. The iterator skips other nodes between them.
+        titles = iter([fold_name(library.node(node_id).title) for node_id in library.node(section_id).ancestors])
+        if all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in above):
+            canonical_id = get_canonical_id(library, section_id)
+            if matching_id not in (None, canonical_id):
+                return None
+            matching_id = canonical_id
+    return matching_id
 
 
 def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
     """Return up to 3 ids whose digits or titles are most similar to `requested`."""
     wanted = sanitise_line(requested)[:200].strip("[]\"'` ")
-    titles: dict[str, str] = {}
+    ids: list[str] = []
+    titles: list[str] = []
     for document, first, end in library.iter_runs():
-        last = min(end, first + _CANDIDATES_MAX - len(titles))
-        titles |= zip(document.ids[first:last], document.columns.titles[first:last], strict=True)
-    by_id = _rank_similar(wanted.lower(), {section_id: section_id for section_id in titles})
+        last = min(end, first + _CANDIDATES_MAX - len(ids))
+        ids += document.ids[first:last]
+        titles += document.columns.titles[first:last]
+        if len(ids) == _CANDIDATES_MAX:
+            break
+    by_id = _rank_similar(wanted.lower(), ids)
     by_title = _rank_similar(wanted, titles)
-    suggested_ids = [section_id for section_id, score in by_id if score >= _ID_SCORE_MIN]
-    suggested_ids += [section_id for section_id, score in by_title if score >= _TITLE_SCORE_MIN]
-    suggested_ids += [section_id for section_id, _ in by_id]
+    suggested_ids = [ids[index] for index, score in by_id if score >= _ID_SCORE_MIN]
+    suggested_ids += [ids[index] for index, score in by_title if score >= _TITLE_SCORE_MIN]
+    suggested_ids += [ids[index] for index, _ in by_id]
     return tuple(dict.fromkeys(suggested_ids))[:_SUGGESTED_MAX]
 
 
@@ -184,16 +177,23 @@ def find_unread_pages(library: Library, query: str) -> tuple[str, ...]:
     if not any(NodeKind.LINK in document.columns.kinds for document in library.documents):
         return ()
     links = [node_id for node_id in library.walk() if library.node(node_id).kind is NodeKind.LINK]
-    titles = {node_id: library.node(node_id).title for node_id in links if not library.node(node_id).is_loaded}
-    return tuple(node_id for node_id, _ in _rank_similar(query, titles))
+    unread = [node_id for node_id in links if not library.node(node_id).is_loaded]
+    return tuple(unread[index] for index, _ in _rank_similar(query, [library.node(one).title for one in unread]))
 
 
-def _rank_similar(wanted: str, texts: Mapping[str, str]) -> list[tuple[str, float]]:
-    """Return up to 3 ids whose texts are most similar to `wanted`, best first, with their scores from 0 to 100."""
+def _rank_similar(wanted: str, texts: Sequence[str]) -> list[tuple[int, float]]:
+    """Return the positions of up to 3 texts most similar to `wanted`, best first, with their scores from 0 to 100."""
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - few questions need it
 
-    ranked = process.extract(wanted, texts, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX)
-    return [(node_id, score) for _, score, node_id in ranked]
+    best: list[tuple[int, float]] = []
+    # In parts, because rapidfuzz lets no other thread run, such as the one that draws the screen.
+    for start in range(0, len(texts), _COMPARED_AT_ONCE):
+        part = texts[start : start + _COMPARED_AT_ONCE]
+        score_min = best[-1][1] if len(best) == _SUGGESTED_MAX else 0.0
+        ranked = process.extract(wanted, part, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX, score_cutoff=score_min)
+        best += [(start + index, score) for _, score, index in ranked]
+        best = sorted(best, key=lambda entry: -entry[1])[:_SUGGESTED_MAX]
+    return best
 
 
 class ChildRanges(Struct, frozen=True):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Approver, Conversation
@@ -16,6 +17,7 @@ from roamtui.search.base import Hit, Progress, Searcher
 from tests.conversation.conversations import check_messages, find, make_library
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
+Result = TypeVar("Result")
 MANUAL = """\
 # Manual
 
@@ -113,6 +115,23 @@ async def answer(agent: Agent, question: str = "How much is it?") -> QuestionAns
 def expanding(*section_ids: object, text: str = "") -> ScriptedReply:
     """Return a reply that opens sections in one call."""
     return ScriptedReply(text=text, calls=(("expand_sections", {"section_ids": list(section_ids)}),))
+
+
+async def count_turns(work: Awaitable[Result]) -> tuple[Result, int]:
+    """Await something. Return its result, and how many turns the event loop took meanwhile."""
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    counting = asyncio.create_task(count())
+    try:
+        return await work, turns
+    finally:
+        counting.cancel()
 
 
 def saying(text: str) -> ScriptedReply:

@@ -14,7 +14,7 @@ from roamtui.conversation.update import ExpandSections, update
 from roamtui.document.library import Library
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
-from tests.agent.asking import FakeSearcher
+from tests.agent.asking import FakeSearcher, count_turns
 from tests.conversation.conversations import fold
 from tests.search.libraries import id_of, make_folder, make_library
 
@@ -90,6 +90,17 @@ def test_names_and_numbers_that_stand_nowhere_are_listed(query: str, missing: st
     text = "# A\n\n## B\n\nRed.\n\n## C\n\nThe bricks of 2022: readUnits, T-1103, 8-K, $5, new.\n"
     lines = _lines(make_library(text), "B", query=query)
     assert lines[2:] == ([f"(Nowhere in the text: {missing}.)"] if missing else [])
+
+
+async def test_missing_names_are_looked_for_beside_the_event_loop() -> None:
+    text = "# A\n\n## B\n\nRed bricks.\n\n## C\n\n" + "Gray stones of Überlingen lie here.\n" * 100_000
+    library = make_library(text)
+    state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
+    searcher = FakeSearcher(_hit(library, "B"))
+    question = "Which bricks are red, says Fabrikam?"
+    found, turns = await count_turns(retrieve_context(searcher, state, question, None, window_tokens=None))
+    assert "(Nowhere in the text: Fabrikam.)" in found.text
+    assert turns > 100, "the event loop went on meanwhile"
 
 
 async def test_few_hits_come_besides_a_section_that_clearly_answers() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from roamtui.agent.loop import Agent, make_tools
 from roamtui.agent.prompt import SYSTEM
-from roamtui.agent.tools import parse_section_ids, parse_tool_arguments
+from roamtui.agent.tools import ToolContext, parse_section_ids, parse_tool_arguments
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished
@@ -19,7 +19,7 @@ from roamtui.conversation.notices import make_notices
 from roamtui.document.text import estimate_tokens
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit
-from tests.agent.asking import MANUAL, FakeSearcher, ask, ids, make_agent, model_of, results
+from tests.agent.asking import MANUAL, FakeSearcher, ask, count_turns, ids, make_agent, model_of, results
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder
@@ -82,6 +82,19 @@ async def test_only_twenty_of_three_hundred_ids_are_opened() -> None:
     assert results(agent)[0].endswith("(280 more ids were not opened: at most 20 a call.)")
 
 
+async def test_names_are_looked_up_beside_the_event_loop_and_only_the_first_twenty() -> None:
+    text = "# M\n\n" + "".join(f"## About topic {i} of many\n\nText {i}.\n\n" for i in range(5_000))
+    context = ToolContext(conversation=Conversation(make_library(text)), searcher=None, room_tokens=1_000)
+    names = [f"Of unknown topic {i}" for i in range(200)]
+    response, turns = await count_turns(
+        make_tools(make_library(text), has_search=False)["expand_sections"].run({"section_ids": names}, context)
+    )
+    assert [requested for requested, _ in response.results] == names[:20]
+    assert response.text.count("Nearest: [") == 20
+    assert "180 more ids" in response.text
+    assert turns > 100, "the event loop went on meanwhile"
+
+
 async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
     text = MANUAL.replace("2 euros a day.", "2 euros a day [deadbeef] <!-- x -->.")
     (fees,) = ids(make_agent(text=text), "Fees")
@@ -117,7 +130,7 @@ _JSON = st.recursive(
 def test_any_json_is_parsed_as_ids_without_an_error(value: object) -> None:
     text = json.dumps(value)
     for arguments in (text, json.dumps(text), text[: len(text) // 2]):
-        found = parse_section_ids(parse_tool_arguments(arguments), _LIBRARY)
+        found, _ = parse_section_ids(parse_tool_arguments(arguments), _LIBRARY)
         assert all(isinstance(item, str) and item.strip() == item != "" for item in found)
 
 

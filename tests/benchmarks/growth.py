@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import random
 import runpy
 from collections.abc import Callable
 from functools import partial
+from time import thread_time
 
+from roamtui.agent.tools import ToolContext, expand
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin
 from roamtui.conversation.state import OpenSectionOptions, start_conversation
 from roamtui.conversation.update import ExpandSections, update
@@ -26,7 +30,8 @@ def bench_growth() -> list[Finding]:
     with gzip.open(find_data_dir() / "perf" / "mdn-concat-50mb.md.gz") as file:
         text = file.read().decode("utf-8")
     opened = limit_seconds("find the headings of 50 MB of MDN", measure_cpu(partial(parse_document, text), 3))
-    return [opened, *(finding for shape in ("tree", "flat", "deep") for finding in _bench_shape(shape))]
+    shapes = [finding for shape in ("tree", "flat", "deep") for finding in _bench_shape(shape)]
+    return [opened, *shapes, _bench_unknown_names()]
 
 
 def _bench_shape(shape: str) -> list[Finding]:
@@ -45,6 +50,20 @@ def _bench_shape(shape: str) -> list[Finding]:
         limit_seconds(f"{shape}: write its outline for a model (exponent {exponents[1]:.2f})", outlined[-1], 0.02),
         limit_seconds(f"{shape}: open {_BATCH} of its sections (exponent {exponents[2]:.2f})", expanded[-1], 0.005),
     ]
+
+
+def _bench_unknown_names() -> Finding:
+    """The processor time of the event loop, which draws the screen, while a model asks for sections by wrong names."""
+    text = "".join(f"## About topic {number}\n\nText.\n\n" for number in range(_SECTIONS[-1]))
+    context = ToolContext(conversation=Conversation(_open(text)), searcher=None, room_tokens=1_000)
+    names = [f"Of unknown topic {number}" for number in range(_BATCH)]
+
+    async def ask() -> float:
+        start = thread_time()
+        await expand.TOOL.run({"section_ids": names}, context)
+        return thread_time() - start
+
+    return limit_seconds(f"{_BATCH} unknown names in 100,000 sections: on the event loop", asyncio.run(ask()), 0.05)
 
 
 def _open(text: str) -> Library:

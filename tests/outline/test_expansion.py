@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.document.text import estimate_tokens
 from roamtui.outline.expansion import ExpandedBlock, annotate_with_ids, strip_ids
@@ -100,19 +98,6 @@ def test_text_delivered_before_is_named_and_not_repeated(chapters: Library) -> N
     assert f"(Given above: [{fees.section_id}] Fees)" in chapter.text
     assert f"- [{fees.section_id}]" not in chapter.text
     assert f"- [{find_id(chapters, 'Replacement')}]" in chapter.text
-
-
-def test_a_path_opens_a_file_and_an_ambiguous_title_opens_nothing(tmp_path: Path) -> None:
-    for name in ("en/first", "de/second"):
-        (tmp_path / name).parent.mkdir()
-        (tmp_path / f"{name}.md").write_text(f"# About {name}\n\nText.\n\n## Use\n\nWords.\n", "utf-8")
-    library = open_library([str(tmp_path)])
-    first = find_id(library, "About en/first")
-    for name in ("en/first.md", "first.md", "en/first", "en > first.md"):
-        assert open_section(library, name).section_id == first
-    uses = [one for one in library.walk() if library.node(one).title == "Use"]
-    assert open_section(library, "first.md > Use").section_id in uses
-    assert open_section(library, "Use").section_id is None
 
 
 def test_a_long_text_opens_with_its_first_page_and_the_number_of_pages() -> None:

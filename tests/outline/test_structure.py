@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.outline.structure import (
     LISTED_MAX,
     ChildRanges,
     Reference,
     parse_reference,
+    resolve_name,
     suggest_ids,
 )
-from tests.outline.documents import make_library
+from tests.outline.documents import find_id, make_library
 
 
 def _make_ranges(sizes: list[int]) -> ChildRanges:
@@ -71,3 +74,16 @@ def test_an_id_with_a_wrong_digit_is_found_first(manual: Library) -> None:
         wrong = section_id[:3] + ("0" if section_id[3] != "0" else "1") + section_id[4:]
         assert suggest_ids(manual, wrong)[0] == section_id
         assert suggest_ids(manual, section_id[:7])[0] == section_id
+
+
+def test_a_path_names_a_file_and_an_ambiguous_title_names_nothing(tmp_path: Path) -> None:
+    for name in ("en/first", "de/second"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / f"{name}.md").write_text(f"# About {name}\n\nText.\n\n## Use\n\nWords.\n", "utf-8")
+    library = open_library([str(tmp_path)])
+    first = find_id(library, "About en/first")
+    for name in ("en/first.md", "first.md", "en/first", "en > first.md"):
+        assert resolve_name(library, name) == first
+    uses = [one for one in library.walk() if library.node(one).title == "Use"]
+    assert resolve_name(library, "first.md > Use") in uses
+    assert resolve_name(library, "Use") is None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -80,16 +80,37 @@ def parse_tool_arguments(text: str) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {"_raw": value}
 
 
-def parse_section_ids(arguments: Mapping[str, object], library: Library) -> tuple[str, ...]:
-    """Return the ids that a model requests, in order, from a list, a string or broken JSON.
+def parse_section_ids(
+    arguments: Mapping[str, object], library: Library, ids_max: int | None = None
+) -> tuple[tuple[str, ...], int]:
+    """Return the ids that a model requests, in order, from a list, a string or broken JSON, and how many were left out.
 
     If a path or title refers to exactly one section, it is replaced by its id. Words around an id are left out. Any
     other text is split at separators, and the parts are returned without brackets around them, so that the tool can
-    explain what is wrong with them. If no argument has a known name, only ids are returned.
+    explain what is wrong with them. If no argument has a known name, only ids are returned. Names may be looked up in
+    the whole library, but not those after the first `ids_max`, so call this in a thread.
     """
     named = [arguments[key] for key in _ID_KEYS if isinstance(arguments.get(key), str | list | dict)]
-    pending: list[object] = [named[0]] if named else [*arguments.values()][::-1]
     found: list[str] = []
+    left_out = 0
+    for text in _iter_texts(named[0] if named else [*arguments.values()]):
+        is_full = ids_max is not None and len(found) >= ids_max
+        ids = _ID.findall(text)
+        if not (ids or is_full) and (section_id := resolve_name(library, _BRACKETS_AROUND.sub("", text))) is not None:
+            ids = [section_id]
+        for part in ids or filter(None, (_BRACKETS_AROUND.sub("", part) for part in _SEPARATOR.split(text))):
+            if ids_max is not None and len(found) >= ids_max:
+                left_out += 1
+                continue
+            one = part if ids else resolve_name(library, part) or part
+            if named or _ID.fullmatch(one):
+                found.append(one)
+    return tuple(found), left_out
+
+
+def _iter_texts(value: object) -> Iterator[str]:
+    """Yield the values in nested lists and objects as texts, in order."""
+    pending = [value]
     while pending:  # not recursive, because models can nest lists without end
         item = pending.pop()
         if isinstance(item, list):
@@ -97,14 +118,7 @@ def parse_section_ids(arguments: Mapping[str, object], library: Library) -> tupl
         elif isinstance(item, dict):
             pending.extend(reversed(item.values()))
         elif item is not None and (text := str(item).strip()):
-            if ids := _ID.findall(text):
-                found += ids
-            elif (section_id := resolve_name(library, _BRACKETS_AROUND.sub("", text))) is not None:
-                found.append(section_id)
-            else:
-                parts = filter(None, (_BRACKETS_AROUND.sub("", part) for part in _SEPARATOR.split(text)))
-                found += (resolve_name(library, part) or part for part in parts)
-    return tuple(one for one in found if named or _ID.fullmatch(one))
+            yield text
 
 
 def parse_number(value: object, *, default: int, low: int, high: int) -> int:

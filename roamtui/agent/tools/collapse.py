@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_section_ids
@@ -15,7 +16,8 @@ _NO_IDS = "collapse_sections needs section_ids: a list of ids of open sections."
 
 async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
     """Mark sections for closing, and give a reason for each one that stays open."""
-    ids = tuple(dict.fromkeys(parse_section_ids(arguments, context.conversation.state.library)))
+    requested, _ = await asyncio.to_thread(parse_section_ids, arguments, context.conversation.state.library)
+    ids = tuple(dict.fromkeys(requested))
     if not ids:
         return ToolResponse(text=_NO_IDS)
     status: dict[str, str] = {}

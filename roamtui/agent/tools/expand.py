@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.events import Origin, SectionsExpanded
 from roamtui.conversation.update import ExpandSections
+from roamtui.document.library import Library
 from roamtui.document.text import format_tokens
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
+from roamtui.outline.structure import parse_reference, suggest_ids
 
 IDS_MAX = 20
 NAME = "expand_sections"
@@ -26,21 +29,34 @@ _NO_IDS = (
 
 async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
     """Open the sections. Each id gets a result of its own, so that one unknown id does not fail the call."""
-    requested = parse_section_ids(arguments, context.conversation.state.library)
-    if not requested:
+    library = context.conversation.state.library
+    ids, left_out, nearest = await asyncio.to_thread(_resolve_requested, arguments, library)
+    if not ids:
         return ToolResponse(text=_NO_IDS)
-    ids, ignored_ids = requested[:IDS_MAX], requested[IDS_MAX:]
-    command = ExpandSections(section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens)
+    command = ExpandSections(section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens, nearest=nearest)
     results: list[tuple[str, str]] = []
     texts: list[str] = []
     for event in await context.conversation.execute(command):
         if isinstance(event, SectionsExpanded):
             results += [(result.id, result.status) for result in event.results]
             texts += [result.text for result in event.results]
-    if ignored_ids:
-        texts.append(f"({len(ignored_ids)} more ids were not opened: at most {IDS_MAX} a call.)")
+    if left_out:
+        texts.append(f"({left_out} more ids were not opened: at most {IDS_MAX} a call.)")
     text = "\n\n".join(texts)
     return ToolResponse(text=text, section_ids=ids, results=tuple(results))
+
+
+def _resolve_requested(
+    arguments: Mapping[str, object], library: Library
+) -> tuple[tuple[str, ...], int, Mapping[str, tuple[str, ...]]]:
+    """Return the requested ids, how many more were requested, and what to suggest for each that no section has."""
+    ids, left_out = parse_section_ids(arguments, library, IDS_MAX)
+    nearest: dict[str, tuple[str, ...]] = {}
+    for requested in ids:
+        reference = parse_reference(requested)
+        if reference is None or (reference.section_id != library.root_id and reference.section_id not in library):
+            nearest[requested] = suggest_ids(library, requested)
+    return ids, left_out, nearest
 
 
 TOOL = Tool(
