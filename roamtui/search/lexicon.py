@@ -17,12 +17,17 @@ from pathlib import Path
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 """Tokenizer of FTS5, which splits texts into words and stems them."""
 _LISTS = re.compile(r"^== (.+)\n((?:(?!==).*\n)*)", re.MULTILINE)
+_STEMMED_LENGTH_MAX = 64
+"""FTS5 does not stem a word of more bytes than this."""
 _STEMMER_LOCK = threading.Lock()
 
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """Return the stem that the index stores for a word. FTS5 computes it, which takes 16 µs for a new word."""
+    # FTS5 cuts a token of 32 KB, perhaps inside a character, and such a stem cannot be read.
+    if len(word) > _STEMMED_LENGTH_MAX:
+        return word
     with _STEMMER_LOCK:
         connection = _open_stemmer()
         connection.execute("INSERT INTO words VALUES(?)", (word,))
