@@ -57,6 +57,7 @@ from roamtui.document.plain import shorten
 from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
+    ARGUMENTS_LENGTH_MAX,
     OFFLINE,
     Model,
     ModelRequest,
@@ -357,7 +358,8 @@ class Agent:
                             number += 1
                             call_id = f"{call.id or 'call'}_{number}"
                         call_ids.add(call_id)
-                        use = ToolUse(call=replace(call, id=call_id), result=CALL_NOT_RUN)
+                        call = replace(call, id=call_id, arguments=call.arguments[:ARGUMENTS_LENGTH_MAX])
+                        use = ToolUse(call=call, result=CALL_NOT_RUN)
                         run.step = replace(run.step, uses=(*run.step.uses, use))
                     case UsageReported(usage):
                         run.step = replace(run.step, usage=usage)

@@ -13,6 +13,8 @@ from roamtui.document.text import estimate_tokens
 
 _MESSAGE_TOKENS = 6
 _TOOL_TOKENS = 120
+ARGUMENTS_LENGTH_MAX = 65_536
+"""Maximum number of characters in the arguments of a tool call. The rest is cut off: no tool needs more."""
 
 
 class ToolSpec(Struct, frozen=True, kw_only=True):

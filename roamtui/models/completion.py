@@ -18,7 +18,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from roamtui.conversation.events import Message, Role, ToolCall, Usage
-from roamtui.models.base import ModelEvent, ReplyFinished, TextDelta, ThinkingDelta, ToolCallReceived, UsageReported
+from roamtui.models.base import (
+    ARGUMENTS_LENGTH_MAX,
+    ModelEvent,
+    ReplyFinished,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallReceived,
+    UsageReported,
+)
 from roamtui.models.failures import UnfinishedReplyError
 from roamtui.models.worker_protocol import Job, ResolvedModel
 
@@ -228,9 +236,8 @@ class CallAssembler:
         if position is None:
             position = self._positions[index] = len(self._calls)
             self._calls.append(call)
-        self._calls[position] = ToolCall(
-            id=call.id or id or "", name=call.name or name or "", arguments=call.arguments + (arguments or "")
-        )
+        joined = (call.arguments + (arguments or ""))[:ARGUMENTS_LENGTH_MAX]
+        self._calls[position] = ToolCall(id=call.id or id or "", name=call.name or name or "", arguments=joined)
 
     def finish(self) -> tuple[ToolCall, ...]:
         """Return the calls in order of arrival. Ids may be missing or used before."""

@@ -15,6 +15,7 @@ from roamtui.agent.tools import ToolContext, parse_section_ids, parse_tool_argum
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished
+from roamtui.conversation.log import ConversationStore, encode_events
 from roamtui.conversation.notices import make_notices
 from roamtui.document.text import estimate_tokens
 from roamtui.outline.structure import get_canonical_id
@@ -80,6 +81,15 @@ async def test_only_twenty_of_three_hundred_ids_are_opened() -> None:
     assert tuple(agent.conversation.state.open_sections) == tuple(wanted[:20])
     assert finished.section_ids == tuple(wanted[:20])
     assert results(agent)[0].endswith("(280 more ids were not opened: at most 20 a call.)")
+
+
+@pytest.mark.parametrize("shape", ['{{"section_ids": ["{0}", "{1}"]}}', "{1}", '{{"section_ids": "{0}{1}"}}'])
+async def test_of_endless_arguments_64_kb_are_kept(shape: str, tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path)
+    agent = make_agent(store=store)
+    (fees,) = ids(agent, "Fees")
+    await _call(agent, "expand_sections", shape.format(fees, "Herons wait. " * 100_000))
+    assert len(encode_events(store.read(agent.conversation.state.id))) < 80_000
 
 
 async def test_names_are_looked_up_beside_the_event_loop_and_only_the_first_twenty() -> None:

@@ -22,6 +22,8 @@ from roamtui.search.base import Searcher
 _ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?::[\dc.]+)?(?![0-9A-Za-z])")
 """A section id as models write it, with an optional page number or range."""
 _ID_KEYS = ("section_ids", "section_id", "ids", "id", "_raw")
+_UNKNOWN_LENGTH_MAX = 200
+"""Maximum number of characters of a name that no section has. Several events repeat it."""
 _SEPARATOR = re.compile(r"[,;\n]")
 _BRACKETS_AROUND = re.compile(r"\A[\s\[\]{}()\"'`:]++|(?<![\s\[\]{}()\"'`:])[\s\[\]{}()\"'`:]++\Z")
 
@@ -102,7 +104,7 @@ def parse_section_ids(
             if ids_max is not None and len(found) >= ids_max:
                 left_out += 1
                 continue
-            one = part if ids else resolve_name(library, part) or part
+            one = part if ids else resolve_name(library, part) or part[:_UNKNOWN_LENGTH_MAX]
             if named or _ID.fullmatch(one):
                 found.append(one)
     return tuple(found), left_out
