@@ -8,6 +8,7 @@ import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from msgspec import Struct
 
@@ -21,6 +22,7 @@ DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES | {
 }
 """Suffixes of the documents in a folder, in lower case."""
 _PLAIN_SUFFIXES = frozenset({".csv", ".tsv", ".log"})
+_PIPE_BYTES_MAX = 200_000_000
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -56,7 +58,8 @@ def read_source(
     if name == "-":
         if sys.stdin is None or sys.stdin.isatty():
             raise SourceError('"-" reads a document from a pipe, as in `cat notes.md | roamtui -`.')
-        return to_raw_text(sys.stdin.buffer.read(), source="-", name="standard input", conversion=conversion)
+        data = _read_pipe(sys.stdin.buffer, "Standard input")
+        return to_raw_text(data, source="-", name="standard input", conversion=conversion)
     return read_file(Path(name), conversion=conversion, report=report)
 
 
@@ -71,12 +74,28 @@ def read_file(
     """Read one file; see `read_source`."""
     check_file(path)
     try:
-        data = path.read_bytes()
+        if path.is_fifo():
+            with path.open("rb") as pipe:
+                data = _read_pipe(pipe, str(path))
+        else:
+            data = path.read_bytes()
     except (OSError, ValueError) as error:
         raise SourceError(_explain_error(path, error)) from None
     name = path.name or str(path)
     source = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links, and a link may change its target
     return to_raw_text(data, source=source, name=name, conversion=conversion, report=report)
+
+
+def _read_pipe(pipe: IO[bytes], name: str) -> bytes:
+    """Read a pipe to its end, which may never come.
+
+    Raises:
+        SourceError: It brings more than a document can have.
+    """
+    data = pipe.read(_PIPE_BYTES_MAX + 1)
+    if len(data) > _PIPE_BYTES_MAX:
+        raise SourceError(f"{name} is larger than {_PIPE_BYTES_MAX // 1_000_000} MB. Save it as files, and open these.")
+    return data
 
 
 def to_raw_text(

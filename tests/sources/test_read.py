@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from roamtui.errors import SourceError
 from roamtui.sources.decode import decode_text
@@ -31,6 +32,21 @@ def test_a_dash_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("# Größe\n".encode()), encoding="ascii"))
     raw = read_source("-")
     assert (raw.text, raw.source, raw.name) == ("# Größe\n", "-", "standard input")
+
+
+class _EndlessBytes(io.RawIOBase):
+    def readable(self) -> bool:
+        return True
+
+    @override
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        buffer[:] = bytes(len(buffer))
+        return len(buffer)
+
+
+def test_endless_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(_EndlessBytes())))
+    assert _refuse("-") == "Standard input is larger than 200 MB. Save it as files, and open these."
 
 
 def test_the_error_for_a_missing_file_suggests_the_nearest_name(tmp_path: Path) -> None:
