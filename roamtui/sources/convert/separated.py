@@ -34,11 +34,9 @@ def convert_separated(data: bytes, name: str) -> ConvertedText:
     text, notes = decode_text(data, name)
     delimiter = find_delimiter(text) or ","
     rows = _read_rows(io.StringIO(text, newline=""), delimiter)
-    width = max(map(len, rows))
-    cells = [row + [""] * (width - len(row)) for row in rows]
-    has_header = len(cells) > 1 and is_header(filter(None, cells[0]))
-    heads = cells.pop(0) if has_header else [""] * width
-    return ConvertedText(text="\n\n".join(write_table(heads, cells, 1 + has_header)) + "\n", notes=notes)
+    has_header = len(rows) > 1 and is_header(filter(None, rows[0]))
+    heads = rows.pop(0) if has_header else []
+    return ConvertedText(text="\n\n".join(write_table(heads, rows, 1 + has_header)) + "\n", notes=notes)
 
 
 def _read_rows(lines: Iterable[str], delimiter: str) -> list[list[str]]:
@@ -61,20 +59,27 @@ def is_header(cells: Iterable[str]) -> bool:
 def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], first_number: int = 1) -> Iterator[str]:
     """Yield a table. A long one is divided into sections, each with the header.
 
-    The title of a section has the numbers of its first and last row.
+    The title of a section has the numbers of its first and last row. Rows may differ in length: a short one stays
+    short, and the header is as wide as the widest row below it.
     """
-    top = f"{_write_line(heads)}\n|{' --- |' * len(heads)}"
     lines = [_write_line(row) for row in rows]
     if sum(map(len, lines)) <= _SECTION_LENGTH:
-        yield "\n".join([top, *lines])
+        yield "\n".join([_write_top(heads, rows), *lines])
         return
+    # A header that is longer than a section must not be repeated for each few rows.
+    length_min = max(_SECTION_LENGTH, len(_write_line(heads)))
     start = length = 0
     for number, line in enumerate(lines):
         length += len(line)
-        if length >= _SECTION_LENGTH or number == len(lines) - 1:
+        if length >= length_min or number == len(lines) - 1:
             yield write_heading(2, f"Rows {first_number + start}–{first_number + number}")
-            yield "\n".join([top, *lines[start : number + 1]])
+            yield "\n".join([_write_top(heads, rows[start : number + 1]), *lines[start : number + 1]])
             start, length = number + 1, 0
+
+
+def _write_top(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    width = max(map(len, (heads, *rows)))
+    return f"{_write_line([*heads, *[''] * (width - len(heads))])}\n|{' --- |' * width}"
 
 
 def _write_line(cells: Sequence[str]) -> str:

@@ -40,6 +40,24 @@ def test_many_rows_are_sections_that_lose_nothing() -> None:
     assert [line for line in text.splitlines() if line.startswith("| plant")] == [f"| {a} | {b} |" for a, b in rows[1:]]
 
 
+def test_one_wide_row_makes_no_other_row_wider() -> None:
+    wide = ",".join(f"x{number}" for number in range(12_000))
+    for text in ("a,b\n" * 4_000 + wide, f"{wide}\n" + "a,b\n" * 4_000, "1,2\n" * 4_000 + wide):
+        converted = convert_separated(text.encode(), "a.csv").text
+        assert len(converted) < 15 * len(text)
+        assert converted.count("x11999 |") >= 1
+        assert converted.count("| a | b |") + converted.count("| 1 | 2 |") >= 4_000
+
+
+def test_cells_beyond_the_header_are_shown() -> None:
+    rows = ["name,price", *["rose,3"] * 1_000, "oak,40,old,tall", *["ash,50"] * 1_000]
+    text = convert_separated("\n".join(rows).encode(), "a.csv").text
+    section = next(part for part in text.split("\n## ") if "oak" in part)
+    assert "| name | price |  |  |\n| --- | --- | --- | --- |\n" in section
+    assert "\n| oak | 40 | old | tall |\n" in section
+    assert text.count("| name | price |  |  |") == 1
+
+
 def test_other_text_stays_as_it_is() -> None:
     for name, text in (("a.csv", "just words\nand more\n"), ("a.csv", ""), ("a.txt", "a,b\n1,2\n")):
         raw = to_raw_text(text.encode(), source=name, name=name)
