@@ -140,8 +140,9 @@ def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suf
 def trim_folder(folder: Path, bytes_max: int) -> None:
     """Delete the files of a cache that were used longest ago, until the others have at most `bytes_max` bytes."""
     with suppress(OSError):
-        files = [(file.stat(), file) for file in folder.iterdir()]
-        for status, file in sorted(files, key=lambda entry: entry[0].st_mtime, reverse=True):
+        with os.scandir(folder) as entries:
+            files = [(entry.stat(), entry.path) for entry in entries]
+        for status, path in sorted(files, key=lambda file: file[0].st_mtime, reverse=True):
             bytes_max -= status.st_size
             if bytes_max < 0:
-                file.unlink(missing_ok=True)
+                Path(path).unlink(missing_ok=True)

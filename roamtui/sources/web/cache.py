@@ -30,6 +30,8 @@ _REDIRECTS = (
 )
 _SUFFIX = ".page"
 _TEMPORARY_SUFFIX = ".part"
+_SPARE_SHARE = 0.05
+"""Share of the maximum size that is free after responses were evicted."""
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,64}/[a-z0-9!#$&^_.+-]{1,64}")
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
 
@@ -77,6 +79,8 @@ class PageCache:
     def __init__(self, folder: Path, bytes_max: int) -> None:
         self._folder = folder
         self._bytes_max = bytes_max
+        self._room_bytes = 0
+        """How much may be saved before the folder is listed again."""
 
     def load(self, url: str) -> HttpResponse | None:
         """Return the cached response, or None if there is none."""
@@ -100,7 +104,10 @@ class PageCache:
         with contextlib.suppress(OSError):
             make_private_folder(self._folder)
             write_private_file(self._path(response.url), data, suffix=_TEMPORARY_SUFFIX)
-            trim_folder(self._folder, self._bytes_max)
+            self._room_bytes -= len(data)
+            if self._room_bytes < 0:  # listing the folder for each page would take long
+                self._room_bytes = int(self._bytes_max * _SPARE_SHARE)
+                trim_folder(self._folder, self._bytes_max - self._room_bytes)
 
     def _path(self, url: str) -> Path:
         key = hashlib.sha256(url.encode()).hexdigest()

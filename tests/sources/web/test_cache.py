@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,22 @@ def test_the_least_recently_used_responses_are_evicted_first(tmp_path: Path) -> 
     kept = [number for number in range(6) if cache._path(f"{URL}{number}").exists()]
     assert kept == [0, 2, 3, 4, 5]
     assert sum(file.stat().st_size for file in _files(tmp_path)) <= 9_000
+
+
+def test_the_folder_is_not_listed_for_each_saved_page(tmp_path: Path) -> None:
+    listed: list[str] = []
+
+    def record(event: str, arguments: tuple[object, ...]) -> None:  # stays until the tests end
+        if event in ("os.scandir", "os.listdir") and str(arguments[0]) == str(tmp_path):
+            listed.append(event)
+
+    sys.addaudithook(record)
+    cache = PageCache(tmp_path, 400_000)
+    for number in range(300):
+        cache.save(replace(REPLY, url=f"{URL}{number}", body=bytes(1500)))
+    assert len(listed) < 40
+    listed.clear()
+    assert sum(file.stat().st_size for file in _files(tmp_path)) <= 400_000
 
 
 def test_a_page_is_fresh_for_a_time_unless_it_is_to_be_fetched_again(tmp_path: Path) -> None:
