@@ -145,7 +145,7 @@ def _make_title(words: str) -> str:
 _PAGES_MIN = 3
 """Minimum number of boundaries. Fewer may be examples or ordinary text."""
 _CODE = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^`\n]*\n(?:(?! {0,3}(?:```|~~~))[^\n]*\n)* {0,3}(?P=fence)[`~]*[ \t]*$",
+    r"^ {0,3}(?P<fence>`{3,}+|~{3,}+)[^`\n]*\n(?:(?! {0,3}(?:```|~~~))[^\n]*\n)* {0,3}(?P=fence)[`~]*+[ \t]*+$",
     re.MULTILINE,
 )
 """A block of code. A block that a page leaves open ends with the page, so that it is not taken for code here."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -176,7 +176,7 @@ def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
         if width is None or measure(text) <= width:
             lines.append(slice_runs(paragraph, len(text) - len(text.lstrip(" ")), len(text.rstrip())))
         else:
-            lines += [slice_runs(paragraph, start, end) for start, end in _break_text(text, max(1, width))]
+            lines += _divide_runs(paragraph, _break_text(text, max(1, width)))
     return lines
 
 
@@ -185,22 +185,34 @@ def fold_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
     text = "".join(run.text for run in runs)
     if width is None or measure(text) <= width:
         return [list(runs)]
-    ends = [0, *accumulate(map(len, chop(text, max(1, width))))]
-    return [slice_runs(runs, start, end) for start, end in pairwise(ends)]
+    return _divide_runs(runs, pairwise(accumulate(map(len, chop(text, max(1, width))), initial=0)))
 
 
 def slice_runs(runs: Sequence[Run], start: int, end: int) -> list[Run]:
     """Return the runs of the characters `start` to `end`."""
-    sliced: list[Run] = []
-    position = 0
-    for run in runs:
-        if position >= end:
-            break
-        text = run.text[max(0, start - position) : end - position]
-        if text:
-            sliced.append(run if len(text) == len(run.text) else Run(text, run.style))
-        position += len(run.text)
+    (sliced,) = _divide_runs(runs, [(start, end)])
     return sliced
+
+
+def _divide_runs(runs: Sequence[Run], ranges: Iterable[tuple[int, int]]) -> list[list[Run]]:
+    """Return the runs of each range of characters. The ranges are in order, so no run is looked at for each of them."""
+    divided: list[list[Run]] = []
+    first = first_start = 0  # the first run that can be in the next range, and the offset of its text
+    for start, end in ranges:
+        while first < len(runs) and first_start + len(runs[first].text) <= start:
+            first_start += len(runs[first].text)
+            first += 1
+        sliced: list[Run] = []
+        number, position = first, first_start
+        while number < len(runs) and position < end:
+            run = runs[number]
+            text = run.text[max(0, start - position) : end - position]
+            if text:
+                sliced.append(run if len(text) == len(run.text) else Run(text, run.style))
+            position += len(run.text)
+            number += 1
+        divided.append(sliced)
+    return divided
 
 
 def _break_text(text: str, width: int) -> Iterator[tuple[int, int]]:

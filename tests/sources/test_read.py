@@ -35,6 +35,7 @@ def test_a_dash_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class _EndlessBytes(io.RawIOBase):
+    @override
     def readable(self) -> bool:
         return True
 

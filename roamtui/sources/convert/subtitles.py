@@ -15,6 +15,7 @@ _TITLE_LENGTH_MAX = 60
 _CUE = re.compile(
     r"^[ \t]*(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})[.,]\d{1,3}[ \t]+-+>.*\n((?:(?!.*-->).*\S.*\n)*)", re.MULTILINE
 )
+_REPEATED_LINES_MAX = 20
 _SPEAKER = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^<>]{1,100})>")
 _MARK = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<\d[\d:.]*>|\{\\[^{}]{0,100}\}")
 """Markup in a cue: tags, times and positions."""
@@ -33,7 +34,8 @@ def convert_subtitles(data: bytes, name: str) -> ConvertedText:
         named = _SPEAKER.search(cue[4])
         lines = [" ".join(html.unescape(_MARK.sub("", line)).split()) for line in cue[4].splitlines()]
         # Captions that roll up begin with the last lines of the cue before.
-        repeated = next((count for count in range(len(lines), 0, -1) if lines[:count] == shown[-count:]), 0)
+        counts = range(min(len(lines), len(shown), _REPEATED_LINES_MAX), 0, -1)
+        repeated = next((count for count in counts if lines[:count] == shown[-count:]), 0)
         words = " ".join(filter(None, lines[repeated:]))
         shown = lines
         is_same = named is None or named[1] == speaker

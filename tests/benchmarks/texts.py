@@ -1,0 +1,173 @@
+"""Odd texts, and everything that reads the text of a document, a query or an answer, to see how its time grows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from roamtui.agent.answer import choose_reminder
+from roamtui.agent.tools import parse_section_ids
+from roamtui.conversation.events import Citation, QuoteState, StopReason
+from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document, parse_source_text
+from roamtui.document.plain import strip_anchor
+from roamtui.document.text import Span, split_pages
+from roamtui.errors import SourceError
+from roamtui.export.markdown import render_markdown
+from roamtui.markdown.layout import MarkdownLayout
+from roamtui.markdown.parser import read_markdown
+from roamtui.models.search_models import parse_choice
+from roamtui.outline.expansion import render_section, strip_ids
+from roamtui.outline.labels import LINK, escape
+from roamtui.outline.render import render_outline
+from roamtui.quotes.find import find_quote
+from roamtui.quotes.recheck import find_cited_passage, read_claims
+from roamtui.quotes.verdicts import QuoteChecker
+from roamtui.search.keyword import parse_query
+from roamtui.search.passages import select_excerpt, split_passages
+from roamtui.search.terms import TermMatcher, extract_code_names, extract_identifiers
+from roamtui.search.units import split_sentences
+from roamtui.sources.convert.epub import convert_epub
+from roamtui.sources.convert.escaping import escape_inline, escape_line_starts
+from roamtui.sources.convert.html import convert_html
+from roamtui.sources.convert.rst import convert_rst
+from roamtui.sources.convert.separated import convert_separated
+from roamtui.sources.convert.subtitles import convert_subtitles
+from roamtui.sources.read import RawText
+from tests.benchmarks.measuring import Finding, fit_exponent, format_seconds
+from tests.conversation.conversations import ask, make_state
+from tests.sources.convert.samples import make_epub_parts, pack
+
+_LENGTHS = (10_000, 20_000, 40_000, 80_000)
+_EXPONENT_MAX = 1.2
+_TURNS = 3
+_SECONDS_MIN = 0.001
+"""Less counts as this much: it is what does not depend on the length."""
+PIECES = (
+    *" \n\r1.…!-_*`\"'[({<>|#&“«~漢",
+    *(" \n", "\n\n", "a ", "a\n", "a. ", "a, ", "a: ", "漢。", "漢…", "… a ", "1. a\n", "- a\n", "\n> ", "# a\n"),
+    *("::: tip\n\n", ":::\n", "!!! a\n    b\n\n", "``` ", "```\n", "~~~\n", "---\na: b\n", "export const x = {\n\n"),
+    *("|a", "| a | b |\n", "**a", "`a", '"a ', '"a b c" [12345678] ', "[12345678] ", "[1234567", "Section 1 ", "{#a"),
+    *("[a", "[a](", "[a](b ", "![a](", "![", "](", "[^1", "[^1]: ", "http://a", "a_b", "a-\n"),
+    *("<a ", '<a b="', "<Foo>\n", "<Note>\n\n", "<Note a={", "<Tab>a</Tab>\n", "a <!-- ", "<? ", "<!-- a\n", "&a"),
+    *("$a_", "\\(a^b ", "a^b^"),
+)
+"""What the odd texts are made of: one of these, repeated."""
+
+
+def _make_library(text: str) -> Library:
+    return Library(source="a.md", root=parse_document(text))
+
+
+def _name(name: str, text: str) -> RawText:
+    return RawText(source=name, name=name, text=text)
+
+
+def _answer(quote: str) -> ConversationState:
+    citation = Citation(section_id="12345678", quote=quote, state=QuoteState.NOT_FOUND)
+    exchange = Exchange(number=1, question="Why?", answer="So.", stopped=StopReason.ANSWERED, citations=(citation,))
+    return replace(_STATE, exchanges=(exchange,))
+
+
+def _render(text: str) -> None:
+    library = _make_library(text)
+    render_outline(library, budget_tokens=700)
+    for section_id in [*library.walk()][:3]:
+        render_section(library, section_id, delivered={}, nonce="ghjkmnpq")
+
+
+def _lay_out(text: str) -> None:
+    markdown = read_markdown(text)
+    MarkdownLayout(width=80, can_scroll=False, can_click=False, links=markdown.links).lay_out(markdown.blocks)
+
+
+def _clean(text: str) -> None:
+    library = _make_library(text)
+    library.clean_text(Span(doc="", start=0, end=len(text)))
+
+
+def _find_passage(text: str) -> None:
+    state = make_state(f"# A\n\na {text} b\n")
+    quote = Citation(section_id=next(state.library.walk()), quote=f"a {text} c", state=QuoteState.NOT_FOUND)
+    find_cited_passage(quote, state)
+
+
+_STATE = ask(make_state(), "Alpha", "Beta")
+READERS: dict[str, Callable[[str], object]] = {
+    "citations of an answer": lambda text: QuoteChecker(_STATE).cite(f"a {text} b"),
+    "reminder": lambda text: choose_reminder(_STATE, f"a {text} b", "stop"),
+    "quote": lambda text: find_quote(f"a b {text} c", "Alpha beta. " * 50),
+    "quoted text": lambda text: find_quote("words that are … nowhere", f"a {text} b"),
+    "nearest passage": _find_passage,
+    "claims of a file": lambda text: read_claims(f"Source: a {text} b", "a.md"),
+    "exported quote": lambda text: render_markdown(_answer(f"a {text} b"), "a.md"),
+    "arguments of a call": lambda text: parse_section_ids({"id": f"a {text} b"}, _STATE.library),
+    "rerank": lambda text: parse_choice(text, 5),
+    "document": parse_document,
+    "llms.txt": lambda text: parse_source_text(_name("llms.txt", f"# A\n\n> b\n\n{text}")),
+    "llms-full.txt": lambda text: parse_source_text(_name("llms-full.txt", text)),
+    "front matter": lambda text: parse_document(f"---\ntitle: a{text}b\n---\n# C\n"),
+    "Markdown": read_markdown,
+    "layout": _lay_out,
+    "HTML": lambda text: read_markdown(f"<div>\n{text}"),
+    "names": lambda text: (strip_anchor(f"a{text}{{}}"), LINK.sub("", text), strip_ids(text), escape(text)),
+    "outline and sections": _render,
+    "pages": split_pages,
+    "footers": _clean,
+    "sentences": split_sentences,
+    "passages": split_passages,
+    "excerpt": lambda text: select_excerpt(text, TermMatcher.for_question("alpha b"), tokens_max=100, whole_max=10),
+    "query": lambda text: (parse_query(text), extract_code_names(text), extract_identifiers(text)),
+    "web page": convert_html,
+    "table of cells": lambda text: convert_separated(f"a,b\n{text}\n1,2\n".encode(), "a.csv"),
+    "subtitles": lambda text: convert_subtitles(f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n".encode(), "a.srt"),
+    "escaped text": lambda text: escape_line_starts(escape_inline(text)),
+    "EPUB": lambda text: convert_epub(
+        pack(make_epub_parts({"a": f"a {text}</p><p><a{text} id='b'>"}, nav="<ol><li><a href='text/a#b'>A</a></ol>")),
+        "a",
+    ),
+    "reStructuredText": lambda text: [
+        convert_rst(part.encode(), "a") for part in (text, f".. {text}a::", f"`a{text}<b")
+    ],
+}
+
+
+def measure_reading(name: str, piece: str, length: int) -> float:
+    """Return the seconds of processor time that a reader takes for a text of one repeated piece."""
+    text = piece * (length // len(piece))
+    started = time.process_time()
+    with suppress(SourceError):  # a page that is nested without end is refused
+        READERS[name](text)
+    return max(_SECONDS_MIN, time.process_time() - started)
+
+
+def bench_texts() -> list[Finding]:
+    """Return, for each reader, the shape whose time grows most with its length."""
+    return [_find_worst_shape(name) for name in READERS]
+
+
+def _find_worst_shape(name: str) -> Finding:
+    worst, worst_piece, worst_seconds = 0.0, "", 0.0
+    for piece in PIECES:
+        exponent, seconds = _measure_exponent(name, piece, _LENGTHS[:: len(_LENGTHS) - 1])
+        if exponent > _EXPONENT_MAX:  # more lengths tell growth from noise
+            exponent, seconds = _measure_exponent(name, piece, _LENGTHS)
+        if exponent >= worst:
+            worst, worst_piece, worst_seconds = exponent, piece, seconds
+    return Finding(
+        what=f"{name}: {_LENGTHS[-1]:,} characters of {worst_piece!r}",
+        value=f"{format_seconds(worst_seconds)}, exponent {worst:.2f}",
+        goal=f"exponent ≤ {_EXPONENT_MAX}",
+        is_met=worst <= _EXPONENT_MAX,
+    )
+
+
+def _measure_exponent(name: str, piece: str, lengths: Sequence[int]) -> tuple[float, float]:
+    """Return the exponent by which the time grows with the length, and the time for the longest text."""
+    turns = range(_TURNS if len(lengths) > 2 else 1)
+    seconds = [min(measure_reading(name, piece, length) for _ in turns) for length in lengths]
+    return fit_exponent(lengths, seconds), seconds[-1]
