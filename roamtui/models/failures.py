@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from roamtui.document.plain import sanitise_line, shorten
+from roamtui.models.redirects import RedirectRefusedError
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
 
 CHOOSE_ADVICE = "choose another model with --model"
@@ -24,6 +25,7 @@ _OVERFLOW = re.compile(
 )
 _NO_CREDIT = re.compile(r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE)
 _DETAIL_LENGTH_MAX = 200
+_HOST_LENGTH_MAX = 100
 _SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?\d*(?:_|\Z)", re.IGNORECASE)
 _SECRET_LENGTH_MIN = 8
 """Shorter values, such as ``true``, are hardly secrets, and masking them would remove ordinary words."""
@@ -73,6 +75,9 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
         if isinstance(current, BaseException) and current not in chain:
             chain.append(current)
             pending += [getattr(current, "original_exception", None), current.__cause__, current.__context__]
+    for cause in chain:
+        if isinstance(cause, RedirectRefusedError):
+            return _explain_redirect(cause)
     names = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
     for kinds, reason, advice, is_transient in _CAUSES:
         if names & kinds:
@@ -80,6 +85,12 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
             words = {"who": who, "where": where, "detail": _clean(str(chain[-1]), environ)}
             return ModelFailure(reason=reason.format_map(words), advice=advice, is_transient=is_transient)
     return _explain_status(chain, resolved, environ)
+
+
+def _explain_redirect(redirect: RedirectRefusedError) -> ModelFailure:
+    source, target = (shorten(sanitise_line(host), _HOST_LENGTH_MAX) for host in redirect.hosts)
+    reason = f"{source} redirects requests to {target}, and roamtui does not follow"
+    return ModelFailure(reason=reason, advice=f"if you trust {target}, give its URL with --api-base")
 
 
 def _explain_status(

@@ -20,6 +20,7 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.models.base import OLLAMA_WINDOW_TOKENS, PROVIDERS, get_key_variable
 from roamtui.models.completion import compute_vectors, stream_completion
 from roamtui.models.failures import CHOOSE_ADVICE, to_failure
+from roamtui.models.redirects import refuse_redirects
 from roamtui.models.worker_protocol import (
     EmbeddingBatch,
     Frame,
@@ -124,6 +125,7 @@ class LitellmWorker:
 
 def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on its types
     litellm: Any = importlib.import_module("litellm")
+    refuse_redirects()
     litellm.suppress_debug_info = True
     litellm.drop_params = True
     litellm.telemetry = False

@@ -14,7 +14,10 @@ import pytest
 from tests.real_documents import PROJECT_DIR
 
 _PACKAGE_DIR = PROJECT_DIR / "roamtui"
-_OWNERS = {"textual": "tui", "rich": "tui", "litellm": "models", "openai": "models", "httpx": "models"}
+_OWNERS = {
+    **dict.fromkeys(("textual", "rich"), "tui"),
+    **dict.fromkeys(("litellm", "openai", "httpx", "httpx2", "requests", "aiohttp"), "models"),
+}
 """The one folder that may name each of these outside an import statement."""
 
 

@@ -1,0 +1,230 @@
+"""A request to a model goes to the server that the person named, and to no other, whatever that server replies."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from roamtui.errors import ModelError
+from roamtui.models.base import ModelOptions
+from roamtui.models.litellm_model import LitellmModel, WorkerProcess
+from roamtui.models.worker_protocol import EmbeddingBatch, Job
+from tests.fakes.loopback import LoopbackServer, QuietHandler
+from tests.models.asking import OPTIONS, collect
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+KEY = "key-0123456789abcdef"
+KEY_VARIABLES = (
+    "ANTHROPIC_API_KEY",
+    "AZURE_API_KEY",
+    "COHERE_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GROQ_API_KEY",
+    "MISTRAL_API_KEY",
+    "NVIDIA_NIM_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "TOGETHERAI_API_KEY",
+    "VOYAGE_API_KEY",
+    "XAI_API_KEY",
+)
+MODELS = (
+    "aiohttp_openai/gpt-4o",
+    "anthropic/claude-sonnet-4-5",
+    "azure/gpt-4o",
+    "cohere/command-r",
+    "deepseek/deepseek-chat",
+    "gemini/gemini-2.5-flash",
+    "groq/llama-3.3-70b-versatile",
+    "hosted_vllm/mine",
+    "llamafile/mine",
+    "lm_studio/mine",
+    "mistral/mistral-large-latest",
+    "nvidia_nim/mine",
+    "ollama/llama3.1",
+    "openai/gpt-4.1-mini",
+    "openai/responses/gpt-4.1-mini",
+    "openrouter/openai/gpt-4.1-mini",
+    "together_ai/mine",
+    "xai/grok-3",
+)
+EMBEDDERS = (
+    "cohere/embed-english-v3.0",
+    "mistral/mistral-embed",
+    "ollama/mine",
+    "openai/text-embedding-3-small",
+    "voyage/voyage-3",
+)
+CLIENTS = """
+import asyncio, sys
+import aiohttp, httpx, requests
+from roamtui.models.redirects import RedirectRefusedError, refuse_redirects
+
+refuse_redirects()
+url = sys.argv[1]
+
+async def send_with_httpx():
+    async with httpx.AsyncClient(follow_redirects=True) as client:
+        await client.post(url)
+
+async def send_with_aiohttp():
+    async with aiohttp.ClientSession() as session, session.post(url):
+        pass
+
+for send in (
+    lambda: httpx.Client(follow_redirects=True).post(url),
+    lambda: asyncio.run(send_with_httpx()),
+    lambda: asyncio.run(send_with_aiohttp()),
+    lambda: requests.post(url),
+):
+    try:
+        send()
+    except RedirectRefusedError as error:
+        print(*error.hosts)
+"""
+
+
+class TargetServer(LoopbackServer):
+    """The server to which another one redirects."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        """Path of each request, which should stay empty."""
+        super().__init__(_TargetHandler)
+
+
+class _TargetHandler(QuietHandler):
+    fake: TargetServer
+
+    def do_POST(self) -> None:
+        self.read_body()
+        self.fake.paths.append(self.path)
+        self.reply(400, b"{}")
+
+    do_GET = do_POST
+
+
+class RedirectingServer(LoopbackServer):
+    """Redirects each request to the same path of another server."""
+
+    def __init__(self) -> None:
+        self.status = 307
+        self.target = ""
+        """Start of the URL to which it redirects."""
+        self.paths: list[str] = []
+        """Path of each request."""
+        super().__init__(_RedirectingHandler)
+
+
+class _RedirectingHandler(QuietHandler):
+    fake: RedirectingServer
+
+    def do_POST(self) -> None:
+        self.read_body()
+        self.fake.paths.append(self.path)
+        self.reply(self.fake.status, location=f"{self.fake.target}{self.path}")
+
+    do_GET = do_POST
+
+
+@pytest.fixture
+def target() -> Iterator[TargetServer]:
+    with TargetServer() as server:
+        yield server
+
+
+@pytest.fixture
+def server(target: TargetServer) -> Iterator[RedirectingServer]:
+    with RedirectingServer() as server:
+        server.target = target.origin.replace("127.0.0.1", "localhost")
+        yield server
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def keyed_worker(model_environ: dict[str, str], forking_command: tuple[str, ...]) -> AsyncIterator[WorkerProcess]:
+    """Return a process that has a key of each provider."""
+    keys = dict.fromkeys(KEY_VARIABLES, KEY)
+    environ = {**model_environ, **keys, "AZURE_API_VERSION": "2024-06-01"}
+    process = WorkerProcess(environ, command=forking_command)
+    yield process
+    await process.close()
+
+
+def write_refusal(server: RedirectingServer, target: TargetServer) -> str:
+    other = target.address.replace("127.0.0.1", "localhost")
+    return (
+        f"{server.address} redirects requests to {other}, and roamtui does not follow; "
+        f"if you trust {other}, give its URL with --api-base."
+    )
+
+
+@pytest.mark.parametrize("name", MODELS)
+async def test_no_model_is_asked_on_another_server(
+    keyed_worker: WorkerProcess, server: RedirectingServer, target: TargetServer, name: str
+) -> None:
+    model = LitellmModel(name, api_base=server.origin, options=OPTIONS, worker=keyed_worker)
+    with pytest.raises(ModelError) as caught:
+        await collect(model)
+    assert str(caught.value) == write_refusal(server, target)
+    assert server.paths
+    assert target.paths == []
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_no_kind_of_redirect_is_followed(
+    keyed_worker: WorkerProcess, server: RedirectingServer, target: TargetServer, status: int
+) -> None:
+    server.status = status
+    model = LitellmModel("openai/gpt-4.1-mini", api_base=server.origin, options=OPTIONS, worker=keyed_worker)
+    with pytest.raises(ModelError, match="redirects requests to"):
+        await collect(model)
+    assert target.paths == []
+
+
+@pytest.mark.parametrize("name", EMBEDDERS)
+async def test_no_text_is_embedded_by_another_server(
+    keyed_worker: WorkerProcess, server: RedirectingServer, target: TargetServer, name: str
+) -> None:
+    job = Job(operation="embed", model=name, api_base=server.origin, options=ModelOptions(), texts=("A bakery.",))
+    with pytest.raises(ModelError) as caught:
+        await keyed_worker.run_to_result(job, EmbeddingBatch)
+    assert str(caught.value) == write_refusal(server, target)
+    assert server.paths
+    assert target.paths == []
+
+
+@pytest.mark.parametrize(
+    ("location", "named"),
+    [
+        ("https://{address}", "http://{address} redirects requests to https://{address}, "),
+        ("/new", "{address} redirects requests to {address}/new/chat/completions, "),
+        ("http://a\x7fb.example", "{address} redirects requests to a␡b.example, "),
+    ],
+)
+async def test_the_sentence_says_what_differs(
+    keyed_worker: WorkerProcess, server: RedirectingServer, location: str, named: str
+) -> None:
+    server.target = location.format(address=server.address)
+    model = LitellmModel("openai/gpt-4.1-mini", api_base=server.origin, options=OPTIONS, worker=keyed_worker)
+    with pytest.raises(ModelError) as caught:
+        await collect(model)
+    assert str(caught.value).startswith(named.format(address=server.address))
+
+
+async def test_no_http_client_follows(server: RedirectingServer, target: TargetServer) -> None:
+    folder = Path(__file__).parents[2]
+    command = [sys.executable, "-W", "ignore", "-c", CLIENTS, server.origin]
+    result = await asyncio.to_thread(
+        subprocess.run, command, capture_output=True, text=True, check=True, cwd=folder, timeout=180
+    )
+    hosts = f"{server.address} {target.address.replace('127.0.0.1', 'localhost')}\n"
+    assert result.stdout == 4 * hosts
+    assert target.paths == []
