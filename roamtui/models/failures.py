@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from roamtui.document.plain import sanitise_line, shorten
+from roamtui.models.redaction import redact_secrets
 from roamtui.models.redirects import RedirectRefusedError
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
 
@@ -26,13 +27,6 @@ _OVERFLOW = re.compile(
 _NO_CREDIT = re.compile(r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE)
 _DETAIL_LENGTH_MAX = 200
 _HOST_LENGTH_MAX = 100
-_SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?\d*(?:_|\Z)", re.IGNORECASE)
-_SECRET_LENGTH_MIN = 8
-"""Shorter values, such as ``true``, are hardly secrets, and masking them would remove ordinary words."""
-MASK = "[redacted]"
-_SECRET_SHAPES = re.compile(
-    r"\b(?:sk|pk|gsk|xai|hf|AIza|AKIA)[-_]?[\w*.-]{8,}|(?<=Bearer )\S+|(?<=[?&]key=)[^&\s]+", re.ASCII
-)
 
 
 class UnfinishedReplyError(Exception):
@@ -153,15 +147,6 @@ def _get_retry_after(chain: Sequence[BaseException]) -> float | None:
             with suppress(ValueError):
                 return max(0.0, float(text)) if math.isfinite(float(text)) else None
     return None
-
-
-def redact_secrets(text: str, environ: Mapping[str, str]) -> str:
-    """Mask the values of variables that are named like secrets, and text that looks like a key."""
-    values = {value.strip() for name, value in environ.items() if _SECRET_NAME.search(name)}
-    secrets = sorted((value for value in values if len(value) >= _SECRET_LENGTH_MIN), key=len, reverse=True)
-    if secrets:
-        text = re.sub("|".join(map(re.escape, secrets)), MASK, text)
-    return _SECRET_SHAPES.sub(MASK, text)
 
 
 def _clean(text: str, environ: Mapping[str, str]) -> str:

@@ -20,6 +20,7 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.models.base import OLLAMA_WINDOW_TOKENS, PROVIDERS, get_key_variable
 from roamtui.models.completion import compute_vectors, stream_completion
 from roamtui.models.failures import CHOOSE_ADVICE, to_failure
+from roamtui.models.redaction import list_keys, mask_keys
 from roamtui.models.redirects import refuse_redirects
 from roamtui.models.worker_protocol import (
     EmbeddingBatch,
@@ -56,6 +57,7 @@ class LitellmWorker:
         self._jobs_input = jobs_input
         self._events_output = events_output
         self._environ = environ
+        self._keys = list_keys(environ)
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
@@ -112,7 +114,8 @@ class LitellmWorker:
                 if job.operation == "embed":
                     yield EmbeddingBatch(await compute_vectors(litellm, job, resolved))
                     return
-                async with aclosing(stream_completion(litellm, job, resolved)) as events:
+                completion = stream_completion(litellm, job, resolved)
+                async with aclosing(completion), aclosing(mask_keys(completion, self._keys)) as events:
                     async for event in events:
                         yield event
             except Exception as error:  # noqa: BLE001 -- litellm's exceptions have no common base

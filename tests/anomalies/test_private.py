@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from roamtui.conversation.log import ConversationStore
+from roamtui.models.redaction import MASK
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.cli.conftest import GARDEN
 from tests.conversation.conversations import Recorder
@@ -58,20 +60,32 @@ def test_all_that_the_program_writes_is_its_owners_alone(programs: MortalProgram
 
 
 @pytest.mark.slow
-def test_a_key_is_in_no_file_although_the_provider_repeats_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "reply",
+    [
+        FakeReply(status=401, error=openai_error(f"Incorrect API key provided: {SECRET}.")),
+        FakeReply(text=f'Your key is {SECRET}, and "{SECRET}" [a8a96034].', chunk_size=10),
+        FakeReply(calls=(("search_sections", json.dumps({"query": f"find {SECRET}"})), (SECRET, "{}"))),
+    ],
+    ids=["error", "answer", "calls"],
+)
+def test_a_key_is_in_no_file_although_the_provider_repeats_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: FakeReply
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     document = tmp_path / "garden.md"
     document.write_text(GARDEN, "utf-8")
     home = tmp_path / "home"
     with FakeOpenAIServer() as server, closing(MortalPrograms(tmp_path)) as programs:
-        server.reset(FakeReply(status=401, error=openai_error(f"Incorrect API key provided: {SECRET}.")))
+        server.reset(reply, FakeReply(text="Done."))
         run = programs.run(
             *("ask", str(document), "Which key?", "--model", "openai/some-model", "--api-base", server.url),
             "--events",
             home=home,
         )
-    assert len(server.bodies) == 1
-    assert run.find("answer")[0]["stopped"] == "error"
-    assert SECRET not in run.errors + repr(run.events)
+    shown = run.errors + repr(run.events)
+    assert server.bodies
+    assert SECRET not in shown
+    assert MASK in shown or reply.status == 401
     assert _find(home, SECRET) == []
     assert len(_find(home, "Which key?")) == 1

@@ -1,0 +1,129 @@
+"""Masks keys in what comes back from a provider, so that they reach no file and no screen."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from roamtui.conversation.events import ToolCall
+from roamtui.models.base import ModelEvent, TextDelta, ThinkingDelta, ToolCallReceived
+
+MASK = "[redacted]"
+_SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?\d*(?:_|\Z)", re.IGNORECASE)
+_SECRET_LENGTH_MIN = 8
+"""Shorter values, such as ``true``, are hardly secrets, and masking them would remove ordinary words."""
+_SECRET_SHAPES = re.compile(
+    r"\b(?:sk|pk|gsk|xai|hf|AIza|AKIA)[-_]?[\w*.-]{8,}|(?<=Bearer )\S+|(?<=[?&]key=)[^&\s]+", re.ASCII
+)
+_KEY_LENGTH_MIN = 16
+"""In a reply, shorter values may be words: servers of one's own often take any key, such as ``ollama``."""
+
+
+def redact_secrets(text: str, environ: Mapping[str, str]) -> str:
+    """Mask the secrets of an environment, and text that looks like a key, in an error message."""
+    secrets = _list_secrets(environ, _SECRET_LENGTH_MIN)
+    if secrets:
+        text = re.sub("|".join(map(re.escape, secrets)), MASK, text)
+    return _SECRET_SHAPES.sub(MASK, text)
+
+
+def list_keys(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the keys that a reply must not contain, longest first."""
+    secrets = _list_secrets(environ, _KEY_LENGTH_MIN)
+    # A variable such as GOOGLE_APPLICATION_CREDENTIALS holds a path, which may stand in a document too.
+    return tuple(secret for secret in secrets if not _is_path(secret))
+
+
+def _list_secrets(environ: Mapping[str, str], length_min: int) -> list[str]:
+    """Return the values of the variables that are named like secrets, longest first."""
+    values = {value.strip() for name, value in environ.items() if _SECRET_NAME.search(name)}
+    return sorted((value for value in values if len(value) >= length_min), key=len, reverse=True)
+
+
+def _is_path(text: str) -> bool:
+    return os.path.isabs(text) and os.path.exists(text)  # noqa: PTH110, PTH117 - unlike `Path`, this raises nothing
+
+
+async def mask_keys(events: AsyncGenerator[ModelEvent, None], keys: Sequence[str]) -> AsyncGenerator[ModelEvent, None]:
+    """Yield the events of a reply with all keys masked. The end of a piece waits while it may begin a key.
+
+    Text and thinking may alternate, but each is joined by itself later, so each is masked by itself.
+    """
+    text, thinking = _StreamMask(keys), _StreamMask(keys)
+    try:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                if shown := text.add(event.text):
+                    yield TextDelta(shown)
+            elif isinstance(event, ThinkingDelta):
+                if shown := thinking.add(event.text):
+                    yield ThinkingDelta(shown)
+            else:
+                for held in _release(text, thinking):
+                    yield held
+                yield ToolCallReceived(text.mask_call(event.call)) if isinstance(event, ToolCallReceived) else event
+    except Exception:
+        for held in _release(text, thinking):
+            yield held
+        raise
+
+
+def _release(text: _StreamMask, thinking: _StreamMask) -> list[ModelEvent]:
+    events: list[ModelEvent] = []
+    if rest := thinking.release():
+        events.append(ThinkingDelta(rest))
+    if rest := text.release():
+        events.append(TextDelta(rest))
+    return events
+
+
+class _StreamMask:
+    """Masks keys in a text that arrives in pieces."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys = keys
+        self._pattern = re.compile("|".join(map(re.escape, keys)) or r"(?!)")
+        self._held = ""
+        """End of the text so far, which may be the start of a key."""
+
+    def mask_call(self, call: ToolCall) -> ToolCall:
+        """Mask the keys in a whole call."""
+        arguments = self._mask(call.arguments)
+        if "\\" in arguments:  # JSON may escape any character of a key
+            try:
+                decoded = json.dumps(json.loads(arguments), ensure_ascii=False)
+            except (ValueError, RecursionError):
+                decoded = ""
+            masked = self._mask(decoded)
+            if masked != decoded:
+                arguments = masked
+        return replace(call, id=self._mask(call.id), name=self._mask(call.name), arguments=arguments)
+
+    def add(self, piece: str) -> str:
+        """Add a piece, and return what can be shown."""
+        text = self._mask(self._held + piece)
+        start = min((_find_key_start(text, key) for key in self._keys), default=len(text))
+        self._held = text[start:]
+        return text[:start]
+
+    def release(self) -> str:
+        """Return the held text at the end of a reply. Most of a key is masked too."""
+        held, self._held = self._held, ""
+        return MASK if len(held) >= _KEY_LENGTH_MIN else held
+
+    def _mask(self, text: str) -> str:
+        return self._pattern.sub(MASK, text)
+
+
+def _find_key_start(text: str, key: str) -> int:
+    """Return where the text ends in the first characters of a key, or the length of the text."""
+    start = max(0, len(text) - len(key) + 1)
+    while (start := text.find(key[0], start)) != -1:
+        if key.startswith(text[start:]):
+            return start
+        start += 1
+    return len(text)

@@ -1,0 +1,166 @@
+"""No key comes back from a model: not in an error message, not in a reply, however a reply is cut into pieces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from roamtui.conversation.events import ToolCall
+from roamtui.errors import ModelError
+from roamtui.models.base import ModelEvent, ReplyFinished, TextDelta, ThinkingDelta, ToolCallReceived
+from roamtui.models.litellm_model import LitellmModel, WorkerProcess
+from roamtui.models.redaction import MASK, list_keys, mask_keys, redact_secrets
+from tests.fakes.model_servers import Ending, FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer, FakeReply
+from tests.models.asking import OPTIONS, collect, join_text, list_calls, make_request
+from tests.models.conftest import ANTHROPIC_KEY, OPENAI_KEY
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_secret"),
+    [
+        ("X_API_KEY", "12345678", True),
+        ("x_api_key", "12345678", True),
+        ("TOKEN", "12345678", True),
+        ("A_SECRET", " 12345678\n", True),
+        ("AWS_SECRET_ACCESS_KEY", "12345678", True),
+        ("X_API_KEY", "1234567", False),
+        ("AZURE_KEY_2", "12345678", True),
+        ("MYKEY", "12345678", True),
+        ("X_CREDENTIALS", "12345678", True),
+        ("KEYMAP", "12345678", False),
+        ("PATH", "12345678", False),
+    ],
+)
+def test_variables_that_are_named_like_secrets_are_masked(name: str, value: str, is_secret: bool) -> None:  # noqa: FBT001
+    assert redact_secrets("a12345678b", {name: value}) == (f"a{MASK}b" if is_secret else "a12345678b")
+
+
+ENVIRON = {
+    "OPENAI_API_KEY": "plain-value-1234",
+    "MY_TOKEN": "tok",
+    "EDITOR": "nano-editor",
+    "LONG_SECRET": "plain-value",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("wrong key plain-value-1234!", "wrong key [redacted]!"),
+        ("a plain-value alone", "a [redacted] alone"),
+        ("tok is too short, nano-editor no secret", "tok is too short, nano-editor no secret"),
+        ("Incorrect: sk-proj-abcdefgh12345678.", "Incorrect: [redacted]"),
+        ("Authorization: Bearer abc.def", "Authorization: Bearer [redacted]"),
+        ("https://host/v1?key=AbC123&alt=sse", "https://host/v1?key=[redacted]&alt=sse"),
+        ("a sketch of a skill", "a sketch of a skill"),
+    ],
+)
+def test_no_key_stays(text: str, redacted: str) -> None:
+    assert redact_secrets(text, ENVIRON) == redacted
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_key"),
+    [
+        ("X_API_KEY", "0123456789abcdef", True),
+        ("AWS_BEARER_TOKEN_BEDROCK", " 0123456789abcdef ", True),
+        ("X_API_KEY", "0123456789abcde", False),
+        ("OLLAMA_API_KEY", "ollama", False),
+        ("GOOGLE_APPLICATION_CREDENTIALS", __file__, False),
+        ("EDITOR", "0123456789abcdef", False),
+    ],
+)
+def test_only_long_values_that_are_named_like_keys_are_masked_in_replies(
+    name: str,
+    value: str,
+    is_key: bool,  # noqa: FBT001
+) -> None:
+    assert list_keys({name: value}) == ((value.strip(),) if is_key else ())
+
+
+SERVERS: dict[str, tuple[str, type[FakeOpenAIServer | FakeAnthropicServer | FakeOllamaServer]]] = {
+    "openai": ("openai/gpt-4.1-mini", FakeOpenAIServer),
+    "anthropic": ("anthropic/claude-sonnet-4-5", FakeAnthropicServer),
+    "ollama": ("ollama/llama3.1", FakeOllamaServer),
+}
+
+
+@pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.parametrize("dialect", SERVERS)
+@pytest.mark.parametrize("chunk_size", [1, 3, 7, 25, 26, 27, 500])
+async def test_a_key_in_a_reply_is_masked_wherever_its_pieces_end(
+    worker: WorkerProcess, dialect: str, chunk_size: int
+) -> None:
+    text = f"Your keys are {OPENAI_KEY} and sk-{ANTHROPIC_KEY}{OPENAI_KEY}, but sk-open is a shop in s"
+    name, server_type = SERVERS[dialect]
+    with server_type(FakeReply(text=text, chunk_size=chunk_size)) as server:
+        model = LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker)
+        events = await collect(model)
+    assert join_text(events) == f"Your keys are {MASK} and sk-{MASK}{MASK}, but sk-open is a shop in s"
+
+
+@pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.parametrize(("key_characters", "shown"), [(15, OPENAI_KEY[:15]), (16, MASK), (25, MASK)])
+@pytest.mark.parametrize("ending", [Ending.WHOLE, Ending.CUT])
+async def test_a_reply_that_ends_inside_a_key_shows_little_of_it(
+    worker: WorkerProcess, openai_server: FakeOpenAIServer, key_characters: int, shown: str, ending: Ending
+) -> None:
+    openai_server.reset(FakeReply(text=f"It is {OPENAI_KEY[:key_characters]}", chunk_size=3, ending=ending))
+    model = LitellmModel("openai/gpt-4.1-mini", api_base=openai_server.url, options=OPTIONS, worker=worker)
+    events: list[ModelEvent] = []
+    try:
+        async for event in model.stream(make_request()):
+            events.append(event)
+    except ModelError:
+        assert ending is Ending.CUT
+    assert join_text(events) == f"It is {shown}"
+
+
+@pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.parametrize("dialect", SERVERS)
+async def test_a_key_in_a_call_is_masked_even_if_json_escapes_it(worker: WorkerProcess, dialect: str) -> None:
+    escaped = "".join(f"\\u{ord(character):04x}" for character in OPENAI_KEY)
+    calls = (
+        ("search_sections", json.dumps({"query": f"find {OPENAI_KEY}"})),
+        ("search_sections", f'{{"query": "find {escaped}"}}'),
+        ("search_sections", '{"query": "a \\"plain\\" one"}'),
+    )
+    name, server_type = SERVERS[dialect]
+    with server_type(FakeReply(calls=calls, chunk_size=5)) as server:
+        model = LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker)
+        events = await collect(model)
+    queries = [json.loads(call.arguments)["query"] for call in list_calls(events)]
+    assert queries == [f"find {MASK}", f"find {MASK}", 'a "plain" one']
+
+
+async def _reply(*events: ModelEvent) -> AsyncGenerator[ModelEvent, None]:
+    for event in events:
+        yield event
+
+
+async def test_text_and_thinking_are_masked_apart() -> None:
+    start, end = OPENAI_KEY[:9], OPENAI_KEY[9:]
+    events = (
+        TextDelta(f"Text {start}"),
+        ThinkingDelta(f"Thought {start}"),
+        TextDelta(f"{end} more"),
+        ThinkingDelta(end),
+        ReplyFinished("stop"),
+    )
+    shown = [event async for event in mask_keys(_reply(*events), (OPENAI_KEY,))]
+    assert shown == [
+        TextDelta("Text "),
+        ThinkingDelta("Thought "),
+        TextDelta(f"{MASK} more"),
+        ThinkingDelta(MASK),
+        ReplyFinished("stop"),
+    ]
+
+
+async def test_text_that_waits_comes_before_what_follows() -> None:
+    call = ToolCallReceived(ToolCall(id="1", name="search_sections", arguments="{}"))
+    events = (TextDelta("I look at maps"), call, ReplyFinished("tool_calls"))
+    shown = [event async for event in mask_keys(_reply(*events), (OPENAI_KEY,))]
+    assert shown == [TextDelta("I look at map"), TextDelta("s"), call, ReplyFinished("tool_calls")]
