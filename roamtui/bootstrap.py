@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -57,6 +58,14 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     """Receives a sentence about each fallback and each failure."""
     progress: Progress | None = None
     """Receives the progress of embedding, or None for lines on stderr."""
+    typed_keys: dict[str, str] = field(default_factory=dict)
+    """API keys that the person typed in this run, by environment variable. They are not put into `os.environ`, because
+    every program that this one starts would get them."""
+
+    @property
+    def model_environ(self) -> Mapping[str, str]:
+        """The environment of model processes. It changes with `typed_keys`."""
+        return ChainMap(self.typed_keys, os.environ)
 
     @property
     def loading(self) -> LoadingOptions:
@@ -196,7 +205,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         options = self.settings.model_options(name)
         if is_test:
             options = replace(options, output_tokens=1, retries=0)
-        return make_model(name, api_base=api_base, options=options)
+        return make_model(name, api_base=api_base, options=options, environ=self.model_environ)
 
     @property
     def agent_options(self) -> AgentOptions:
@@ -271,7 +280,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         reranks = options.mode is not SearchMode.OFF and options.rerank == "on"
         if not options.needs_vectors and not reranks:
             return SearchServices()
-        background, embedder, reranker = BackgroundLoop(), None, None
+        background, embedder, reranker = BackgroundLoop(self.model_environ), None, None
         if options.needs_vectors:
             embedder = make_embedder(options.embedder, background, api_base=options.embedder_api_base)
         if reranks:

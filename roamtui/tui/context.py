@@ -82,6 +82,8 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
     """Questions proposed in an empty conversation."""
     list_models: Callable[[], tuple[ModelOffer, ...]] = tuple
     """Returns the models to choose from."""
+    typed_keys: dict[str, str] = field(default_factory=dict)
+    """API keys that the person typed in this run, by environment variable. Only model processes get them."""
     discover_models: Callable[[], tuple[tuple[ModelOffer, ...], str]] | None = None
     """Looks for models on this machine, and returns them with a summary. Called in a thread, and only when a person
     chooses a model."""

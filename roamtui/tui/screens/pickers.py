@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 
 from textual import events, on, work
@@ -109,6 +110,7 @@ class ModelPicker(PickerDialog):
         self._agent, self._current = context.agent, context.agent.model.name
         foot = "enter to test and use, esc to cancel · ✓ works"
         super().__init__("Model", (), self._current, context.options, foot=foot)
+        self._environ = ChainMap(self.options.typed_keys, os.environ)
         self._offers = {offer.name: offer for offer in self.options.list_models()}
         self.choices = self._list_choices()
 
@@ -127,7 +129,7 @@ class ModelPicker(PickerDialog):
             choices.append(other)
             choices += [
                 PickerItem(value=report.name, label=report.name, note=report.reason, group=_MISSING_KEY_GROUP)
-                for report in inspect_providers(os.environ)
+                for report in inspect_providers(self._environ)
                 if not report.is_usable and report.name != current and report.name not in self._offers
             ]
         return tuple(choices)
@@ -161,7 +163,7 @@ class ModelPicker(PickerDialog):
             name, url, key = typed
             if not key:
                 self.show_message(f"Checking {sanitise_line(name)}…")
-                report = await inspect_model(name, api_base=url or None)
+                report = await inspect_model(name, api_base=url or None, environ=self._environ)
                 problem = "" if report.is_usable else sanitise_line(f"{name} cannot be used: {report.reason}")
                 self.show_message(adapt_flags(problem), is_problem=True)
                 if problem:
@@ -183,9 +185,10 @@ class ModelPicker(PickerDialog):
         """Return a model if it replies to a request of one token. Otherwise, show why not, and forget its key."""
         make_model, variable = self.options.make_model, get_recommended_key_variable(offer.name)
         assert make_model is not None
-        environ, model = dict(os.environ), None
+        typed_keys, model = self.options.typed_keys, None
+        earlier_keys = dict(typed_keys)
         if key:
-            os.environ[variable] = key
+            typed_keys[variable] = key
         try:
             if offer.needs_test:
                 self.show_message(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
@@ -199,9 +202,9 @@ class ModelPicker(PickerDialog):
         except RoamtuiError as error:
             self.show_message(adapt_flags(sanitise_line(str(error))), is_problem=True)
         finally:
-            if key and model is None:
-                del os.environ[variable]
-                os.environ.update(environ)
+            if model is None:
+                typed_keys.clear()
+                typed_keys.update(earlier_keys)
         return model
 
     async def _offer_default(self, offer: ModelOffer) -> None:

@@ -129,6 +129,7 @@ async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_k
         async with app.run_test(size=(100, 30)) as pilot:
             await name_model(pilot, server.url)
             await press_until(pilot, "Make this model the default?", "y")
+            assert KEY not in os.environ.values(), "editors and converters get no key that was typed"
             trial = server.requests[0]
             assert trial.headers["authorization"] == f"Bearer {KEY}"
             assert trial.body["max_tokens"] == 1
@@ -138,6 +139,7 @@ async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_k
             await wait_until(pilot, lambda: load_settings().model == "openai/tiny")
             await ask(pilot, "How many loaves?")
             assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+            assert KEY not in os.environ.values()
     assert not _holds_key(home_dir)
 
 
@@ -146,7 +148,8 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
-    app = make_app(options=Launch(bootstrap=Bootstrap()).make_options())
+    options = Launch(bootstrap=Bootstrap()).make_options()
+    app = make_app(options=options)
     refusal = FakeReply(status=401, error=openai_error(f"Incorrect API key provided: {KEY}", code="invalid_api_key"))
     with FakeOpenAIServer(refusal) as server:
         async with app.run_test(size=(100, 30)) as pilot:
@@ -154,9 +157,22 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
             await name_model(pilot, server.url)
             await press_until(pilot, "does not accept the key", "y")
             assert KEY not in screen_text(app)
+            assert dict(options.typed_keys) == {}
             assert os.environ["OPENAI_API_KEY"] == "sk-the-one-of-the-shell"
             await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
             assert app.main_screen.app_context.agent.model is before
+
+
+@pytest.mark.usefixtures("forked_models")
+async def test_a_typed_key_is_used_for_other_models_of_its_provider(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    app = make_app(options=Launch(bootstrap=Bootstrap()).make_options())
+    with FakeOpenAIServer(FakeReply(text="Yes")) as server:
+        async with app.run_test(size=(100, 30)) as pilot:
+            await name_model(pilot, server.url)
+            await press_until(pilot, "Make this model the default?", "y")
+            await press_until(pilot, lambda: app.screen is app.main_screen, "n")
+            await press_until(pilot, "OPENAI_API_KEY is set", "f2", *"gpt")
 
 
 @pytest.mark.usefixtures("forked_models")
