@@ -1,9 +1,11 @@
-"""`roamtui serve`: the app in a browser, only for this machine."""
+"""`roamtui serve`: the app in a browser, only for the person who started it, on this machine."""
 
 from __future__ import annotations
 
+import hmac
 import os
 import re
+import secrets
 import shlex
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -27,11 +29,17 @@ new MutationObserver((_changes, observer) => {
 }).observe(document, {subtree: true, childList: true, attributes: true, attributeFilter: ["class"]});
 """
 """Focuses the terminal. Without this script, a person must click on the page before typing."""
+_STYLE = "#terminal .xterm-viewport { overflow-y: hidden; }"
+"""Hides a scroll bar that has nothing to scroll, and that would show as a white line beside the last column."""
 _FOREIGN_LINK = re.compile(r'<link[^>]*href="https?://[^>]*>')
 """A `<link>` to another host, such as for a font. That host would learn when a page is opened.
 
 `_POLICY` blocks all other requests to other hosts.
 """
+_TOKEN_BYTES = 32
+_SOCKET_PATH = "/ws"
+_OPEN_PATHS = "/static/"
+"""Start of the paths that need no token, because they are the same files for everybody."""
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; font-src 'self' data:; connect-src 'self' ws://127.0.0.1:{port} ws://localhost:{port}; "
@@ -43,6 +51,8 @@ _TRAILING_BACKSLASHES = re.compile(r"\\+\Z")
 
 def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
     """Serve the app until ctrl+c, on a port of the loopback address. Each opened page runs a process with `arguments`.
+
+    The URL that is printed contains a token, because every user and program of this machine can reach the port.
 
     Raises:
         RoamtuiError: The port is taken, or the system cannot pass an argument on.
@@ -60,34 +70,55 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
     Raises:
         RoamtuiError: The system cannot pass an argument on.
     """
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
     hosts = (f"{HOST}:{port}", f"localhost:{port}")
+    origins = tuple(f"http://{host}" for host in hosts)
     # The page gets its title, and has the focus from the start.
-    head = f"<head><title>{escape(sanitise_line(title))} · roamtui</title><script>{_FOCUS_SCRIPT}</script>"
+    title_tag = f"<title>{escape(sanitise_line(title))} · roamtui</title>"
+    head = f"<head>{title_tag}<script>{_FOCUS_SCRIPT}</script><style>{_STYLE}</style>"
+
+    def check_request(request: web.Request) -> None:
+        # Browsers let any site open a socket to this machine, and only the origin identifies the site. They always
+        # send it with a socket, but not with a page. The host is checked because a site can make its name resolve to
+        # this machine.
+        is_socket = request.path.startswith(_SOCKET_PATH)
+        origin = request.headers.get("Origin", "" if is_socket else origins[0])
+        if request.headers.get("Host") not in hosts or origin not in origins:
+            raise web.HTTPForbidden(text="Forbidden: only pages served by this server may connect.")
+        if request.path.startswith(_OPEN_PATHS):
+            return
+        given = request.match_info.get("token") or request.query.get("token", "")
+        if not hmac.compare_digest(given.encode(errors="replace"), token.encode()):
+            raise web.HTTPForbidden(text="Forbidden: open the whole URL that `roamtui serve` printed.")
+
+    def rewrite_page(text: str) -> str:
+        text = text.replace(f'{_SOCKET_PATH}"', f'{_SOCKET_PATH}/{token}"')
+        for origin in origins:  # a link without a host is no foreign link, and is right for both names of this machine
+            text = text.replace(f'"{origin}/', '"/')
+        return _FOREIGN_LINK.sub("", text).replace("<head>", head, 1)
 
     @web.middleware
     async def filter_request(
         request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        # Browsers let any site open a socket to this machine, and only the origin identifies the site. The host is
-        # checked because a site can make its name resolve to this machine.
-        origin = request.headers.get("Origin", f"http://{HOST}:{port}")
-        if request.headers.get("Host") not in hosts or origin not in [f"http://{name}" for name in hosts]:
-            raise web.HTTPForbidden(text="Forbidden: only pages served by this server may connect.")
+        check_request(request)
         response = await handler(request)
         if request.path == "/" and isinstance(response, web.Response) and response.text is not None:
-            response.text = _FOREIGN_LINK.sub("", response.text).replace("<head>", head, 1)
+            response.text = rewrite_page(response.text)
         if not response.prepared:  # a socket has sent its headers already
             response.headers["Content-Security-Policy"] = _POLICY.format(port=port)
             response.headers["Referrer-Policy"] = "no-referrer"
         return response
 
     class LoopbackServer(Server):
-        """A server that accepts only requests from its own pages in this machine's browser, not from other sites."""
+        """A server that accepts only requests from its own pages, which only the person can open."""
 
         @override
         async def _make_app(self) -> web.Application:
             app = await super()._make_app()
             app.middlewares.append(filter_request)
+            # The page's script adds the window's size as a query, so the token is in the path.
+            app.router.add_get(f"{_SOCKET_PATH}/{{token}}", self.handle_websocket)
             return app
 
         @override
@@ -99,7 +130,8 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
             """Serve until ctrl+c. Print the URL once the port is open."""
 
             def print_url(*_message: object) -> None:
-                sys.stdout.write(f"roamtui: {sanitise_line(title)} is at {self.public_url} (ctrl+c to stop).\n")
+                url = f"{self.public_url}/?token={token}"
+                sys.stdout.write(f"roamtui: {sanitise_line(title)} is at {url} (ctrl+c to stop).\n")
                 sys.stdout.flush()
 
             web.run_app(self._make_app(), host=self.host, port=self.port, print=print_url, access_log=None)

@@ -1,8 +1,9 @@
-"""`roamtui serve`: the app in a browser, for this machine alone."""
+"""`roamtui serve`: the app in a browser, only for the person who started it."""
 
 from __future__ import annotations
 
 import base64
+import io
 import signal
 import socket
 import subprocess
@@ -11,8 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import pytest
+from PIL import Image
 
 from tests.fakes.chromium import Chromium, find_chromium
 
@@ -38,10 +42,15 @@ class Served:
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         self.greeting = self._process.stdout.readline()
+        self.token = self.greeting.rpartition("?token=")[2].partition(" ")[0]
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def url(self) -> str:
+        return f"{self.address}/?token={self.token}"
 
     def get(self, path: str, **headers: str) -> HTTPResponse:
         with closing(HTTPConnection("127.0.0.1", self.port, timeout=120)) as connection:
@@ -49,6 +58,16 @@ class Served:
             response = connection.getresponse()
             response.read()
             return response
+
+    def open_socket(self, path: str, origin: str | None) -> int:
+        """Return the status of the reply to a request for a socket, which is 101 if it opens."""
+        headers = {
+            "Connection": "Upgrade",
+            "Upgrade": "websocket",
+            "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+            "Sec-WebSocket-Version": "13",
+        }
+        return self.get(path, **(headers if origin is None else {**headers, "Origin": origin})).status
 
     def interrupt(self) -> tuple[int, str]:
         """Press ctrl+c; return the exit status and what was written to stderr."""
@@ -80,8 +99,9 @@ def serve() -> Iterator[Serve]:
 
 def test_the_page_is_served_on_loopback_until_ctrl_c(serve: Serve) -> None:
     served = serve(HANDBOOK)
-    assert served.greeting == f"roamtui: handbook.md is at {served.address} (ctrl+c to stop).\n"
-    response = served.get("/")
+    assert served.greeting == f"roamtui: handbook.md is at {served.url} (ctrl+c to stop).\n"
+    assert len(served.token) >= 32
+    response = served.get(f"/?token={served.token}")
     assert response.status == 200
     assert "'self'" in (response.getheader("Content-Security-Policy") or "")
     with socket.socket() as other:
@@ -99,9 +119,26 @@ def test_pages_of_other_sites_get_nothing(serve: Serve) -> None:
         {"Origin": f"https://127.0.0.1:{served.port}"},
         {"Origin": "null"},
     ]
-    for path in ("/", "/ws", "/static/js/textual.js"):
+    query = f"?token={served.token}"
+    for path in (f"/{query}", f"/ws/{served.token}", f"/ws{query}", "/static/js/textual.js"):
         assert [served.get(path, **headers).status for headers in strange] == [403] * len(strange)
     assert served.get("/static/js/textual.js", Origin=served.address).status == 200
+
+
+def test_only_who_has_the_whole_url_gets_the_app(serve: Serve) -> None:
+    first, second = serve(HANDBOOK), serve(HANDBOOK)
+    assert first.token != second.token
+    for wrong in ("", second.token, first.token[:-1], f"{first.token}a", "é", "\0"):
+        assert first.get(f"/?token={quote(wrong)}").status == 403
+        assert first.get(f"/download/a?token={quote(wrong)}").status == 403
+        assert first.open_socket(f"/ws?token={quote(wrong)}", first.address) == 403
+        assert first.open_socket(f"/ws/{quote(wrong)}", first.address) in (403, 404)
+    assert first.open_socket("/ws", first.address) == 403
+    assert first.get("/").status == 403
+    right = f"/ws/{first.token}"
+    for origin in (None, "null", "http://attacker.example", second.address, f"https://127.0.0.1:{first.port}"):
+        assert first.open_socket(right, origin) == 403
+    assert first.open_socket(right, first.address) == 101
 
 
 def test_a_port_in_use_is_one_sentence() -> None:
@@ -114,34 +151,84 @@ def test_a_port_in_use_is_one_sentence() -> None:
     assert result.stderr.count("\n") == 1
 
 
+def read_picture(browser: Chromium) -> Image.Image:
+    """Return a screenshot of the page."""
+    data = browser.call("Page.captureScreenshot", format="png")["data"]
+    return Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")
+
+
+def evaluate(browser: Chromium, script: str) -> Any:  # noqa: ANN401 - any value of JSON
+    """Return the value of a script, or of the promise that it makes."""
+    answer = browser.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+    return answer["result"]["value"]
+
+
+HAS_SCREEN = """new Promise(done => { const look = () => {
+    const is_shown = document.body.classList.contains("-first-byte");
+    is_shown && document.querySelector("#terminal canvas, #terminal .xterm-rows") ? done(true)
+        : requestAnimationFrame(look); }; look(); })"""
+HAS_KEYBOARD = """new Promise(done => { const look = () =>
+    document.activeElement.closest("#terminal") ? done(true) : requestAnimationFrame(look); look(); })"""
+LAYOUT = """(() => {
+    const box = element => { const {left, top, right, bottom} = element.getBoundingClientRect();
+                             return [left, top, right, bottom].map(Math.round); };
+    const root = document.documentElement;
+    const keyboard = document.querySelector("#terminal textarea");
+    return {
+        window: [innerWidth, innerHeight],
+        page: [root.scrollWidth, root.scrollHeight],
+        screen: box(document.querySelector(".xterm-screen")),
+        layers: [...document.querySelectorAll(".xterm-screen canvas")].map(box),
+        keyboard: getComputedStyle(keyboard).opacity,
+    };
+})()"""
+PICTURES_MAX = 500
+"""The last line is drawn within this number of screenshots."""
+TEXT_COLOURS_MIN = 10
+"""The smooth edges of letters have many colours, an empty line has few."""
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
-def test_the_first_screen_shows_in_a_browser(serve: Serve, tmp_path: Path) -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_the_first_screen_fills_the_window_of_a_browser(serve: Serve, tmp_path: Path, host: str) -> None:
     served = serve(HANDBOOK)
+    address = served.address.replace("127.0.0.1", host)
     browser = Chromium(find_chromium() or "", tmp_path / "browser")
     try:
         browser.call("Network.enable")
         browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
-        browser.call("Page.navigate", url=served.address)
+        browser.call("Page.navigate", url=f"{address}/?token={served.token}")
         shown = b""
         while TITLE not in shown or b"offline" not in shown:
             frame = browser.wait_for(lambda message: message.get("method") == "Network.webSocketFrameReceived")
             response = frame["params"]["response"]
             shown += base64.b64decode(response["payloadData"]) if response["opcode"] == 2 else b""
-        script = """new Promise(done => { const look = () => {
-            const terminal = document.querySelector("#terminal");
-            const is_shown = document.body.classList.contains("-first-byte");
-            is_shown && terminal.querySelector("canvas, .xterm-rows") ? done(terminal.clientWidth)
-                : requestAnimationFrame(look); }; look(); })"""
-        width = browser.call("Runtime.evaluate", expression=script, awaitPromise=True)["result"]["value"]
-        assert width > 800
-        named = browser.call("Runtime.evaluate", expression="document.title")["result"]["value"]
-        assert named == "handbook.md · roamtui"
-        has_keyboard = """new Promise(done => { const look = () =>
-            document.activeElement.closest("#terminal") ? done(true) : requestAnimationFrame(look); look(); })"""
-        assert browser.call("Runtime.evaluate", expression=has_keyboard, awaitPromise=True)["result"]["value"]
+        assert evaluate(browser, HAS_SCREEN)
+        assert evaluate(browser, "document.title") == "handbook.md · roamtui"
+        assert evaluate(browser, HAS_KEYBOARD)
         asked = [url for url in browser.requested if not url.startswith(("data:", "blob:"))]
-        assert f"{served.address}/static/js/textual.js" in asked
-        assert [url for url in asked if not url.startswith(f"{served.address}/")] == []
+        assert {f"{address}/static/js/textual.js", f"{address}/static/css/xterm.css"} <= set(asked)
+        assert [url for url in asked if not url.startswith(f"{address}/")] == []
+
+        layout = evaluate(browser, LAYOUT)
+        width, height = layout["window"]
+        left, top, right, bottom = layout["screen"]
+        assert layout["page"] == [width, height], "the page does not scroll"
+        assert (left, top) == (0, 0)
+        assert width - 20 < right <= width
+        assert height - 40 < bottom <= height
+        assert layout["layers"]
+        assert all(layer == layout["screen"] for layer in layout["layers"])
+        assert layout["keyboard"] == "0"
+
+        last_line = (0, bottom - 20, right, bottom)
+        pictures = (read_picture(browser) for _ in range(PICTURES_MAX))
+        picture = next(one for one in pictures if len(list_colours(one.crop(last_line))) > TEXT_COLOURS_MIN)
+        assert not [colour for colour in list_colours(picture) if min(colour) > 240], "a part has no style"
     finally:
         browser.close()
+
+
+def list_colours(picture: Image.Image) -> set[Any]:
+    return {colour for _, colour in picture.getcolors(picture.width * picture.height) or ()}
