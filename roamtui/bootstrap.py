@@ -107,8 +107,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         with report_conversion(sources[0]) as write_progress:
             library, loader = open_sources(sources, self.loading, report=report or write_progress)
         library = self._add_summaries(library)
-        if loader is not None and (load_all or estimate_load_cost(loader.files.values()) <= _LOADED_AT_START_BYTES):
-            library = load_files(library, loader)
+        if loader is not None:
+            cost = estimate_load_cost(file.path for file in loader.files.values())
+            if load_all or cost <= _LOADED_AT_START_BYTES:
+                library = load_files(library, loader)
         return library, loader
 
     def _add_summaries(self, library: Library) -> Library:

@@ -19,7 +19,7 @@ from roamtui.document.parse import parse_source_text
 from roamtui.document.web_loader import open_web_source, parse_page
 from roamtui.errors import SourceError, UsageError
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
-from roamtui.sources.listing import list_sources, read_listed
+from roamtui.sources.listing import ListedFile, list_again, list_sources, read_listed
 from roamtui.sources.read import RawText, is_path, read_source
 from roamtui.sources.web.page import FetchedPage, FetchOptions, OriginNotApprovedError
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
@@ -78,10 +78,10 @@ class Loader:
         self,
         options: LoadingOptions = _DEFAULTS,
         *,
-        files: Mapping[str, Path] | None = None,
+        files: Mapping[str, ListedFile] | None = None,
         typed: frozenset[str] = frozenset(),
     ) -> None:
-        """`files` are the paths of the files by key. `typed` are the origins of the URLs that the person opened."""
+        """`files` are the listed files by key. `typed` are the origins of the URLs that the person opened."""
         self.options = options
         self.files = files or {}
         self.typed = typed
@@ -112,6 +112,10 @@ class Loader:
             UsageError: The URL of an origin that the settings allow is invalid.
         """
         return AllowedOrigins(typed=self.typed | self.options.parse_allowed(), approved=approved)
+
+    def list_again(self) -> None:
+        """List the files again when a person reloads the document, so that replaced ones can be read."""
+        self.files = list_again(self.files)
 
     def load_batch(self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]) -> dict[str, Document]:
         """Load the documents of several nodes. Called in a thread. Pages are fetched in parallel.
@@ -148,15 +152,15 @@ class Loader:
         return dict(zip(urls, run_parallel(load_page, urls, _PARALLEL_FETCHES_MAX), strict=True))
 
     def _read_file(self, node: Node) -> Document:
-        key, path = node.doc, self.files.get(node.doc)
-        if path is None:
+        key, file = node.doc, self.files.get(node.doc)
+        if file is None:
             problem = node.problem or f"{key} was not there when the sources were listed. Read it again."
             return make_error_document(key, problem, is_page=False)
         try:
-            raw = read_listed(path, key, conversion=self.options.conversion)
+            raw = read_listed(file, key, conversion=self.options.conversion)
         except SourceError as error:
             problem = str(error)  # begins with the name of the file, without its folder
-            problem = f"{key}{problem.removeprefix(path.name)}" if problem.startswith(path.name) else problem
+            problem = f"{key}{problem.removeprefix(file.path.name)}" if problem.startswith(file.path.name) else problem
             return make_error_document(key, problem, is_page=False)
         kept_notes = raw.notes[1:] if raw.is_converted else raw.notes  # in a folder, a conversion is not worth a note
         notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in kept_notes)
@@ -187,7 +191,7 @@ def add_loader(loader: Loader | None, key: str, other: Loader | None) -> Loader 
     if other is None:
         return loader
     known = loader or Loader(other.options)
-    added = {f"{key}/{name}" if key else name: path for name, path in other.files.items()}
+    added = {f"{key}/{name}" if key else name: file for name, file in other.files.items()}
     return Loader(other.options, files={**known.files, **added}, typed=known.typed | other.typed)
 
 

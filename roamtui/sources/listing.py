@@ -13,12 +13,21 @@ from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.errors import SourceError, format_reason
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.decode import decode_text
-from roamtui.sources.read import DOCUMENT_SUFFIXES, RawText, check_file, is_path, read_file
+from roamtui.sources.read import (
+    DOCUMENT_SUFFIXES,
+    RawText,
+    check_file,
+    explain_error,
+    is_path,
+    read_file,
+    to_raw_text,
+)
 
 FILES_MAX = 20_000
 """Maximum number of files per source. The others are skipped with a note."""
@@ -27,6 +36,8 @@ FILE_BYTES_MAX = 32_000_000
 DEPTH_MAX = 100
 """Maximum depth of nested folders. Deeper ones are skipped with a note."""
 
+_REPLACED = "was replaced after it was listed. Read it again."
+_OPEN_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 _SLOW_COST_MIN = 2_000_000
 """Minimum load cost of a file that a subprocess has to convert."""
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
@@ -37,6 +48,19 @@ _IGNORE_NAME = ".gitignore"
 _IGNORE_BYTES_MAX = 1_000_000
 
 
+class ListedFile(Struct, frozen=True, kw_only=True):
+    """A file as it was when its folder was listed. It is read only while it is the same file."""
+
+    path: Path
+    """Path in the source, which may be a link."""
+    resolved: Path
+    """The path to which `path` led, without links. This is the one that is opened."""
+    root: Path | None
+    """The folder that was listed, out of which no link may lead. None for a file that the person named."""
+    identity: tuple[int, int] | None
+    """Device and inode, or None for a pipe that the person named."""
+
+
 class Listing(Struct, frozen=True, kw_only=True):
     """The files of a source."""
 
@@ -44,8 +68,8 @@ class Listing(Struct, frozen=True, kw_only=True):
     """Absolute path, or several as written by `join_sources`."""
     name: str
     """Short name for people."""
-    files: Mapping[str, Path]
-    """Path on disk by key: the path within the source, with forward slashes. The files are in reading order."""
+    files: Mapping[str, ListedFile]
+    """Files by key: the path within the source, with forward slashes. The files are in reading order."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of skipped file."""
     folders: tuple[Path, ...] = ()
@@ -76,7 +100,7 @@ def list_folder(folder: Path) -> Listing:
         reason = format_reason(error)
         raise SourceError(f"{folder} cannot be listed: {reason}. Name another folder, or a file.") from None
     is_ignored = _read_gitignore(root)
-    files: dict[tuple[str, ...], Path] = {}
+    files: dict[tuple[str, ...], ListedFile] = {}
     folders: list[Path] = []
     outside: list[str] = []
     unreadable: list[str] = []
@@ -89,8 +113,8 @@ def list_folder(folder: Path) -> Listing:
                 continue
             if _escapes(path, root):
                 outside.append("/".join(key))
-            elif is_document_name(name) and path.is_file():
-                files[key] = path
+            elif is_document_name(name) and (file := _find_file(path, root)) is not None:
+                files[key] = file
         outside += ["/".join((*at, format_name(name))) for name in inner if _escapes(Path(place, name), root)]
         inner[:] = sorted(
             (name for name in inner if not (is_skipped_folder(name) or is_ignored("/".join((*at, name)) + "/"))),
@@ -126,15 +150,56 @@ def _escapes(path: Path, root: Path) -> bool:
         return False
 
 
-def read_listed(path: Path, key: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> RawText:
-    """Read a file of a listing; see `read_source`. A large file is refused."""
+def _find_file(path: Path, root: Path | None = None) -> ListedFile | None:
+    """Return the file to which a path leads, or None if it leads to no file."""
     try:
-        size = path.stat().st_size
-    except OSError:
-        size = 0
-    if size > FILE_BYTES_MAX:
-        raise SourceError(f"{key} is larger than {FILE_BYTES_MAX // 1_000_000} MB. Open it by itself.")
-    return read_file(path, conversion=conversion)
+        status = path.lstat()
+        resolved = path
+        if stat.S_ISLNK(status.st_mode):
+            resolved = path.resolve(strict=True)
+            status = resolved.lstat()
+    except (OSError, RuntimeError):
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return ListedFile(path=path, resolved=resolved, root=root, identity=(status.st_dev, status.st_ino))
+
+
+def list_again(files: Mapping[str, ListedFile]) -> dict[str, ListedFile]:
+    """List the same paths again, without those that are gone or lead out of their folder. New files are not found."""
+    found: dict[str, ListedFile] = {}
+    for key, file in files.items():
+        with suppress(OSError, RuntimeError):
+            resolved = file.path.resolve(strict=True)
+            is_inside = file.root is None or resolved.is_relative_to(file.root)
+            listed = _find_file(resolved, file.root) if is_inside else None
+            if listed is not None:
+                found[key] = replace(listed, path=file.path)
+        if file.identity is None:
+            found[key] = file
+    return found
+
+
+def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> RawText:
+    """Read a file of a listing; see `read_source`. A large file, and one that was replaced, are refused."""
+    if file.identity is None:
+        return read_file(file.path, conversion=conversion)
+    try:
+        # A link or a pipe may be there now. The link is not followed, and nothing waits for the pipe.
+        opened = os.open(file.resolved, _OPEN_FLAGS)
+        with os.fdopen(opened, "rb") as stream:
+            status = os.fstat(opened)
+            if not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) != file.identity:
+                raise SourceError(f"{key} {_REPLACED}")
+            if status.st_size > FILE_BYTES_MAX:
+                raise SourceError(f"{key} is larger than {FILE_BYTES_MAX // 1_000_000} MB. Open it by itself.")
+            data = stream.read()
+    except OSError as error:
+        if file.resolved.is_symlink():
+            raise SourceError(f"{key} {_REPLACED}") from None
+        raise SourceError(explain_error(file.path, error)) from None
+    source = os.path.abspath(file.path)  # noqa: PTH100 - as in `read_file`
+    return to_raw_text(data, source=source, name=file.path.name, conversion=conversion)
 
 
 def _read_gitignore(root: Path) -> Callable[[str], bool]:
@@ -235,7 +300,7 @@ def list_sources(paths: Sequence[Path]) -> Listing:
         top = os.path.commonpath([path.parent for path in absolute])
     except ValueError:
         raise SourceError("Sources on several drives cannot be opened as one. Copy them to one drive.") from None
-    files: dict[str, Path] = {}
+    files: dict[str, ListedFile] = {}
     folders: list[Path] = []
     notes: list[str] = []
     for path in absolute:
@@ -248,7 +313,8 @@ def list_sources(paths: Sequence[Path]) -> Listing:
                 files.setdefault(f"{prefix}/{key}", file)
         else:
             check_file(path)
-            files.setdefault(prefix, path)
+            file = _find_file(path) or ListedFile(path=path, resolved=path, root=None, identity=None)
+            files.setdefault(prefix, file)
     if len(files) > FILES_MAX:
         notes.append(f"More than {FILES_MAX:,} files; the rest is skipped. Open fewer.")
     return Listing(
@@ -301,7 +367,7 @@ class FileStamps:
                     self._listing = None
                     return None
                 self._folder_times = _read_folder_times(self._listing)
-            stamps = {key: stamp_source(str(path)) for key, path in self._listing.files.items()}
+            stamps = {key: stamp_source(str(file.path)) for key, file in self._listing.files.items()}
             return {key: stamp for key, stamp in stamps.items() if stamp is not None}
 
 

@@ -80,7 +80,7 @@ def read_file(
         else:
             data = path.read_bytes()
     except (OSError, ValueError) as error:
-        raise SourceError(_explain_error(path, error)) from None
+        raise SourceError(explain_error(path, error)) from None
     name = path.name or str(path)
     source = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links, and a link may change its target
     return to_raw_text(data, source=source, name=name, conversion=conversion, report=report)
@@ -131,7 +131,7 @@ def check_file(path: Path) -> int:
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
-        raise SourceError(_explain_error(path, error)) from None
+        raise SourceError(explain_error(path, error)) from None
     if stat.S_ISDIR(status.st_mode):
         raise SourceError(f"{path} is a folder, not a file. Name a Markdown or text file.")
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
@@ -144,7 +144,8 @@ def has_headings(name: str) -> bool:
     return Path(name).suffix.lower() not in _PLAIN_SUFFIXES
 
 
-def _explain_error(path: Path, error: OSError | ValueError) -> str:
+def explain_error(path: Path, error: OSError | ValueError) -> str:
+    """Say why a path cannot be read, and what to do."""
     if isinstance(error, PermissionError):
         return f"Permission denied: {path}. Check its permissions."
     if not isinstance(error, FileNotFoundError):

@@ -146,5 +146,5 @@ def _list_documents(source: str) -> Iterator[Row]:
         check_file(path)
         yield Row(title=sanitise_line(path.name), source=str(path))
     else:
-        for key, path in list_sources([Path(source)]).files.items():
-            yield Row(title=sanitise_line(key), source=str(path))
+        for key, file in list_sources([Path(source)]).files.items():
+            yield Row(title=sanitise_line(key), source=str(file.path))

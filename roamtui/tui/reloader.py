@@ -71,6 +71,8 @@ class Reloader:
             old, self._seen = self.loaded or {}, stamps
             changed = frozenset(key for key in old.keys() | stamps.keys() if old.get(key) != stamps.get(key))
             library = await asyncio.to_thread(self._reload_library, before, changed)
+            if self._conversation.loader is not None:  # it reads the files that are still unread
+                await asyncio.to_thread(self._conversation.loader.list_again)
             words = "No changes"
             if not _is_same(library, before):
                 await self._conversation.reload(library)

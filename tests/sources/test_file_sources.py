@@ -26,7 +26,7 @@ def test_files_of_several_folders_are_below_their_common_parent(tmp_path: Path) 
     write(tmp_path, *names)
     listing = list_sources([tmp_path / name for name in names])
     assert keys(listing) == ["x", "x/a.md", "x/b.md", "y", "y/z", "y/z/a.md"]
-    assert dict(listing.files) == {name: tmp_path / name for name in names}
+    assert {key: file.path for key, file in listing.files.items()} == {name: tmp_path / name for name in names}
     with pytest.raises(SourceError, match="Did you mean"):
         list_sources([tmp_path / "x/a.md", tmp_path / "x/aa.md"])
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from roamtui.errors import SourceError
 from roamtui.sources import listing as listing_module
-from roamtui.sources.listing import estimate_load_cost, list_folder, read_listed
+from roamtui.sources.listing import estimate_load_cost, list_again, list_folder, list_sources, read_listed
 from tests.sources.listings import keys, write
 
 
@@ -92,4 +93,105 @@ def test_a_giant_file_is_refused_when_it_is_read(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(listing_module, "FILE_BYTES_MAX", 5)
     write(tmp_path, "a.md")
     with pytest.raises(SourceError, match=r"a\.md is larger than"):
-        read_listed(tmp_path / "a.md", "a.md")
+        read_listed(list_folder(tmp_path).files["a.md"], "a.md")
+
+
+def replace_by_link_outside(folder: Path) -> None:
+    (folder / "docs/a.md").unlink()
+    (folder / "docs/a.md").symlink_to(folder / "outside/a.md")
+
+
+def replace_by_link_inside(folder: Path) -> None:
+    (folder / "docs/a.md").unlink()
+    (folder / "docs/a.md").symlink_to("b.md")
+
+
+def replace_by_hard_link(folder: Path) -> None:
+    (folder / "docs/a.md").unlink()
+    (folder / "docs/a.md").hardlink_to(folder / "outside/a.md")
+
+
+def replace_by_file(folder: Path) -> None:
+    (folder / "new.md").write_text("# Secret\n")
+    (folder / "new.md").replace(folder / "docs/a.md")
+
+
+def replace_by_pipe(folder: Path) -> None:
+    (folder / "docs/a.md").unlink()
+    os.mkfifo(folder / "docs/a.md")
+
+
+def replace_folder_by_link(folder: Path) -> None:
+    (folder / "docs").rename(folder / "moved")
+    (folder / "docs").symlink_to("outside")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs links and pipes")
+@pytest.mark.parametrize(
+    "swap",
+    [
+        replace_by_link_outside,
+        replace_by_link_inside,
+        replace_by_hard_link,
+        replace_by_file,
+        replace_by_pipe,
+        replace_folder_by_link,
+    ],
+)
+def test_a_file_that_was_replaced_after_it_was_listed_is_not_read(tmp_path: Path, swap: Callable[[Path], None]) -> None:
+    write(tmp_path, "docs/a.md", "docs/b.md")
+    write(tmp_path, "outside/a.md", text="# Secret\n")
+    listing = list_folder(tmp_path / "docs")
+    swap(tmp_path)
+    with pytest.raises(SourceError) as caught:
+        read_listed(listing.files["a.md"], "a.md")
+    assert str(caught.value) == "a.md was replaced after it was listed. Read it again."
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs links and pipes")
+@pytest.mark.parametrize(
+    ("swap", "text"),
+    [
+        (replace_by_link_outside, None),
+        (replace_by_link_inside, "# Title\n"),
+        (replace_by_file, "# Secret\n"),
+        (replace_by_pipe, None),
+        (replace_folder_by_link, None),
+    ],
+)
+def test_a_replaced_file_can_be_read_once_it_is_listed_again(
+    tmp_path: Path, swap: Callable[[Path], None], text: str | None
+) -> None:
+    write(tmp_path, "docs/a.md", "docs/b.md")
+    write(tmp_path, "outside/a.md", text="# Secret\n")
+    listing = list_folder(tmp_path / "docs")
+    swap(tmp_path)
+    files = list_again(listing.files)
+    assert (read_listed(files["a.md"], "a.md").text if "a.md" in files else None) == text
+
+
+def test_a_file_that_was_edited_after_it_was_listed_is_read(tmp_path: Path) -> None:
+    write(tmp_path, "a.md")
+    listing = list_folder(tmp_path)
+    write(tmp_path, "a.md", text="# Edited\n")
+    assert read_listed(listing.files["a.md"], "a.md").text == "# Edited\n"
+
+
+def test_a_link_that_is_changed_after_it_was_listed_leads_where_it_led(tmp_path: Path) -> None:
+    write(tmp_path, "docs/a.md", text="# Inside\n")
+    write(tmp_path, "outside/a.md", text="# Secret\n")
+    link = tmp_path / "docs/link.md"
+    link.symlink_to("a.md")
+    listing = list_folder(tmp_path / "docs")
+    link.unlink()
+    link.symlink_to(tmp_path / "outside/a.md")
+    raw = read_listed(listing.files["link.md"], "link.md")
+    assert (raw.text, raw.source) == ("# Inside\n", str(link))
+
+
+def test_a_link_that_a_person_named_is_followed(tmp_path: Path) -> None:
+    write(tmp_path, "docs/a.md")
+    write(tmp_path, "outside/a.md", text="# Outside\n")
+    (tmp_path / "link.md").symlink_to("outside/a.md")
+    listing = list_sources([tmp_path / "docs", tmp_path / "link.md"])
+    assert read_listed(listing.files["link.md"], "link.md").text == "# Outside\n"

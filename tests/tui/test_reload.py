@@ -192,3 +192,25 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
         assert tuple(state.open_sections) == (deck,)
         assert "a hundred loaves" in state.library.text_at(state.library.node(deck).span)
         assert any(document is shop for document in state.library.documents)
+
+
+async def test_an_unread_file_that_an_editor_replaced_is_read_after_a_reload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roamtui.bootstrap._LOADED_AT_START_BYTES", 0)
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "bakery.md").write_text(TEXT, "utf-8")
+    bootstrap = Bootstrap()
+    library, loader = bootstrap.open([str(folder)])
+    assert library.unloaded_files
+    session = Conversation(library, loader=loader)
+    agent = Agent(session, ScriptedModel(), KeywordSearcher(library))
+    context = context_of(agent, reload_library=partial(bootstrap.reload, sources=[str(folder)]))
+    async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
+        await wait_until(pilot, lambda: app.main_screen.is_mounted)
+        write(folder / "bakery.md", CHANGED)
+        await press_until(pilot, "No changes", "f5")
+        await session.load_all()
+        [document] = [document for document in session.state.library.documents if document.key == "bakery.md"]
+        assert document.text == CHANGED
