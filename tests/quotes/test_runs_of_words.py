@@ -1,0 +1,100 @@
+"""A quote is a run of words: any run of the words that a person sees is found, and no quote is too odd to look up."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from tests.quotes.finder import find_quote
+
+_WORDS = ("fee", "Tag", "can’t", "über", "договор", "two-year", "C++", "12.50", "5%", "§", "café", "ενοίκιο")
+_MARKUP = ("{}", "{}", "*{}*", "**{}**", "`{}`", "~~{}~~", "[{}](x.md)", "[{}](x.md 'not')", "<b>{}</b>", "\u200b{}")
+_BLOCKS = {
+    "paragraph": ("{}\n", " "),
+    "lines": ("{}\n", "\n"),
+    "heading": ("## {}\n", " "),
+    "quote": ("> {}\n", "\n> "),
+    "items": ("- {}\n", "\n- "),
+    "numbered items": ("1. {}\n", "\n2. "),
+    "row": ("| {} |\n", " | "),
+    "HTML": ("<p>{}</p>\n", " "),
+    "HTML row": ("<table><tr><td>{}</td></tr></table>\n", "</td><td>"),
+    "after a comment": ("<!-- not shown -->\n\n{}\n", " "),
+}
+"""Text around the words of a block and text between them."""
+
+
+def _write_block(kind: str, words: list[tuple[str, str]]) -> str:
+    around, between = _BLOCKS[kind]
+    shown = [word if "HTML" in kind else markup.format(word) for word, markup in words]
+    block = around.format(between.join(shown))
+    return f"{block}|{'---|' * len(words)}\n" if kind == "row" else block
+
+
+_BLOCK = st.tuples(
+    st.sampled_from([*_BLOCKS]),
+    st.lists(st.tuples(st.sampled_from(_WORDS), st.sampled_from(_MARKUP)), min_size=1, max_size=7),
+)
+
+
+@given(st.lists(_BLOCK, min_size=1, max_size=5), st.sampled_from(["\n", "\r\n"]), st.data())
+def test_any_run_of_visible_words_is_found(
+    blocks: list[tuple[str, list[tuple[str, str]]]], line_end: str, data: st.DataObject
+) -> None:
+    text = "\n".join(_write_block(kind, words) for kind, words in blocks).replace("\n", line_end)
+    words = [word for _, block in blocks for word, _ in block]
+    start = data.draw(st.integers(0, len(words) - 1))
+    quote = " ".join(words[start : data.draw(st.integers(start + 1, len(words)))])
+    assume(sum(map(str.isalnum, quote)) >= 2)
+    bounds = find_quote(quote, text)
+    assert bounds is not None, text
+    assert all(word in text[slice(*bounds)] for word in quote.split())
+
+
+_ODD = {
+    "nothing": "",
+    "white space": " \n\t",
+    "one letter": "a",
+    "one sign": "§",
+    "marks": "*** __ `` ~~ > # | - [] () !",
+    "full stops": "." * 1_000,
+    "ellipses": "… " * 1_000,
+    "open quotation marks": '"“„«' * 100,
+    "open brackets": "[(<" * 1_000,
+    "open code": "`" * 1_001,
+    "backslashes": "\\" * 1_001,
+    "stars": "*a" * 5_000,
+    "NUL": "fee\0 is",
+    "a surrogate": "fee \ud800 is",
+    "a broken entity": "&#xFFFFFFFF; &#0; &nothing; fee",
+    "digits": "1" * 10_000,
+    "100 KB of words": "fee is due " * 9_000,
+    "100 KB without a space": "a" * 100_000,
+}
+
+
+@pytest.mark.parametrize("odd", _ODD.values(), ids=_ODD)
+def test_odd_quotes_and_texts_are_looked_up(odd: str) -> None:
+    for quote, text in ((odd, "The fee is due."), (odd, odd), ("fee is due", odd), (f"fee {odd} is", f"a {odd} fee")):
+        bounds = find_quote(quote, text)
+        assert bounds is None or 0 <= bounds[0] < bounds[1] <= len(text)
+
+
+@given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))
+def test_nothing_is_too_odd_to_look_up(quote: str, text: str) -> None:
+    bounds = find_quote(quote, text)
+    assert bounds is None or 0 <= bounds[0] < bounds[1] <= len(text)
+
+
+@pytest.mark.parametrize("plane", range(0, sys.maxunicode, 1 << 16))
+def test_words_beside_characters_of_every_block_are_found(plane: int) -> None:
+    for start in range(plane, plane + (1 << 16), 64):
+        signs = "".join(map(chr, range(start, start + 64)))
+        text = f"The fee is due.\n\nBefore {signs} after.\n\nThe end is near."
+        assert find_quote("The fee is due", text), hex(start)
+        assert find_quote("The end is near", text), hex(start)
+        bounds = find_quote(signs, text)
+        assert bounds is None or 0 <= bounds[0] < bounds[1] <= len(text)
