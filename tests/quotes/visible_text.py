@@ -50,7 +50,7 @@ _TOKEN = re.compile(
 )
 """A word, a number with its sign and separators, or one sign."""
 _GLUED = re.compile(r"(?<= )(?!(?:not|non|never|un|in|il|im)[A-Z])(?:[^\W\d_]*[a-zß-ÿ]|\d+)(?=[A-Z][a-z])")
-_SIGNS, _NO_SIGNS = frozenset("%§‰_"), frozenset("`´^")
+_SIGNS, _NO_SIGNS = frozenset("%§‰_"), frozenset("`´^|")
 """Punctuation that means something, and symbols that do not."""
 _RAISED_DIGITS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SAME_SIGNS = str.maketrans({**dict.fromkeys("’‘ʼ", "'"), "−": "-", "µ": "μ"})
