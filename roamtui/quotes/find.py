@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import pairwise, product
 from operator import itemgetter
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.headings import scan_headings
@@ -22,6 +23,7 @@ from roamtui.document.text import Bounds
 from roamtui.quotes.words import (
     BLOCK,
     CELL,
+    CODE,
     INSIDE,
     OPTIONAL,
     TextWords,
@@ -129,17 +131,26 @@ def find_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) ->
         return None
     for start, end in _list_places(quote, text):
         words = read_words(text[start:end] if (start, end) != (0, len(text)) else text)
-        for parts in readings:
-            for first, last in _find_parts(parts, words, text, start):
+        for reading in readings:
+            for first, last in _find_parts(reading, words, text, start):
                 low, high = start + first, start + last
                 if within is None or any(begin <= low and high <= stop for begin, stop in within):
                     return _include_marks(quote, text, low, high)
     return None
 
 
+class _Reading(Struct, frozen=True):
+    """A way to read a quote."""
+
+    parts: tuple[TextWords, ...]
+    """Its parts between ellipses."""
+    hides_words: bool
+    """Whether markup hides some of its letters, which code would show."""
+
+
 @lru_cache(maxsize=256)
-def _read_quote(quote: str) -> tuple[tuple[TextWords, ...], ...]:
-    """Return the ways to read a quote, the likeliest first: each as parts between ellipses."""
+def _read_quote(quote: str) -> tuple[_Reading, ...]:
+    """Return the ways to read a quote, the likeliest first."""
     whole = _EDITED_LETTER.sub(r"\1", _SHORTENED_TARGET.sub("", quote))
     spellings = [whole]
     if _STRAIGHT_PRIME.search(whole):
@@ -148,14 +159,27 @@ def _read_quote(quote: str) -> tuple[tuple[TextWords, ...], ...]:
         spellings.append(_SUBSCRIPT.sub("", whole))
     if _GROUPED_CELLS.search(whole):
         spellings.append(_GROUPED_CELLS.sub(lambda match: match[0].replace(" ", "\t"), whole))
-    readings: dict[tuple[bytes, ...], tuple[TextWords, ...]] = {}
+    readings: dict[tuple[bytes, ...], _Reading] = {}
     for spelling in spellings:
-        for read in (read_words, read_plain_words) if _MARKUP.search(spelling) else (read_words,):
-            parts = tuple(words for part in _ELLIPSIS.split(spelling) if len(words := read(part.strip())))
-            for variant in (parts, _swap_first_case(parts, spelling)):
+        pieces = [piece.strip() for piece in _ELLIPSIS.split(spelling)]
+        shown = tuple(map(read_words, pieces))
+        ways = [(shown, False)]
+        if _MARKUP.search(spelling):
+            plain = tuple(map(read_plain_words, pieces))
+            ways = [(shown, _count_letters(shown, pieces) < _count_letters(plain, pieces)), (plain, False)]
+        for parts, hides_words in ways:
+            full = tuple(filter(len, parts))
+            for variant in (full, _swap_first_case(full, spelling)):
                 if variant:
-                    readings.setdefault(tuple(words.key_bytes for words in variant), variant)
+                    key = tuple(words.key_bytes for words in variant)
+                    readings.setdefault(key, _Reading(variant, hides_words))
     return tuple(readings.values())
+
+
+def _count_letters(parts: Sequence[TextWords], texts: Sequence[str]) -> int:
+    """Count the letters and digits of the words of some texts."""
+    bounds = ((text, zip(words.starts, words.ends, strict=True)) for words, text in zip(parts, texts, strict=True))
+    return sum(sum(map(str.isalnum, text[start:end])) for text, rows in bounds for start, end in rows)
 
 
 def _swap_first_case(parts: tuple[TextWords, ...], quote: str) -> tuple[TextWords, ...]:
@@ -174,15 +198,19 @@ def _swap_first_case(parts: tuple[TextWords, ...], quote: str) -> tuple[TextWord
     return (replace(first, keys=keys, key_bytes=keys.tobytes()), *parts[1:])
 
 
-def _find_parts(parts: Sequence[TextWords], words: TextWords, text: str, shift: int) -> Iterator[Bounds]:
+def _find_parts(reading: _Reading, words: TextWords, text: str, shift: int) -> Iterator[Bounds]:
     """Yield the bounds of the parts of a quote, where each follows the one before in the same sentence."""
+    parts = reading.parts
+    found = [_find_runs(part, words, text) for part in parts]
+    if reading.hides_words:
+        found = [(run for run in runs if not _is_code(words, run)) for runs in found]
     if len(parts) == 1:
-        yield from ((start, end) for start, end, _, _ in _find_runs(parts[0], words, text))
+        yield from ((start, end) for start, end, _, _ in found[0])
         return
-    runs = [sorted(_find_runs(part, words, text), key=itemgetter(2)) for part in parts]
-    for first in runs[0]:
+    ordered = [sorted(runs, key=itemgetter(2)) for runs in found]
+    for first in ordered[0]:
         last = first
-        for following in runs[1:]:
+        for following in ordered[1:]:
             index = bisect_left(following, last[3] + 1, key=itemgetter(2))
             if index == len(following) or not _may_omit(words, last[3], following[index][2], text, shift):
                 break
@@ -194,8 +222,8 @@ def _find_parts(parts: Sequence[TextWords], words: TextWords, text: str, shift: 
 def _may_omit(words: TextWords, last: int, first: int, text: str, shift: int) -> bool:
     """Return whether an ellipsis may leave out the words between two rows: words of one sentence, item or row."""
     rows = range(last + 1, first + 1)
-    if len(rows) == 1:
-        return True
+    if len(rows) == 1 and _ELLIPSIS.search(text, shift + words.ends[last], shift + words.starts[first]):
+        return True  # the ellipsis of the text, which omits nothing
     if any(words.flags[row] & BLOCK and not _continues(words, row, text, shift) for row in rows):
         return False
     is_in_row = any(words.flags[row] & CELL for row in rows)
@@ -335,6 +363,10 @@ def _match_gluing(
 def _has_word(text: str, word: str) -> bool:
     pattern = rf"(?<![^\W_]){re.escape(word)}(?![^\W_])"
     return word.isdigit() or re.search(pattern, text, re.IGNORECASE) is not None
+
+
+def _is_code(words: TextWords, run: _Run) -> bool:
+    return all(flags & CODE for flags in words.flags[run[2] : run[3] + 1])
 
 
 def _is_whole(words: TextWords, first: int, last: int) -> bool:

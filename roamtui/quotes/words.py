@@ -21,6 +21,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -48,6 +49,8 @@ OPTIONAL = 4
 """A quote may leave it out."""
 INSIDE = 8
 """It continues the word before it, so that a quote must not begin or end between the two."""
+CODE = 16
+"""It is in code, where markup is words too."""
 
 _CACHED_WORDS_MAX = 3_000_000
 """Maximum number of words of all texts that are kept, at 17 bytes a word."""
@@ -133,9 +136,9 @@ _TOKEN = (
 _SYMBOL_CATEGORIES = frozenset({"So", "Sm", "Sc"})
 _SYMBOLS = frozenset(_CODE_SIGN_FORMS) | {"§", "%", "‰"}
 _HIGHLIGHT = re.compile(r"(?<!\w)==(?=\S)(.*?)(?<=\S)==(?!\w)")
-_ANCHOR = re.compile(r"\{#[^{}\s]+\}")
+_ANCHOR = re.compile(r"\{ ?#[^{}\s]+ ?\}")
 """The name that some pages give to a heading."""
-_LABEL = re.compile(r"(?<=[^\W\d_]\])\[[^\[\]\n]{1,100}\]")
+_LABEL = re.compile(r"(\[[^\[\]\n]*[^\W\d_][^\[\]\n]*\])(\[[^\[\]\n]{1,100}\])")
 """The label of a link whose definition is in another part of the document."""
 _ROW_END = re.compile(rf"{_CELL_EDGE}[ \t]*\n[ \t]*(?={_CELL_EDGE})")
 """The end of a row, in a table without a head."""
@@ -219,7 +222,7 @@ def read_plain_words(text: str) -> TextWords:
     reader = _WordReader(text)
     position = 0
     for line in text.splitlines(keepends=True):
-        reader.read_leaf([(line.translate(_IN_CODE), position, position + len(line))])
+        reader.read_leaf([_Piece(line.translate(_IN_CODE), position, position + len(line))])
         position += len(line)
     return reader.get_words()
 
@@ -236,8 +239,14 @@ def widen_to_words(text: str, start: int, end: int) -> Bounds:
     return start, end
 
 
-_Piece = tuple[str, int, int]
-"""Visible text with its bounds in the source, which has the same characters if the lengths are equal."""
+class _Piece(NamedTuple):
+    """Visible text with its bounds in the source, which has the same characters if the lengths are equal."""
+
+    text: str
+    start: int = 0
+    end: int = 0
+    """Equal to `start` for a separator, which is not in the source."""
+    is_code: bool = False
 
 
 class _WordReader:
@@ -255,6 +264,8 @@ class _WordReader:
         self._links = links
         self._edge = 0
         """Flags of the next word."""
+        self._code = bytearray()
+        """For each character of the visible text, whether it is in code."""
         self._visible = ""
         self._starts: array[int] = array("I")
         """For each character of the visible text, where it starts in the source, and below, where it ends."""
@@ -306,7 +317,7 @@ class _WordReader:
         if mark is None:
             self.read_blocks(blocks)
             return
-        number: list[_Piece] = [(_ITEM_MARK, *mark.span(1)), (mark[1], *mark.span(1)), (_LINE_END, 0, 0)]
+        number = [_Piece(_ITEM_MARK, *mark.span(1)), _Piece(mark[1], *mark.span(1)), _Piece(_LINE_END)]
         first = blocks[0] if blocks else None
         if isinstance(first, Paragraph):
             self._read_cells([first.words], number)
@@ -320,7 +331,7 @@ class _WordReader:
         pieces = [*before]
         for number, inline in enumerate(cells):
             if number:
-                pieces.append((_CELL_EDGE, 0, 0))
+                pieces.append(_Piece(_CELL_EDGE))
             pieces += map(self._read_run, inline)
         self.read_leaf(pieces)
 
@@ -328,34 +339,37 @@ class _WordReader:
         """Return the visible text of words: a space for signs that are not in the source and for addresses."""
         is_address = run.is_image and run.link is not None and run.text == self._links[run.link].href
         if run.start >= run.end or is_address:
-            return _LINE_END, 0, 0
+            return _Piece(_LINE_END)
         is_code = Emphasis.CODE in run.emphasis
-        return run.text.translate(_IN_CODE if is_code else _IN_PROSE), run.start, run.end
+        return _Piece(run.text.translate(_IN_CODE if is_code else _IN_PROSE), run.start, run.end, is_code)
 
     def _read_code(self, code: Code) -> None:
         for line, (start, end) in zip(code.text.split("\n"), pairwise((*code.offsets, len(self._text))), strict=False):
             offset = self._text.find(line, start, end)
             visible = line.translate(_IN_CODE)
-            self.read_leaf([(visible, offset, offset + len(line)) if offset >= 0 else (visible, start, end)])
+            bounds = (offset, offset + len(line)) if offset >= 0 else (start, end)
+            self.read_leaf([_Piece(visible, *bounds, is_code=True)])
 
     def read_leaf(self, pieces: Sequence[_Piece]) -> None:
         """Read the words of one block without blocks in it."""
         self._starts = array("I")
         self._ends = array("I")
-        for text, start, end in pieces:
+        self._code = bytearray()
+        for text, start, end, is_code in pieces:
             if end - start == len(text):
                 self._starts.extend(range(start, end))
                 self._ends.extend(range(start + 1, end + 1))
             else:
                 self._starts.extend([start] * len(text))
                 self._ends.extend([end] * len(text))
-        visible = "".join([text for text, _, _ in pieces])
+            self._code += bytes([CODE * is_code]) * len(text)
+        visible = "".join([piece.text for piece in pieces])
         if "==" in visible:
             visible = _HIGHLIGHT.sub(lambda match: f"  {match[1]}  ", visible)
-        if "{#" in visible:
+        if "#" in visible:
             visible = _ANCHOR.sub(lambda match: " " * len(match[0]), visible)
         if "][" in visible:
-            visible = _LABEL.sub(lambda match: " " * len(match[0]), visible)
+            visible = _LABEL.sub(lambda match: match[1] + " " * len(match[2]), visible)
         if _CELL_EDGE in visible:
             visible = _ROW_END.sub(lambda match: match[0].replace("\n", _BLOCK_EDGE), visible)
         self._visible = visible
@@ -466,7 +480,7 @@ class _WordReader:
         self._keys.append(hash(key))
         self._word_starts.append(self._starts[start])
         self._word_ends.append(self._ends[end - 1])
-        self._flags.append(flags | self._edge)
+        self._flags.append(flags | self._edge | self._code[start])
         self._edge = 0
         if flags & OPTIONAL:
             self._has_optional = True

@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
+from roamtui.quotes.find import find_quote
 from tests.benchmarks.bench import make_text
 from tests.benchmarks.measuring import Finding, format_seconds, make_environ
-from tests.quotes.finder import find_quote
 from tests.real_documents import find_data_dir
 
 _SIZES = (1_000_000, 20_000_000)

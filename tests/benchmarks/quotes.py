@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
+from roamtui.quotes.find import find_quote
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from tests.benchmarks.false_quotes import FALSIFIERS, make_false
 from tests.benchmarks.measuring import TABLE_HEAD, format_finding
 from tests.benchmarks.quote_times import measure_times
 from tests.benchmarks.true_quotes import KINDS, Quote, draw_true_quotes
-from tests.quotes.finder import find_quote
 from tests.quotes.judged_pairs import find_wrong_pairs, read_pairs
 from tests.quotes.visible_text import Part, read_parts
 from tests.real_documents import find_data_dir, list_documents, read_document

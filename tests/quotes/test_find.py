@@ -146,7 +146,7 @@ in the U.S. Treasury of the club.
         ("Members may borrow … games", True),
         ("Members [...] books ... games", True),
         ("Members […] may borrow petrol machines", False),
-        ("Members may borrow books, tools and games. […] Nobody under 18 may borrow petrol machines", True),
+        ("Members may borrow books, tools and games. […] Nobody under 18 may borrow petrol machines", False),
         ("tools and games. Nobody under 18 … at all", True),
         ("Nobody under 18 … at all", True),
         ("Members … three weeks", True),

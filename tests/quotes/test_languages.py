@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.quotes.finder import find_quote
+from roamtui.quotes.find import find_quote
 
 _LANGUAGES = {
     "Latin": ('Die Gebühr für "späte" Rückgabe - siehe unten - beträgt 12,50 Euro', "beträgt 12,50 Eur"),

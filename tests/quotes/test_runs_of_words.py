@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.quotes.finder import find_quote
+from roamtui.quotes.find import find_quote
 
 _WORDS = ("fee", "Tag", "can’t", "über", "договор", "two-year", "C++", "12.50", "5%", "§", "café", "ενοίκιο")
 _MARKUP = ("{}", "{}", "*{}*", "**{}**", "`{}`", "~~{}~~", "[{}](x.md)", "[{}](x.md 'not')", "<b>{}</b>", "\u200b{}")
