@@ -27,7 +27,7 @@ from roamtui.document.plain import format_count, strip_blank_lines
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import OFFLINE
 from roamtui.outline.labels import format_path
-from roamtui.quotes.read import is_not_found
+from roamtui.quotes.read import is_not_found, replace_signs
 from roamtui.quotes.verdicts import (
     PASSAGE_LABEL,
     AnswerProof,
@@ -74,7 +74,7 @@ def build_outcome(state: ConversationState, run: QuestionRun, searcher: Searcher
     stopped, error = run.stopped, run.error
     is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
     answer = run.step.text if run.step.text.strip() else run.draft or ""
-    answer = strip_blank_lines(answer) if is_complete else answer
+    answer = replace_signs(strip_blank_lines(answer) if is_complete else answer)
     citations = run.citations or QuoteChecker(state).cite(answer)
     if stopped is StopReason.COST:
         error = _TOO_EXPENSIVE

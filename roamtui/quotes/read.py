@@ -34,6 +34,10 @@ _TYPOGRAPHIC = (
     r"“(?P<curly>[^“”]*(?:“[^“”]*”[^“”]*)*)”|„(?P<low>[^„“”]+)[“”]|«(?P<guillemets>[^«»]*(?:«[^«»]*»[^«»]*)*)»"
     r"|»(?P<reversed>[^«»]+)«|「(?P<corner>[^「」]+)」|『(?P<white_corner>[^『』]+)』|〝(?P<prime>[^〝〞〟]+)[〞〟]"
     r"|＂(?P<wide>[^＂\n]+)＂|(?<![^\s(\[])”(?P<same>[^“”\n]+)”"
+    # an apostrophe has a letter after it, or the end of a plural before it
+    r"|(?<!\w)‘(?P<single>(?:[^‘’]|’(?=\w))+)’(?!\w)"
+    r"|(?<![^\s(\[])'(?P<plain_single>(?=[^\W\d_])(?:[^'\n]|(?<=\w)'(?=\w)){2,600})'(?=[\s.,;:!?)\[]|\Z)"
+    r"(?!(?<=s') [a-z])"
 )
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _UNSPACED = 0x0E00
@@ -58,6 +62,18 @@ _SENTENCE_END = (
 )
 """End of a sentence, including the marks after its full stop. A full stop after an initial does not end a sentence, nor
 does one before a lower-case letter or a number, since it may belong to an abbreviation."""
+
+
+_SIGN_NAMES = {"✓": "tick", "✔": "tick", "✗": "cross", "✘": "cross", "!": "exclamation mark"}
+_OWN_MARK = re.compile(
+    rf"\[\s*(?:→|\d{{1,3}}(?:\s*,\s*\d{{1,3}})*|{_SECTION})\s*[✓✔✗✘!]\s*\]"  # [1 ✓]
+    rf"|[✓✔✗✘](?=\s*{MARK.pattern})"  # a line of sources
+)
+_OWN_VERDICT = re.compile(
+    r"(?<!the model says: )(?:\d+/\d+ quotes? found in the text|quote found in (?:the text|another section)"
+    r"|\d+ quotes?: \d+ (?:where cited|elsewhere|not in what was read)|no quotes to verify)",
+    re.IGNORECASE,
+)
 
 
 class CitationMark(Struct, frozen=True):
@@ -157,6 +173,8 @@ def _extract_quotations(answer: str) -> list[Quotation]:
     found = [*_extract_straight_quotations(answer)]
     for match in re.finditer(_TYPOGRAPHIC, answer):
         text = next(group for group in match.groups() if group is not None)
+        if match.lastgroup == "plain_single" and " " not in text.strip():
+            continue  # a name, or letters left out of a word
         found.append(Quotation(text.strip(), match.start(), match.end()))
     for match in _CODE.finditer(answer):
         inside = match.group().strip("`")
@@ -200,6 +218,29 @@ def _extract_straight_quotations(answer: str) -> Iterator[Quotation]:
             yield Quotation(answer[start + 1 : position].strip(), start, position + 1)
         elif can_open or not can_close:
             opened.append(position)
+
+
+def replace_signs(answer: str) -> str:
+    """Write the forms of the program's own marks and verdicts as plain words, except in quotes.
+
+    A model, or a document that instructs it, may write a tick. Only the program says that a quote was found.
+    """
+    if not (_OWN_MARK.search(answer) or _OWN_VERDICT.search(answer)):
+        return answer
+    parts: list[str] = []
+    position = 0
+    for quote in (*_extract_quotations(answer), Quotation("", len(answer), len(answer))):
+        own_words = _OWN_MARK.sub(_spell_sign, answer[position : quote.start])
+        parts += _OWN_VERDICT.sub(r"the model says: \g<0>", own_words), answer[quote.start : quote.end]
+        position = quote.end
+    return "".join(parts)
+
+
+def _spell_sign(match: re.Match[str]) -> str:
+    text = match[0].strip("[]")
+    for sign, word in _SIGN_NAMES.items():
+        text = text.replace(sign, word)
+    return f"({text})" if match[0].startswith("[") else text
 
 
 def is_not_found(answer: str) -> bool:

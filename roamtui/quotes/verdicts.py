@@ -1,7 +1,7 @@
 """Give each quote of an answer its verdict, its place in the answer and its number, and say where it is.
 
-A quote without an id belongs to the first section that was read and contains its words. An id without a quote is a
-citation without a quote. Quotes are not looked up in the whole document, but only in the text that the model got as
+A quote without an id, of its own or in its sentence, has no verdict. An id without a quote is a citation without a
+quote. Quotes are not looked up in the whole document, but only in the text that the model got as
 deliveries or excerpts, even if the section is closed now. A part of an answer that streams in is judged in the same way
 as a finished answer.
 """
@@ -28,8 +28,6 @@ from roamtui.outline.labels import UNTITLED, format_node_title
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import MARK, MARKED_ID, CitationMark, Quotation, read_answer
 
-_UNMARKED_WORDS_MIN = 3
-"""Minimum number of words in a quote without an id. Fewer words occur in many sections by chance."""
 _LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
 """A Markdown link. In a quote, only its text is shown, as in the answer."""
 PASSAGE_LABEL = "passage"
@@ -147,26 +145,20 @@ class QuoteChecker:
         return tuple(replace(placed[index][0], marks=tuple(sorted(starts))) for index, starts in enumerate(shown))
 
     def _cite_quote(self, quote: Quotation) -> Citation | None:
-        """Return the citation of a quote, or None if it cites nothing.
+        """Return the citation of a quote, or None if it cites nothing, because neither it nor its sentence has an id.
 
-        It cites the first of its marks whose section contains it, or else its first mark. Without marks, it cites the
-        first section that contains it.
+        It cites the first of its marks whose section contains it, or else its first mark.
         """
         for mark in quote.marks:
             if (span := self._find_in_section(quote.text, mark.section_id)) is not None:
                 return make_citation(mark.section_id, quote.text, QuoteState.FOUND, span, self._library)
-        if quote.is_code or (not quote.marks and len(quote.text.split()) < _UNMARKED_WORDS_MIN):
+        if quote.is_code or not quote.marks:
             return None
         in_sections = (self._find_in_section(quote.text, section_id) for section_id in self._open_ids)
         in_excerpts = (self._find_in(quote.text, doc, bounds) for doc, bounds in self._excerpts.items())
         span = next(filter(None, chain(in_sections, in_excerpts)), None)
-        if quote.marks:
-            state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
-            return make_citation(quote.marks[0].section_id, quote.text, state, span, self._library)
-        if span is None:
-            return None
-        section_id = self._library.section_at(span.doc, span.start) or self._library.root_id
-        return make_citation(section_id, quote.text, QuoteState.FOUND, span, self._library)
+        state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
+        return make_citation(quote.marks[0].section_id, quote.text, state, span, self._library)
 
     def _find_in_section(self, quote: str, section_id: str) -> Span | None:
         """Find a quote in the text of a section that the model got, and in its title."""

@@ -27,6 +27,7 @@ from msgspec import Struct
 
 from roamtui.document.text import Bounds
 from roamtui.markdown.blocks import (
+    LINE_BREAK,
     Block,
     Code,
     Emphasis,
@@ -336,7 +337,9 @@ class _WordReader:
         self.read_leaf(pieces)
 
     def _read_run(self, run: Words) -> _Piece:
-        """Return the visible text of words: a space for signs that are not in the source and for addresses."""
+        """Return the visible text of words: a separator for signs that are not in the source and for addresses."""
+        if run is LINE_BREAK:
+            return _Piece(_BLOCK_EDGE)
         is_address = run.is_image and run.link is not None and run.text == self._links[run.link].href
         if run.start >= run.end or is_address:
             return _Piece(_LINE_END)

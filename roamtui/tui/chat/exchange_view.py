@@ -37,7 +37,7 @@ from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.inline import extract_words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
-from roamtui.quotes.read import MARKED_ID
+from roamtui.quotes.read import MARKED_ID, replace_signs
 from roamtui.quotes.verdicts import (
     QuoteChecker,
     Source,
@@ -267,8 +267,9 @@ class ExchangeView(ContentView):
 
     def _draw_answer(self, width: int) -> list[Content]:
         """Draw the answer. A quote has the colour of its verdict. A mark leads to its section, a link to its page."""
-        citations = self.exchange.citations if self._checker is None else self._checker.cite(self.answer)
-        proof = make_proof(self.answer, citations)
+        answer = replace_signs(self.answer)
+        citations = self.exchange.citations if self._checker is None else self._checker.cite(answer)
+        proof = make_proof(answer, citations)
         first, first_id = len(self.targets), citations[0].section_id if citations else None
         for link, mark in zip(proof.markdown.links, proof.link_marks, strict=True):
             if mark is None:
