@@ -13,6 +13,7 @@ import pytest
 from tests.real_documents import PROJECT_DIR
 
 _MAKE = shutil.which("make")
+_TOOLS = ("tmux", "chromium", "tesseract")
 
 
 @pytest.mark.skipif(_MAKE is None, reason="There is no make here.")
@@ -25,25 +26,72 @@ def test_every_target_is_explained() -> None:
     assert {"run", "test"} <= set(explained)
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="There is no bash here.")
-def test_the_checks_run_without_the_private_documents_and_say_so(tmp_path: Path) -> None:
-    make = tmp_path / "make"
-    make.write_text('#!/bin/sh\necho "make $* with data: ${ROAMTUI_DATA-none}"\n')
-    for name in ("make", "tmux", "chromium"):  # the last two so that it installs nothing
-        (tmp_path / name).touch()
-        (tmp_path / name).chmod(0o755)
-    environ = os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
-    gone, here = tmp_path / "gone", tmp_path / "here"
-    here.mkdir()
+class Checks:
+    """The script of all checks on a machine that has only the programs named here, each of them a fake."""
 
-    def check(data: Path) -> tuple[str, str]:
-        environ["ROAMTUI_DATA"] = str(data)
-        command = [PROJECT_DIR / ".ci" / "run"]
+    def __init__(self, folder: Path) -> None:
+        self._programs = folder / "programs"
+        self._programs.mkdir()
+        for name in ("bash", "dirname"):
+            (self._programs / name).symlink_to(str(shutil.which(name)))
+        self.add("make", 'echo "make $* with data: ${ROAMTUI_DATA-none}"')
+        self.add("apt-get", "exit 1")
+
+    def add(self, name: str, script: str = "") -> None:
+        program = self._programs / name
+        program.write_text(f'#!{self._programs}/bash\n{script}\n')
+        program.chmod(0o755)
+
+    def run(self, data: Path, *, ci: str | None = None) -> tuple[str, str]:
+        """Run the script and return what it writes to standard output and standard error."""
+        environ = {name: value for name, value in os.environ.items() if name != "CI"}
+        environ |= {"PATH": str(self._programs), "ROAMTUI_DATA": str(data)}
+        if ci is not None:
+            environ["CI"] = ci
+        command = [self._programs / "bash", PROJECT_DIR / ".ci" / "run"]
         result = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
         return result.stdout, result.stderr
 
-    assert check(gone) == (
+
+@pytest.fixture
+def checks(tmp_path: Path) -> Checks:
+    if os.name == "nt" or shutil.which("bash") is None:
+        pytest.skip("There is no bash here.")
+    return Checks(tmp_path)
+
+
+def test_the_checks_run_without_the_private_documents_and_say_so(checks: Checks, tmp_path: Path) -> None:
+    for name in _TOOLS:
+        checks.add(name)
+    gone = tmp_path / "gone"
+    here = tmp_path / "here"
+    here.mkdir()
+    assert checks.run(gone) == (
         "make test with data: none\nmake embeddings with data: none\n",
         f"No real documents at {gone}: skipping the tests that need them. Set ROAMTUI_DATA to their folder.\n",
     )
-    assert check(here) == (f"make test with data: {here}\nmake embeddings with data: {here}\n", "")
+    assert checks.run(here) == (f"make test with data: {here}\nmake embeddings with data: {here}\n", "")
+
+
+@pytest.mark.parametrize("ci", [None, "", "false"])
+def test_the_checks_install_nothing_on_a_persons_machine(checks: Checks, tmp_path: Path, ci: str | None) -> None:
+    checks.add("apt-get", f'echo "$*" >>"{tmp_path}/installed"; exit 1')
+    output, errors = checks.run(tmp_path, ci=ci)
+    assert errors == "Not installed: tmux chromium tesseract-ocr. Skipping the tests that need it.\n"
+    assert output.startswith("make test ")
+    assert not (tmp_path / "installed").exists()
+
+
+def test_the_checks_install_missing_tools_where_all_checks_run(checks: Checks, tmp_path: Path) -> None:
+    checks.add("tmux")
+    checks.add("apt-get", f'echo "$*" >>"{tmp_path}/installed"')
+    assert checks.run(tmp_path, ci="true")[1] == ""
+    updated, installed = (tmp_path / "installed").read_text().splitlines()
+    assert updated.startswith("update")
+    assert installed.split()[-2:] == ["chromium", "tesseract-ocr"]
+
+
+def test_the_checks_run_when_tools_cannot_be_installed(checks: Checks, tmp_path: Path) -> None:
+    output, errors = checks.run(tmp_path, ci="true")
+    assert errors == "Could not install tmux chromium tesseract-ocr: skipping the tests that need it.\n"
+    assert output.startswith("make test ")
