@@ -239,7 +239,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             options=self.settings.open_section_options(),
             loader=loader,
             open_source=self.open_added,
-            saved_id=path.stem if is_cell else _choose_conversation(store, library, conversation_id),
+            saved_id=path.stem if is_cell else self._choose_conversation(store, library, conversation_id),
         )
         if is_cell:  # later answers need not have the form of a cell
             conversation.state = replace(conversation.state, needs_rebuild=True)
@@ -247,6 +247,29 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             if note not in library.notes:
                 self.on_warning(note)
         return conversation
+
+    def _choose_conversation(self, store: ConversationStore, library: Library, conversation_id: str | None) -> str:
+        """Return the id of the conversation to resume; see `start_conversation`. Empty for a new one."""
+        if conversation_id is None:
+            return ""
+        summaries = store.list(get_source_key(library))
+        if not conversation_id:
+            latest = next((summary for summary in summaries if summary.is_continuable), None)
+            if latest is None:
+                raise UsageError("no answered conversation about this document. Omit --continue.")
+            damaged = [summary.id for summary in summaries[: summaries.index(latest)] if summary.problem]
+            if damaged:
+                self.on_warning(
+                    f"Conversation {damaged[0]} is newer, but damaged. `--conversation {damaged[0]}` continues with "
+                    "what can be read of it."
+                )
+            return latest.id
+        if all(summary.id != conversation_id for summary in summaries):
+            source = store.load(conversation_id).source
+            if not is_source_missing(source):  # a missing one may be this document, moved or renamed
+                problem = f"conversation {conversation_id} is about another document: {sanitise_line(source)}"
+                raise UsageError(problem)
+        return conversation_id
 
     def make_agent(self, conversation: Conversation, model: Model | None = None) -> Agent:
         """Make the agent for a conversation. `model` replaces the model of the settings.
@@ -352,20 +375,3 @@ def open_library(sources: Sequence[str]) -> Library:
         SourceError: A source cannot be read.
     """
     return Bootstrap().open(sources, load_all=True)[0]
-
-
-def _choose_conversation(store: ConversationStore, library: Library, conversation_id: str | None) -> str:
-    # Returns the id of the conversation about a library to resume; see `start_conversation`. Empty for a new one.
-    if conversation_id is None:
-        return ""
-    summaries = store.list(get_source_key(library))
-    if not conversation_id:
-        answered = next((summary.id for summary in summaries if summary.is_answered), None)
-        if answered is None:
-            raise UsageError("no answered conversation about this document. Omit --continue.")
-        return answered
-    if all(summary.id != conversation_id for summary in summaries):
-        source = store.load(conversation_id).source
-        if not is_source_missing(source):  # a missing one may be this document, moved or renamed
-            raise UsageError(f"conversation {conversation_id} is about another document: {sanitise_line(source)}")
-    return conversation_id

@@ -215,13 +215,9 @@ def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
         for summary in summaries
         if not (summary.is_one_shot or summary.source.startswith("-") or is_source_missing(summary.source))
     ]
-    offers: list[StartOffer] = []
-    answered = [summary for summary in saved if summary.is_answered and summary.questions]
-    for summary in answered[:_SHOWN_MAX]:
-        name = sanitise_line(summary.title) or "(untitled)"
-        note = f"{format_count(summary.questions, 'question')} · {sanitise_line(display_path(summary.source))}"
-        offer = StartOffer(group=OfferGroup.CONVERSATION, name=name, note=note, source=summary.source)
-        offers.append(replace(offer, conversation_id=summary.id))
+    resumable = [summary for summary in saved if summary.is_answered and summary.questions]
+    shown = [summary for summary in summaries if summary.problem or summary in resumable]
+    offers = [_offer_conversation(summary, is_resumable=summary in resumable) for summary in shown[:_SHOWN_MAX]]
     for source in list(dict.fromkeys(summary.source for summary in saved))[:_SHOWN_MAX]:
         name = source.partition("://")[2].rstrip("/") if is_url(source) else name_sources(source)
         note = "" if is_url(source) else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
@@ -234,6 +230,18 @@ def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
         note = f"{site['about']} · {host}" if "about" in site else host
         offers.append(StartOffer(group=OfferGroup.SITE, name=site["name"], note=note, source=site["url"]))
     return tuple(offers)
+
+
+def _offer_conversation(summary: ConversationSummary, *, is_resumable: bool) -> StartOffer:
+    source = sanitise_line(display_path(summary.source))
+    return StartOffer(
+        group=OfferGroup.CONVERSATION,
+        name=sanitise_line(summary.title) or (f"Conversation {summary.id}" if summary.problem else "(untitled)"),
+        note=summary.problem or f"{format_count(summary.questions, 'question')} · {source}",
+        source=summary.source,
+        conversation_id=summary.id,
+        refusal="" if is_resumable else f"Cannot resume the conversation. {summary.problem}",
+    )
 
 
 def _is_in_browser() -> bool:

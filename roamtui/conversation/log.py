@@ -6,12 +6,11 @@ import errno
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -23,9 +22,11 @@ from roamtui.conversation.events import (
     ConversationRenamed,
     ConversationStarted,
     DocumentIdentified,
+    DraftRecorded,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
+    StepRecorded,
 )
 from roamtui.conversation.state import ConversationState, apply, fold_events, make_conversation_id
 from roamtui.document.library import Library
@@ -39,23 +40,17 @@ _HEAD = _HEAD_START + b"3}\n"
 _KINDS: dict[str, type[ConversationEvent]] = {name: kind for kind, name in EVENT_NAMES.items()}
 _DECODE_ERRORS = (ValueError, KeyError, TypeError, RecursionError)
 """Errors that decoding a damaged line may raise."""
-_TIME = re.compile(rb'\{"event": "\w+", "at": "([^"]*)"')
-"""The beginning of a line."""
-_LISTED_STARTS = tuple(
-    f'{{"event": "{EVENT_NAMES[kind]}"'.encode()
-    for kind in (
-        ConversationStarted,
-        ConversationRenamed,
-        DocumentIdentified,
-        QuestionAsked,
-        QuestionAnswered,
-        QuestionsRewound,
-    )
+_LINE_START = re.compile(rb'\{"event": "(\w+)", "at": "([\dT:.+-]+)", ')
+"""The name and the time of an event."""
+_LISTED_KINDS: frozenset[type[ConversationEvent]] = frozenset(
+    (ConversationStarted, ConversationRenamed, DocumentIdentified, QuestionAsked, QuestionAnswered, QuestionsRewound)
 )
-"""Beginnings of the lines that a summary is made from. The others are long."""
+"""Events that a summary is made from. The lines of the others are long."""
 _COPY = "(copy)"
 _TORN = "The last entry of this conversation was cut off on disk, and is left out."
 _DAMAGED = "An entry of this conversation cannot be read. You continue in a copy of what comes before it."
+_UNREADABLE = "{} is damaged and cannot be read."
+_PARTLY_DAMAGED = "It is damaged: the rest cannot be read."
 _NO_SUCH = 'No conversation "{}". Run `roamtui conversations` to list them.'
 _NO_LIBRARY = Library(source="", root=parse_document(""))
 """Takes the place of the document if a conversation is read without its document."""
@@ -146,41 +141,104 @@ def encode_events(events: Iterable[ConversationEvent]) -> bytes:
     return b"".join(json.dumps(line).encode("ascii") + b"\n" for line in lines)
 
 
-def decode_log(
-    content: bytes, name: str, *, starts: bytes | tuple[bytes, ...] = b""
-) -> tuple[list[ConversationEvent], int]:
+class DecodedLog(Struct, frozen=True, kw_only=True):
+    """The lines of a log up to the first one that cannot be read."""
+
+    events: list[ConversationEvent]
+    rest: bytes
+    """What follows these lines; empty if the whole log was read."""
+    created_at: str
+    updated_at: str
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether a complete line cannot be read. A torn last line is what a killed program leaves behind."""
+        return b"\n" in self.rest
+
+
+class _Sequence:
+    """Checks that each event can follow the ones before it. In a damaged log, events may be missing or moved."""
+
+    def __init__(self) -> None:
+        self._is_started = False
+        self._questions = 0
+        self._is_asking = False
+
+    def add(self, event: ConversationEvent) -> bool:
+        """Return whether the event can come next. After one that cannot, nothing can be added."""
+        can_follow = self._is_started != isinstance(event, ConversationStarted)
+        match event:
+            case ConversationStarted():
+                self._is_started = True
+            case QuestionAsked(number=number):
+                can_follow = can_follow and number == self._questions + 1
+                self._questions = number
+                self._is_asking = True
+            case StepRecorded() | DraftRecorded():
+                can_follow = can_follow and self._is_asking
+            case QuestionAnswered(number=number):
+                can_follow = can_follow and self._is_asking and number == self._questions
+                self._is_asking = False
+            case QuestionsRewound(first=first):
+                can_follow = can_follow and 1 <= first <= self._questions
+                self._questions = first - 1
+                self._is_asking = False
+            case _:
+                pass
+        return can_follow
+
+
+def decode_log(content: bytes, name: str, *, kinds: Container[type[ConversationEvent]] = EVENT_NAMES) -> DecodedLog:
     """Decode the lines of a log up to the first one that cannot be read.
 
     Args:
         content: The bytes of the file.
         name: What to call the log in messages.
-        starts: Leave out the lines that begin with none of these bytes.
-
-    Returns:
-        The events, and the length of the lines that were read, in bytes.
+        kinds: Return only these events. Of the other lines, only the JSON is checked.
 
     Raises:
-        StoreError: The log does not begin with the format and version that this program writes.
+        StoreError: The log has another version, or not even its start can be read.
     """
     head, *lines = content.splitlines(keepends=True) or (b"",)
     if head != _HEAD:
-        if head.startswith(_HEAD_START):
+        if head.startswith(_HEAD_START) and head.endswith(b"}\n"):
             raise StoreError(f"{name} was written by another version of roamtui, which this one cannot read.")
-        raise StoreError(f"{name} is not a conversation of roamtui.")
+        raise StoreError(f"{name} is damaged, or is not a conversation of roamtui.")
+    sequence = _Sequence()
     events: list[ConversationEvent] = []
+    times: list[str] = []
     size = len(head)
     for line in lines:
-        if line.startswith(starts):
+        start = _LINE_START.match(line)
+        kind = _KINDS.get(start[1].decode("ascii")) if start is not None else None
+        if start is None or kind is None or not line.endswith(b"}\n"):
+            break
+        if kind in kinds:
             try:
-                fields: dict[str, Any] = json.loads(line)
-                event = msgspec.convert(fields, _KINDS[fields["event"]])
+                event = msgspec.convert(json.loads(line), kind)
             except _DECODE_ERRORS:
                 break
-            if not line.endswith(b"\n"):
+            if not sequence.add(event):
                 break
             events.append(event)
+        elif not _is_json(line):
+            break
+        times.append(start[2].decode("ascii"))
         size += len(line)
-    return events, size
+    if not events:
+        raise StoreError(_UNREADABLE.format(name))
+    return DecodedLog(events=events, rest=content[size:], created_at=times[0], updated_at=times[-1])
+
+
+def _is_json(line: bytes) -> bool:
+    with suppress(msgspec.DecodeError):
+        msgspec.json.decode(line, type=msgspec.Raw)
+        return line.isascii()
+    try:
+        json.loads(line)  # msgspec refuses half a surrogate pair, which a question may contain
+    except _DECODE_ERRORS:
+        return False
+    return True
 
 
 class ConversationLog:
@@ -242,6 +300,13 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
     """Whether `roamtui ask` asked all questions."""
     text: str = ""
     """All questions and answers."""
+    problem: str = ""
+    """A sentence that says why not all of the log can be read. Empty if all of it can."""
+
+    @property
+    def is_continuable(self) -> bool:
+        """Whether `--continue` may choose it."""
+        return self.is_answered and not self.problem
 
 
 class ConversationStore:
@@ -279,10 +344,15 @@ class ConversationStore:
             content = self._read(conversation_id)  # the last program may have written more before it closed the log
         except OSError as error:
             warning = f"You continue in a copy of this conversation: {format_reason(error)}."
-        events, size = decode_log(content, f"The conversation {conversation_id}")
-        rest = content[size:]
-        if file is not None and b"\n" not in rest:
-            return ConversationLog(path, events, file), _TORN if rest else ""
+        try:
+            log = decode_log(content, f"The conversation {conversation_id}")
+        except StoreError:
+            if file is not None:
+                file.close()
+            raise
+        events = log.events
+        if file is not None and not log.is_damaged:
+            return ConversationLog(path, events, file), _TORN if log.rest else ""
         if file is not None:
             file.close()
         title = fold_events(_NO_LIBRARY, events).title.removesuffix(_COPY).rstrip()
@@ -296,7 +366,7 @@ class ConversationStore:
         Raises:
             StoreError: The conversation does not exist or cannot be read.
         """
-        return decode_log(self._read(conversation_id), f"The conversation {conversation_id}")[0]
+        return self._decode(conversation_id).events
 
     def load(self, conversation_id: str) -> ConversationState:
         """Return the last state of a conversation, without its document.
@@ -310,6 +380,8 @@ class ConversationStore:
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
         """Return all conversations, or only those about one source, the last changed one first.
 
+        A log that cannot be read has a summary too, which says so.
+
         Raises:
             StoreError: The folder cannot be read.
         """
@@ -318,21 +390,26 @@ class ConversationStore:
             for path in self._folder.iterdir():
                 if path.suffix != LOG_SUFFIX:
                     continue
-                with suppress(FileNotFoundError, StoreError):
-                    summaries.append(_summarise(path.stem, path.read_bytes()))
+                with suppress(FileNotFoundError):
+                    if content := path.read_bytes():
+                        summaries.append(_summarise(path, content))
         summaries.sort(key=lambda summary: summary.updated_at, reverse=True)
         return tuple(summary for summary in summaries if source in (None, summary.source))
 
     def find(self, conversation_id: str) -> ConversationSummary:
-        """Return a conversation whose source can be read again, by its id. An empty id means the latest answered one.
+        """Return a conversation whose source can be read again, by its id.
+
+        An empty id means the latest answered one that is not damaged.
 
         Raises:
-            StoreError: The folder cannot be read.
+            StoreError: The folder or the conversation cannot be read.
             UsageError: There is no such conversation.
         """
         for one in self.list():
-            is_latest = not conversation_id and one.is_answered and not one.is_one_shot
+            is_latest = not conversation_id and one.is_continuable and not one.is_one_shot
             if (one.id == conversation_id or is_latest) and not one.source.startswith("-"):
+                if not one.source:  # damage hides which document it is about
+                    raise StoreError(_UNREADABLE.format(f"The conversation {one.id}"))
                 return one
         raise UsageError("there is no such conversation. `roamtui conversations` lists them.")
 
@@ -343,7 +420,8 @@ class ConversationStore:
             StoreError: The conversation does not exist, is in use, or cannot be written.
         """
         with self._using(conversation_id, "rename") as file:
-            self.read(conversation_id)
+            if self._decode(conversation_id).is_damaged:
+                raise StoreError(f"The conversation {conversation_id} is damaged. Resume it, then rename the copy.")
             file.append(encode_events((ConversationRenamed(title=title),)))
 
     def delete(self, conversation_id: str) -> None:
@@ -371,6 +449,9 @@ class ConversationStore:
         name = conversation_id if conversation_id.isalnum() else "-"
         return self._folder / f"{name}{LOG_SUFFIX}"
 
+    def _decode(self, conversation_id: str) -> DecodedLog:
+        return decode_log(self._read(conversation_id), f"The conversation {conversation_id}")
+
     def _read(self, conversation_id: str) -> bytes:
         path = self._get_path(conversation_id)
         with map_store_errors(f"read the conversation {conversation_id}", self._folder):
@@ -380,26 +461,35 @@ class ConversationStore:
         return content
 
 
-def _summarise(conversation_id: str, content: bytes) -> ConversationSummary:
-    """Summarise a log by some of its lines.
-
-    Raises:
-        StoreError: The log cannot be read.
-    """
-    events, _ = decode_log(content, "", starts=_LISTED_STARTS)
-    times = [found[1].decode() for found in map(_TIME.match, content.splitlines()) if found]
-    state = fold_events(_NO_LIBRARY, events)
+def _summarise(path: Path, content: bytes) -> ConversationSummary:
+    try:
+        log = decode_log(content, "It", kinds=_LISTED_KINDS)
+    except StoreError as error:
+        changed_at = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")  # all we know
+        return ConversationSummary(
+            id=path.stem,
+            source="",
+            title="",
+            model="",
+            created_at=changed_at,
+            updated_at=changed_at,
+            questions=0,
+            is_answered=False,
+            problem=str(error),
+        )
+    state = fold_events(_NO_LIBRARY, log.events)
     exchanges = state.exchanges
-    asked = [event.is_one_shot for event in events if isinstance(event, QuestionAsked)]
+    asked = [event.is_one_shot for event in log.events if isinstance(event, QuestionAsked)]
     return ConversationSummary(
-        id=conversation_id,
+        id=path.stem,
         source=state.source,
         title=state.title,
         model=state.model,
-        created_at=times[0] if times else "",
-        updated_at=times[-1] if times else "",
+        created_at=log.created_at,
+        updated_at=log.updated_at,
         questions=len(exchanges),
         is_answered=state.is_asking or any(exchange.answer or exchange.citations for exchange in exchanges),
         is_one_shot=bool(asked) and all(asked),
         text="\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer)),
+        problem=_PARTLY_DAMAGED if log.is_damaged else "",
     )

@@ -17,25 +17,32 @@ from roamtui.headless.output import warn, write_json, write_notice, write_text
 from roamtui.paths import conversations_path
 from roamtui.quotes.recheck import locate_notes
 
-_JSON_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
+_JSON_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions", "problem")
 """Fields of each conversation when conversations are listed as JSON."""
 
 
 def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
     """Write a line for each conversation. With `lists_one_shots`, also for those of `roamtui ask`.
 
+    A damaged one is always listed.
+
     Raises:
         StoreError: The conversations cannot be read.
     """
     saved = ConversationStore(conversations_path()).list()
-    summaries = [summary for summary in saved if lists_one_shots or not summary.is_one_shot]
+    summaries = [summary for summary in saved if lists_one_shots or summary.problem or not summary.is_one_shot]
     if as_json:
         write_json([{name: getattr(summary, name) for name in _JSON_FIELDS} for summary in summaries])
         return
     for summary in summaries:
-        title = sanitise_line(summary.title) or "(no question yet)"
-        details = f"({format_count(summary.questions, 'question')}, {sanitise_line(summary.source)})"
-        write_text(f"{summary.id}  {summary.updated_at[:16]}  {title}  {details}\n")
+        parts = [summary.id, summary.updated_at[:16]]
+        if summary.source or not summary.problem:
+            title = sanitise_line(summary.title) or "(no question yet)"
+            details = f"({format_count(summary.questions, 'question')}, {sanitise_line(summary.source)})"
+            parts += [title, details]
+        if summary.problem:
+            parts.append(summary.problem)
+        write_text("  ".join(parts) + "\n")
     if not summaries:
         write_text("No conversations yet.\n")
     if hidden := len(saved) - len(summaries):
@@ -61,8 +68,11 @@ def print_conversation(conversation_id: str, output_format: str, open_source: Ca
         SourceError: The source cannot be opened.
     """
     store = ConversationStore(conversations_path())
-    source_by_id = {summary.id: summary.source for summary in store.list()}
-    state, source = store.load(conversation_id), source_by_id.get(conversation_id, "")
+    state = store.load(conversation_id)
+    summary = next((one for one in store.list() if one.id == conversation_id), None)
+    source = summary.source if summary is not None else ""
+    if summary is not None and summary.problem:
+        warn(f"conversation {conversation_id}: {summary.problem}")
     if output_format == "html":
         write_text(render_html(state, source, open_source(source, added=state.sources)))
     else:

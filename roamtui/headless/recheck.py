@@ -18,7 +18,7 @@ from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import SourceError, UsageError
 from roamtui.export.json import render_json
 from roamtui.export.table import render_json_table
-from roamtui.headless.output import write_json, write_text
+from roamtui.headless.output import warn, write_json, write_text
 from roamtui.paths import conversations_path
 from roamtui.quotes.recheck import Claim, ClaimStatus, format_word_diff, parse_source_line, read_claims, recheck
 from roamtui.sources.read import is_path
@@ -42,7 +42,7 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
         RoamtuiError: A target cannot be read, or there is no quote in any of them.
     """
     store = ConversationStore(conversations_path())
-    known = {summary.id: summary.source for summary in store.list()}
+    known = _list_conversations(store, targets)
     rows: list[dict[str, Any]] = []
     unquoted = 0
     for target in targets or known:
@@ -81,6 +81,17 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
             lines.append(f"Not checked: {format_count(unquoted, 'passage')} without quotation marks.")
         write_text("\n".join(lines) + "\n")
     return int(any(row["state"] not in (ClaimStatus.SAME, ClaimStatus.MOVED) for row in rows))
+
+
+def _list_conversations(store: ConversationStore, targets: Sequence[str]) -> dict[str, str]:
+    """Return the source of each conversation that can be read, by id. Warn about damaged ones that are checked."""
+    sources: dict[str, str] = {}
+    for summary in store.list():
+        if summary.problem and summary.id in (targets or [summary.id]):
+            warn(f"conversation {summary.id}: {summary.problem}")
+        if targets or summary.source or not summary.problem:  # a damaged target is refused when it is read
+            sources[summary.id] = summary.source
+    return sources
 
 
 def _read_export(text: str, name: str) -> list[Claim]:

@@ -61,6 +61,8 @@ class StartOffer(Struct, frozen=True, kw_only=True):
     """The conversation to resume, or None for a new one."""
     model: Model | None = None
     """Answers in the place of the settings' model."""
+    refusal: str = ""
+    """A sentence that says why it cannot be opened, such as a damaged conversation. Empty if it can."""
 
 
 def _refuse(*_given: object) -> NoReturn:

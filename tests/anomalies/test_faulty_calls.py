@@ -35,7 +35,7 @@ Failing = Callable[[], AbstractContextManager[list[str]]]
 def _read_events(folder: Path, conversation_id: str = "c0ffee") -> list[ConversationEvent]:
     path = folder / "conversations" / f"{conversation_id}.jsonl"
     content = path.read_bytes() if path.exists() else b""
-    return decode_log(content, path.name)[0] if b"\n" in content else []
+    return decode_log(content, path.name).events if b"\n" in content else []
 
 
 def _save(log: ConversationLog, folder: Path, failing: Failing) -> None:

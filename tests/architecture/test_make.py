@@ -39,7 +39,7 @@ class Checks:
 
     def add(self, name: str, script: str = "") -> None:
         program = self._programs / name
-        program.write_text(f'#!{self._programs}/bash\n{script}\n')
+        program.write_text(f"#!{self._programs}/bash\n{script}\n")
         program.chmod(0o755)
 
     def run(self, data: Path, *, ci: str | None = None) -> tuple[str, str]:

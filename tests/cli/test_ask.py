@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from roamtui.paths import conversations_path
 from tests.cli.conftest import RunCommand
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
@@ -146,3 +147,17 @@ def test_what_was_never_answered_is_not_continued(run: RunCommand, garden: Path)
     run("conversations", "delete", first)
     refused = run("ask", garden, "And a spade?", "--continue")
     assert (refused.code, "no answered conversation about this document" in refused.err) == (2, True)
+
+
+def test_the_newest_conversation_that_is_not_damaged_is_continued(run: RunCommand, garden: Path) -> None:
+    first = run("ask", garden, "What does a plot cost?", "--json").json["conversation"]
+    newest = run("ask", garden, "When is the tap locked?", "--json").json["conversation"]
+    log = conversations_path() / f"{newest}.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'{"event": "question_answered"', b'{"event": "question_\xffnswered"'))
+    continued = run("ask", garden, "And a spade?", "--continue", "--json")
+    assert continued.json["conversation"] == first
+    assert f"Conversation {newest} is newer, but damaged." in continued.err
+    copied = run("ask", garden, "And a spade?", "--conversation", newest, "--json")
+    assert copied.json["conversation"] not in (first, newest)
+    assert "An entry of this conversation cannot be read. You continue in a copy" in copied.err
+    assert "It is damaged" in run("conversations").out

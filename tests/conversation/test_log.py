@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
+from roamtui.conversation.question_flow import rewind
 from roamtui.errors import StoreError
 from tests.conversation.conversations import Recorder
 
@@ -66,7 +70,9 @@ def test_a_log_of_another_version_is_refused_in_one_sentence_and_stays(
         with pytest.raises(StoreError, match=reason):
             read("c0ffee")
     assert _path(folder).read_bytes() == content
-    assert store.list() == ()
+    (summary,) = store.list()
+    assert (summary.id, summary.is_continuable) == ("c0ffee", False)
+    assert reason in summary.problem
 
 
 def test_a_torn_last_entry_is_dropped_and_said(store: ConversationStore, folder: Path) -> None:
@@ -80,7 +86,7 @@ def test_a_torn_last_entry_is_dropped_and_said(store: ConversationStore, folder:
     log.events.append(ConversationRenamed(title="After"))
     log.save()
     log.close()
-    assert decode_log(_path(folder).read_bytes(), "it")[0] == log.events
+    assert decode_log(_path(folder).read_bytes(), "it").events == log.events
 
 
 def test_a_damaged_entry_is_left_alone_and_the_conversation_continues_in_a_copy(
@@ -97,6 +103,86 @@ def test_a_damaged_entry_is_left_alone_and_the_conversation_continues_in_a_copy(
     log.close()
     assert _path(folder).read_bytes() == b"".join(lines)
     assert len(store.list()) == 2
+
+
+def _drop(lines: list[bytes], number: int) -> list[bytes]:
+    return [*lines[:number], *lines[number + 1 :]]
+
+
+def _spoil(lines: list[bytes], name: bytes, old: bytes, new: bytes) -> list[bytes]:
+    """Change the first lines that hold an event of this name."""
+    number = next(number for number, line in enumerate(lines) if b'"event": "' + name in line)
+    return [*lines[:number], lines[number].replace(old, new, 1), *lines[number + 1 :]]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "can_be_read"),
+    [
+        (lambda lines: _spoil(lines, b"question_answered", b'"at": "2', b'"at": "\xff'), True),
+        (lambda lines: _spoil(lines, b"question_asked", b'"event": "q', b'"event": "X'), True),
+        (lambda lines: _spoil(lines, b"transcript_rebuilt", b'"system"', b'"\x00ystem"'), True),
+        (lambda lines: _spoil(lines, b"question_asked", b'"number": 1', b'"number": 7'), True),
+        (lambda lines: _drop(lines, 1), False),
+        (lambda lines: [b"\x00" + lines[0], *lines[1:]], False),
+        (lambda lines: [*lines[:2], *reversed(lines[2:])], True),
+    ],
+)
+def test_a_damaged_log_is_one_line_of_the_list_that_says_so(
+    store: ConversationStore, folder: Path, spoil: Callable[[list[bytes]], list[bytes]], *, can_be_read: bool
+) -> None:
+    _save(store, Recorder("aaa").ask("First?"))
+    _save(store, Recorder("bbb").ask("Second?", "Alpha"))
+    path = _path(folder, "bbb")
+    path.write_bytes(b"".join(spoil(path.read_bytes().splitlines(keepends=True))))
+    problems = {summary.id: summary.problem for summary in store.list()}
+    assert problems["aaa"] == ""
+    assert "is damaged" in problems["bbb"]
+    assert store.find("").id == "aaa"
+    if can_be_read:
+        log, warning = store.open("bbb")
+        assert "continue in a copy" in warning
+        assert log.events
+    else:
+        with pytest.raises(StoreError, match="is damaged"):
+            store.open("bbb")
+    with pytest.raises(StoreError, match="is damaged"):
+        store.rename("bbb", "Other")
+    store.delete("bbb")
+    assert [summary.id for summary in store.list()] == ["aaa"]
+
+
+def _damage(rng: Random, content: bytes) -> bytes:
+    lines = content.splitlines(keepends=True)
+    first, second = rng.sample(range(len(lines)), 2)
+    place = rng.randrange(len(content))
+    start = sum(map(len, lines[:first])) + rng.randrange(60)  # in the name or the time of an event
+    swapped = [*lines]
+    swapped[first], swapped[second] = lines[second], lines[first]
+    return rng.choice(
+        [
+            content[:place] + rng.randbytes(1) + content[place + 1 :],
+            content[:start] + rng.randbytes(1) + content[start + 1 :],
+            content[:place] + bytes(rng.choice([1, 10, 512])) + content[place:],
+            content[:place],
+            b"".join(swapped),
+            b"".join(_drop(lines, first)),
+            b"".join([*lines[:first], *lines[first:][:1], *lines[first:]]),
+        ]
+    )
+
+
+def test_no_damage_stops_the_program(store: ConversationStore, folder: Path) -> None:
+    played = Recorder().ask("Why?", "Alpha").ask("And?", "Beta")
+    played.apply(rewind(played.state, 2))
+    _save(store, played.ask("Then?"))
+    whole = _path(folder).read_bytes()
+    rng = Random(1)  # noqa: S311 - not a secret
+    for _ in range(400):
+        _path(folder).write_bytes(_damage(rng, whole))
+        assert [summary.id for summary in store.list()] in (["c0ffee"], [])
+        for read in (store.load, lambda name: store.open(name)[0].close()):
+            with suppress(StoreError):
+                read("c0ffee")
 
 
 def test_the_list_has_the_last_changed_conversation_first_and_follows_every_change(

@@ -57,7 +57,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
     async def _load(self) -> None:
         current_id = self._conversation.state.id
         saved = await asyncio.to_thread(self._store.list)
-        listed = [item for item in saved if not item.is_one_shot or item.id == current_id]
+        listed = [item for item in saved if item.problem or not item.is_one_shot or item.id == current_id]
         self._summaries = tuple(sorted(listed, key=lambda item: item.source != self._source))
         self.show()
         self.show_message("" if listed else "No conversations yet: ask a question.")
@@ -80,8 +80,8 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
     def _draw(self, summary: ConversationSummary) -> Content:
         """Return the title of a conversation, and in a second line its size, last change, model and document."""
         count = format_count(summary.questions, "question")
-        parts = [count, _format_time(summary.updated_at), sanitise_line(summary.model)]
-        if summary.source != self._source:
+        parts = [count, _format_time(summary.updated_at), sanitise_line(summary.model), summary.problem]
+        if summary.source not in (self._source, ""):
             is_stdin = summary.source.startswith("-")
             parts.append("standard input" if is_stdin else sanitise_line(name_sources(summary.source)))
         sign = "  ● now" if summary.id == self._conversation.state.id else ""
@@ -91,6 +91,8 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
     def choose(self, item: ConversationSummary) -> None:
         if item.id == self._conversation.state.id:
             self.dismiss(None)
+        elif not item.source:
+            self.show_message(f"Cannot resume. {item.problem}", is_problem=True)
         elif item.source == self._source:
             self._switch(self._conversation.open(item.id))
         elif item.source.startswith("-") or is_source_missing(item.source):
@@ -163,10 +165,11 @@ def make_export_dialog(
 
 
 def _format_title(summary: ConversationSummary) -> str:
-    return sanitise_line(summary.title) or "(no questions yet)"
+    untitled = f"Conversation {summary.id}" if summary.problem else "(no questions yet)"
+    return sanitise_line(summary.title) or untitled
 
 
 def _format_time(moment: str) -> str:
-    with suppress(ValueError):
+    with suppress(ValueError, OverflowError):
         return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
     return ""

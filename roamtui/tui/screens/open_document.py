@@ -92,7 +92,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         items = [
             PickerItem(value=offer, label=offer.name, note=offer.note, group=offer.group, synonyms=offer.source)
             for offer in sorted(offers, key=lambda offer: _GROUPS.index(offer.group))
-            if offer.source != typed
+            if offer.source != typed or not typed
         ]
         rows = lay_out_columns(items, typed)
         if typed and ("://" in typed or os.path.lexists(expand_user(typed))):
@@ -109,7 +109,9 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     @override
     def choose(self, item: StartOffer) -> None:
         """Open an offer, or add it to the current conversation. Ask before fetching a guessed URL."""
-        if self._opening is None and item.group is OfferGroup.TYPED and item.source != self.typed:
+        if item.refusal:
+            self.show_message(item.refusal, is_problem=True)
+        elif self._opening is None and item.group is OfferGroup.TYPED and item.source != self.typed:
             question = "No such file. Fetch it from the web?"
             ConfirmDialog(question, item.source, yes="Fetch").ask(self.app, partial(self._use, item))
         elif self._opening is None:

@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 from typing_extensions import override
 
+from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
@@ -102,6 +103,19 @@ async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> 
         await open_list(pilot)
         await press_until(pilot, lambda: listed(app) == ["What of steam?"], "/", *steam)
         await press_until(pilot, "❯ What of steam?", "enter", "enter")
+
+
+async def test_a_damaged_conversation_is_listed_and_is_not_resumed(app: RoamApp, store: ConversationStore) -> None:
+    log = store.start("da3a9ed", ())
+    log.events.append(ConversationRenamed(title="Lost"))
+    log.save()
+    log.close()
+    async with app.run_test(size=(120, 35)) as pilot:
+        await talk(pilot, "What of steam?", "Steam")
+        await open_list(pilot)
+        assert listed(app) == ["What of steam?  ● now", "Conversation da3a9ed"]
+        await press_until(pilot, "Cannot resume. It is damaged and cannot be read.", "j", "enter")
+        await press_until(pilot, "Deleted.", "d", "y")
 
 
 async def test_a_conversation_is_deleted_after_a_yes(app: RoamApp, store: ConversationStore) -> None:

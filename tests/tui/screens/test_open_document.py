@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -110,7 +112,13 @@ async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: Roa
 
 
 def summarise(
-    conversation_id: str, source: str, title: str = "Fees?", *, is_one_shot: bool = False, is_answered: bool = True
+    conversation_id: str,
+    source: str,
+    title: str = "Fees?",
+    *,
+    is_one_shot: bool = False,
+    is_answered: bool = True,
+    problem: str = "",
 ) -> ConversationSummary:
     moment = "2026-01-01T00:00:00+00:00"
     return ConversationSummary(
@@ -123,6 +131,7 @@ def summarise(
         questions=2,
         is_one_shot=is_one_shot,
         is_answered=is_answered,
+        problem=problem,
     )
 
 
@@ -160,3 +169,23 @@ def test_answered_conversations_and_documents_that_are_still_there_are_offered(t
         (None, "https://site.example/llms.txt"),
     ]
     assert late[1].name == "(untitled)"
+
+
+async def test_a_damaged_conversation_is_offered_with_a_sentence_that_says_so(opener: Opener, tmp_path: Path) -> None:
+    script = tmp_path / "script.md"
+    script.write_text("# Script\n")
+    summaries = (
+        summarise("c2", "", title="", is_answered=False, problem="It is damaged and cannot be read."),
+        summarise("c3", str(script), title="Torn?", problem="It is damaged: the rest cannot be read."),
+        summarise("c4", str(script), title="Whole?"),
+    )
+    app = RoamApp(None, replace(opener.opening, list_offers=lambda: list_offers(summaries)))
+    async with app.run_test(size=(120, 30)) as pilot:
+        await wait_until(pilot, "Whole?")
+        shown = screen_text(app)
+        assert re.search("Conversation c2 +It is damaged and cannot be read", shown)
+        assert re.search("Torn[?] +It is damaged: the rest", shown)
+        await press_until(pilot, "Cannot resume the conversation. It is damaged", "down", "enter")
+        assert opener.opened == []
+        await press_until(pilot, lambda: bool(app.documents), "down", "enter")
+    assert opener.opened == [(str(script), "c3")]
