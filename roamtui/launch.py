@@ -24,7 +24,7 @@ from roamtui.conversation.library_sync import is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.document.loader import is_url
 from roamtui.document.plain import format_count, sanitise_line
-from roamtui.errors import StoreError, UsageError
+from roamtui.errors import EXIT_CANCELLED, StoreError, UsageError
 from roamtui.headless.output import ProgressLine, write_notice
 from roamtui.models.base import Model
 from roamtui.models.recorded import RecordedModel
@@ -190,7 +190,7 @@ def run_until_exit(app: RoamApp) -> int:
     gc.freeze()  # imports make no garbage: searching them for it would delay a key by 30 ms
     app.error_console.quiet = not os.environ.get("ROAMTUI_DEBUG")  # a traceback would help nobody
     app.run()
-    if app.return_code and app.error_console.quiet:
+    if app.return_code not in (None, 0, EXIT_CANCELLED) and app.error_console.quiet:
         write_notice(_DEFECT_MESSAGE)
     for failure in filter(None, [screen.app_context.close() for screen in app.documents.values()]):
         write_notice(f"roamtui: {failure}")

@@ -38,6 +38,7 @@ from roamtui.errors import EXIT_CANCELLED, SourceError
 from roamtui.export.json import to_json, to_json_passage
 from roamtui.headless.answer_lines import write_answer
 from roamtui.headless.output import warn, write_json, write_notice, write_text
+from roamtui.signals import end_after_task
 
 _EVENTS_VERSION = 1
 """Version of the format of the JSON lines, not of the program."""
@@ -70,8 +71,9 @@ async def run_ask(
         raise SourceError("The document has no text.")
     report = AskReport(agent, is_watched=is_watched, output_format=output_format)
     try:
-        await agent.ask(question, AskOptions(within=within))
-    except asyncio.CancelledError:
+        with end_after_task():
+            await agent.ask(question, AskOptions(within=within))
+    except (asyncio.CancelledError, SystemExit):
         if report.final is None:
             raise
     finally:

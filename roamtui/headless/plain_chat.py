@@ -21,6 +21,7 @@ from roamtui.headless.ask import AskReport
 from roamtui.headless.output import write_sanitised
 from roamtui.headless.sections import find_reference, list_texts
 from roamtui.outline.render import render_outline
+from roamtui.signals import end_after_task
 
 _PROMPT = "Ask: "
 _HELP = """\
@@ -113,7 +114,8 @@ class PlainChat:
 
     async def _ask(self, question: str) -> None:
         try:
-            await self._agent.ask(question)
+            with end_after_task():
+                await self._agent.ask(question)
         finally:
             self._has_failed = self._report.finish() == 1 or self._has_failed
 

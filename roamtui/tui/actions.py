@@ -132,6 +132,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
     _action("global.choose_theme", "f3", "Theme", "Choose a theme, dark or light.", "app.choose_theme"),
     _hinted_action("global.help", "f1 ctrl+p ?", "Help", "List commands, keys, and what the signs mean.", "app.help"),
+    _action("global.suspend", "ctrl+z", "Suspend", "Go to the shell; fg brings roamtui back.", "app.suspend_process"),
     _action("global.quit", "ctrl+q", "Quit", "Quit or exit roamtui.", "app.quit", is_hinted=True, is_priority=True),
     _navigation_action("move.down", "j down", "", "Move down.", "move(1)"),
     _navigation_action("move.up", "k up", "", "Move up.", "move(-1)"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +16,8 @@ from textual.types import CSSPathType
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
+from roamtui.errors import EXIT_CANCELLED
+from roamtui.signals import add_end_handler
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue, TypedEvent
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 _FIRST_STYLES = ("app.tcss", "chat/chat.tcss", "panes/panes.tcss", "reader/reader.tcss", "tree/tree.tcss")
 _SCREEN_STYLES = str(_FOLDER / "screens" / "screens.tcss")
+_TERMINAL_SECONDS = 1.0
+"""How often the app checks whether its terminal is still there. Not every terminal that goes away sends a signal."""
 
 
 class RoamApp(App[None], inherit_bindings=False):
@@ -39,7 +44,7 @@ class RoamApp(App[None], inherit_bindings=False):
     TITLE = "roamtui"
     DEFAULT_MODE = "page-1"
     ENABLE_COMMAND_PALETTE = False  # ours is a dialog like the others
-    BINDINGS = make_bindings(Scope.GLOBAL, only={"global.quit"})
+    BINDINGS = make_bindings(Scope.GLOBAL, only={"global.quit", "global.suspend"})
     CSS_PATH: ClassVar[CSSPathType | None] = [_FOLDER / name for name in _FIRST_STYLES]
     available_themes: dict[str, Theme] = {}  # noqa: RUF012 - each app has its own, in place of Textual's property
 
@@ -91,6 +96,27 @@ class RoamApp(App[None], inherit_bindings=False):
         if self._problems:
             self.notify(self._problems, severity="warning", markup=False)
         self.run_worker(self.key_queue.run(), group="keys")
+        self._watch_terminal()
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # the terminal forgot the screen
+
+    def _watch_terminal(self) -> None:
+        """Leave if the program is asked to end, or if its terminal goes away. Then the answer so far is saved."""
+        if self.is_headless or self.is_web:  # a browser's driver does this itself
+            return
+        add_end_handler(self._leave_terminal)
+        if os.isatty(0):
+            self.set_interval(_TERMINAL_SECONDS, self._check_terminal)
+
+    def _check_terminal(self) -> None:
+        if not os.isatty(0):
+            self._leave_terminal()
+
+    def _leave_terminal(self) -> None:
+        if not os.isatty(0):  # writing to a terminal that is gone would stop the thread that writes, and so the app
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            for descriptor in (0, 1, 2):
+                os.dup2(nowhere, descriptor)
+        self.exit(return_code=EXIT_CANCELLED)
 
     def _make_screen(self, context: AppContext) -> MainScreen:
         from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document

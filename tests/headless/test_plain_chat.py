@@ -16,7 +16,7 @@ from roamtui.conversation.conversation import ApprovalRequest, Conversation
 from roamtui.conversation.events import Role, StopReason
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import build_library
-from roamtui.errors import ModelError, RoamtuiError
+from roamtui.errors import EXIT_CANCELLED, ModelError, RoamtuiError
 from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import ModelRequest
 from roamtui.search.keyword import KeywordSearcher
@@ -177,6 +177,20 @@ def test_ctrl_c_keeps_the_partial_answer_and_the_chat_goes_on(
     assert "Stopped. What has arrived is kept." in capsys.readouterr().out
     saved = store.load(chat.conversation.state.id).exchanges
     assert [exchange.stopped for exchange in saved] == [StopReason.CANCELLED, StopReason.ANSWERED]
+
+
+def test_a_chat_that_is_asked_to_end_keeps_the_partial_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def ask_to_end(_request: ModelRequest) -> ScriptedReply:
+        signal.raise_signal(signal.SIGTERM)
+        return ScriptedReply(text="The engines are loud at night, and then", chunk_size=4)
+
+    store = ConversationStore(tmp_path / "conversations")
+    chat = Chat([ask_to_end, ScriptedReply(text="Quiet.")], store)
+    with pytest.raises(SystemExit) as left:
+        chat.run(Typed("How loud?\nAnd now?\n"), monkeypatch)
+    assert left.value.code == EXIT_CANCELLED
+    saved = store.load(chat.conversation.state.id).exchanges
+    assert [exchange.stopped for exchange in saved] == [StopReason.CANCELLED]
 
 
 def test_a_saved_conversation_is_greeted_with_its_last_answer(

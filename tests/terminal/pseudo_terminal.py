@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 if sys.platform != "win32":
@@ -17,6 +18,12 @@ if sys.platform != "win32":
     import termios
 
 _SECONDS_MAX = 120.0
+_TAKE_TERMINAL = """\
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""The first process of a session gets its terminal like this, as from a window or from ssh."""
 
 
 class PseudoTerminal:
@@ -29,15 +36,21 @@ class PseudoTerminal:
         *,
         environ: Mapping[str, str],
         program: Sequence[str | Path] = (Path(sys.executable).with_name("roamtui"),),
+        is_controlling: bool = False,
     ) -> None:
+        """Start the program. `is_controlling` is whether the program is told when the terminal goes away."""
         self.written = b""
+        self._is_open = True
         self._terminal, inner = pty.openpty()
         fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
         unset = ("TMUX", "STY", "NO_COLOR", "TERM_PROGRAM", "TEXTUAL_DRIVER")
         inherited = {key: value for key, value in os.environ.items() if key not in unset}
         folders = {"HOME": str(home), "XDG_CONFIG_HOME": str(home)}
+        command = [*program, *arguments]
+        if is_controlling:
+            command = [sys.executable, "-c", _TAKE_TERMINAL, *command]
         self.process = subprocess.Popen(
-            [*program, *arguments],
+            command,
             stdin=inner,
             stdout=inner,
             stderr=inner,
@@ -60,15 +73,31 @@ class PseudoTerminal:
             self._read()
 
     def _read(self) -> None:
-        if select.select([self._terminal], [], [], 0.1)[0]:
-            self.written += os.read(self._terminal, 65_536)
+        with suppress(OSError):  # Linux reports the end like this
+            if select.select([self._terminal], [], [], 0.1)[0]:
+                self.written += os.read(self._terminal, 65_536)
 
     def type(self, keys: bytes) -> None:
         """Press keys."""
         os.write(self._terminal, keys)
 
+    def hang_up(self) -> None:
+        """Take the terminal away, as a window that closes does."""
+        os.close(self._terminal)
+        self._is_open = False
+
+    def wait_for_end(self) -> int:
+        """Read until the program has ended, and return its exit status."""
+        end = time.monotonic() + _SECONDS_MAX
+        while self.process.poll() is None:
+            assert time.monotonic() < end, f"It goes on: {self.written[-2_000:]!r}"
+            if self._is_open:
+                self._read()
+        return self.process.returncode
+
     def close(self) -> None:
         """End the program."""
         self.process.kill()
         self.process.wait()
-        os.close(self._terminal)
+        if self._is_open:
+            self.hang_up()

@@ -23,7 +23,7 @@ from typing_extensions import override
 from roamtui.conversation.conversation import ApprovalRequest
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError, format_reason
-from roamtui.tui.actions import Keymap, Scope, format_keys
+from roamtui.tui.actions import Keymap, Scope, format_keys, make_bindings
 from roamtui.tui.labels import format_error
 from roamtui.tui.status_line import format_key_hint
 
@@ -56,7 +56,10 @@ def make_foot(words: str) -> KeyHints:
 class Dialog(ModalScreen[ScreenResultType]):
     """A box over the middle of the screen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Close"),
+        *make_bindings(Scope.GLOBAL, only={"global.suspend"}),
+    ]
 
     _pending_dismissal: Callable[[], object] | None = None
     """Closes the dialog with the result of background work. None until there is a result."""

@@ -1,0 +1,62 @@
+"""Signals that end the program: what has arrived of an answer is saved first, as after ctrl+c."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from roamtui.errors import EXIT_CANCELLED
+
+_END_SIGNALS = ("SIGTERM", "SIGHUP")
+"""The program is asked to end, or its terminal goes away. Windows has only the first."""
+
+
+def add_end_handler(on_end: Callable[[], object]) -> Callable[[], None]:
+    """Call `on_end` in the running event loop if a signal would end the program. The result takes that back.
+
+    A signal that somebody else handles or ignores, such as `nohup`, stays as it is. Without signals, nothing happens.
+    """
+    loop = asyncio.get_running_loop()
+    handled: list[int] = []
+    for name in _END_SIGNALS:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            with suppress(RuntimeError):  # on Windows, and in other threads than the first
+                loop.add_signal_handler(number, on_end)
+                handled.append(number)
+
+    def remove() -> None:
+        for number in handled:
+            loop.remove_signal_handler(number)
+
+    return remove
+
+
+@contextmanager
+def end_after_task() -> Iterator[None]:
+    """Cancel the current task if a signal would end the program, and leave the program after that.
+
+    Raises:
+        SystemExit: There was such a signal.
+    """
+    task = asyncio.current_task()
+    assert task is not None, "only a task can be cancelled"
+    is_ending = False
+
+    def cancel() -> None:
+        nonlocal is_ending
+        is_ending = True
+        task.cancel()
+
+    remove = add_end_handler(cancel)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not is_ending:
+            raise
+    finally:
+        remove()
+    if is_ending:
+        raise SystemExit(EXIT_CANCELLED)
