@@ -193,7 +193,8 @@ class Conversation:
     def flush(self) -> None:
         """Write what is not on disk yet. Callable from any thread; `save_failure` says if it failed."""
         try:
-            if self.state.model != RECORDED and (self.state.exchanges or self.state.open_sections):
+            is_empty = not (self.state.exchanges or self.state.open_sections or self._log.is_saved)
+            if self.state.model != RECORDED and not is_empty:
                 self._log.save()
             self.save_failure = ""
         except StoreError as error:

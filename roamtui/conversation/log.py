@@ -112,13 +112,18 @@ def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
     # The import takes 20 ms, and nothing is saved before the first question.
     from filelock import FileLock, Timeout  # noqa: PLC0415
 
-    make_private_folder(path.parent / _LOCKS_NAME)
-    lock = FileLock(path.parent / _LOCKS_NAME / path.stem, timeout=seconds, mode=0o600, thread_local=False)
+    lock_path = _get_lock_path(path)
+    make_private_folder(lock_path.parent)
+    lock = FileLock(lock_path, timeout=seconds, mode=0o600, thread_local=False)
     try:
         lock.acquire()
     except Timeout:
         raise OSError(errno.EBUSY, "another program uses it") from None
     return lock.release
+
+
+def _get_lock_path(path: Path) -> Path:
+    return path.parent / _LOCKS_NAME / path.stem
 
 
 @contextmanager
@@ -257,6 +262,11 @@ class ConversationLog:
         self.events = [*events]
         self._saved_count = 0 if file is None else len(self.events)
         self._writing = Lock()
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether some of its events are on disk."""
+        return self._saved_count > 0
 
     def save(self) -> None:
         """Append the new events to the file. When this returns, they are on disk. Callable from any thread.
@@ -431,7 +441,10 @@ class ConversationStore:
             StoreError: The conversation does not exist, is in use, or cannot be deleted.
         """
         with self._using(conversation_id, "delete"):
-            self._get_path(conversation_id).unlink()
+            path = self._get_path(conversation_id)
+            path.unlink()
+            with suppress(OSError):  # Windows deletes the lock when it is released
+                _get_lock_path(path).unlink()
 
     @contextmanager
     def _using(self, conversation_id: str, verb: str) -> Iterator[LineFile]:

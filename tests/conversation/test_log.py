@@ -10,11 +10,15 @@ from random import Random
 
 import pytest
 
+from roamtui.agent.loop import Agent
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
 from roamtui.conversation.question_flow import rewind
 from roamtui.errors import StoreError
-from tests.conversation.conversations import Recorder
+from tests.conversation.conversations import Recorder, make_library
+from tests.conversation.conversations import rewind as rewind_exchange
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 
 @pytest.fixture
@@ -196,7 +200,7 @@ def test_the_list_has_the_last_changed_conversation_first_and_follows_every_chan
     assert "Because." in store.list()[-1].text
     store.delete("bbb")
     assert [summary.id for summary in store.list()] == ["aaa"]
-    assert not _path(folder, "bbb").exists()
+    assert [path.name for path in folder.rglob("*") if path.stem == "bbb"] == [], "its lock is gone too"
 
 
 @pytest.mark.parametrize("name", ["../secret", "", "a/b", "-"])
@@ -205,3 +209,13 @@ def test_an_id_cannot_name_a_file_in_another_folder(store: ConversationStore, fo
     for call in (store.read, store.delete, store.open):
         with pytest.raises(StoreError, match="No conversation"):
             call(name)
+
+
+async def test_rewinding_the_only_question_is_saved(store: ConversationStore) -> None:
+    conversation = Conversation(make_library(), store=store)
+    agent = Agent(conversation, ScriptedModel([ScriptedReply(text="Because.")]))
+    exchange = await agent.ask("Why?")
+    assert exchange is not None
+    await rewind_exchange(conversation, exchange)
+    conversation.close()
+    assert store.load(conversation.state.id).exchanges == ()
