@@ -43,13 +43,11 @@ def open_served(*, has_search: bool = True) -> McpSession:
 async def test_a_wrong_call_is_answered_in_words() -> None:
     async with Client(make_mcp_server(open_served())) as client:
         for name, arguments, words in (
-            ("expand_sections", {}, "needs section_ids"),
             ("expand_sections", {"section_ids": ["ffffffff", {"a": 7}]}, '"ffffffff" is no section id'),
             ("expand_sections", {"section_ids": ["ffffffff"] * 25}, "5 more ids were not opened"),
-            ("search_sections", {"query": None}, "needs a query"),
-            ("search_sections", {"query": "fee", "limit": [], "within": "ffffffff"}, "is no section id"),
+            ("search_sections", {"query": "fee", "within": "ffffffff"}, "is no section id"),
             ("outline", {"budget": "much"}, "About the library"),
-            ("list_documents", {"offset": -3, "limit": True}, "one document"),
+            ("list_documents", {"offset": 3, "limit": None}, "one document"),
         ):
             result = await client.call_tool(name, arguments)
             assert (name, result.is_error) == (name, False)
@@ -57,6 +55,26 @@ async def test_a_wrong_call_is_answered_in_words() -> None:
         unknown = await client.call_tool("no\x1b[31mthing", {})
         assert unknown.is_error
         assert read_text(unknown).startswith('There is no tool "no␛[31mthing". The tools are list_documents, outline')
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("expand_sections", {}, "needs section_ids"),
+        ("expand_sections", {"section_ids": []}, "needs section_ids"),
+        ("collapse_sections", {"section_ids": [" "]}, "needs section_ids"),
+        ("search_sections", {"query": None}, "needs a query"),
+        ("search_sections", {"query": "fee", "limit": -1}, "limit must be a whole number from 1 to 20."),
+        ("search_sections", {"query": "fee", "limit": []}, "limit must be a whole number from 1 to 20."),
+        ("list_documents", {"limit": True}, "limit must be a whole number from 1 to 200."),
+        ("list_documents", {"offset": -3}, "offset must be a whole number of 0 or more."),
+    ],
+)
+async def test_missing_or_wrong_arguments_are_an_error(name: str, arguments: dict[str, object], words: str) -> None:
+    async with Client(make_mcp_server(open_served())) as client:
+        result = await client.call_tool(name, arguments)
+    assert result.is_error
+    assert words in read_text(result)
 
 
 async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,6 +184,20 @@ def test_stdout_holds_the_protocol_alone_and_ctrl_c_ends_it(tmp_path: Path) -> N
         errors = stderr.read().decode()
         assert "Traceback" not in errors
         assert errors.count("\n") == 1
+
+
+def test_half_a_surrogate_pair_gets_a_reply() -> None:
+    calls = [
+        b'{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "expand_sections", "arguments": '
+        b'{"section_ids": ["%s"]}}}\n' % (number, text)
+        for number, text in ((2, rb"\ud800"), (3, rb"\udc00 \ud83d"), (4, rb"\u001b[31m"))
+    ]
+    with start_server(HANDBOOK) as (_, stdin, stdout, _):
+        stdin.write(INITIALIZE + b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n' + b"".join(calls))
+        stdin.flush()
+        replies = [json.loads(stdout.readline()) for _ in range(4)]
+    assert sorted(reply["id"] for reply in replies) == [1, 2, 3, 4]
+    assert all("result" in reply for reply in replies)
 
 
 def test_it_ends_when_the_client_is_gone() -> None:

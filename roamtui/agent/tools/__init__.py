@@ -53,6 +53,8 @@ class ToolResponse(Struct, frozen=True, kw_only=True):
     """Document text in the result, except for the text of opened sections."""
     notice: str = ""
     """What the chat says of the call, unless another event says it."""
+    is_refused: bool = False
+    """Whether nothing was done, because an argument was missing. The text says which one."""
 
     def make_event(self, tool: str) -> ToolFinished:
         """Tell front ends that a call of `tool` has this result."""

@@ -19,7 +19,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     requested, _ = await asyncio.to_thread(parse_section_ids, arguments, context.conversation.state.library)
     ids = tuple(dict.fromkeys(requested))
     if not ids:
-        return ToolResponse(text=_NO_IDS)
+        return ToolResponse(text=_NO_IDS, is_refused=True)
     status: dict[str, str] = {}
     for event in await context.conversation.execute(CloseSections(section_ids=ids, origin=Origin.AGENT)):
         if isinstance(event, SectionsClosed):

@@ -32,7 +32,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     library = context.conversation.state.library
     ids, left_out, nearest = await asyncio.to_thread(_resolve_requested, arguments, library)
     if not ids:
-        return ToolResponse(text=_NO_IDS)
+        return ToolResponse(text=_NO_IDS, is_refused=True)
     command = ExpandSections(section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens, nearest=nearest)
     results: list[tuple[str, str]] = []
     texts: list[str] = []

@@ -36,7 +36,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     words = " ".join(map(str, value)) if isinstance(value, list) else str(value)
     query = sanitise_line(words)[:_QUERY_LENGTH_MAX]
     if not query or context.searcher is None:
-        return ToolResponse(text=_NO_QUERY, query=query)
+        return ToolResponse(text=_NO_QUERY, query=query, is_refused=True)
     state = context.conversation.state
     library = state.library
     context.searcher.refresh(library)
