@@ -48,12 +48,13 @@ def main(argv: list[str] | None = None) -> int:
 
         open_closed_streams()
     try:
+        _leave_deleted_folder()
         args = parse_arguments(words)
         return args.run(args) or 0
     except KeyboardInterrupt:
         return EXIT_CANCELLED
-    except BrokenPipeError:
-        return 1
+    except BrokenPipeError:  # the reader of the output, such as `head`, has enough
+        return 0
     except RoamtuiError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:
@@ -67,6 +68,18 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     finally:
         _detach_stdout()
+
+
+def _leave_deleted_folder() -> None:
+    """Go to the home folder if the working folder was deleted, because libraries fail there with whole paths too."""
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib would delay `--help`
+    except FileNotFoundError:
+        from roamtui.headless.output import warn
+
+        home = os.path.expanduser("~")  # noqa: PTH111
+        os.chdir(home)
+        warn(f"this folder was deleted, so paths are taken from {home}.")
 
 
 def _fail(problem: str, exit_code: int = 1) -> int:
@@ -119,7 +132,12 @@ def make_parser(name: str) -> ArgumentParser:  # noqa: PLR0912, PLR0915 - a bran
             add("--print-completion", choices=("bash", "zsh"), help="print a script that completes commands")
             add("--version", action="store_true", help="print the version")
         case "ask":
-            add("question", type=_decode, metavar="QUESTION", help="in your own words, as one argument")
+            add(
+                "question",
+                type=_decode,
+                metavar="QUESTION",
+                help="in your own words, as one argument; put -- before one such as --help",
+            )
             add("--within", metavar="ID", help="limit the question to this section and its subsections")
             form = of.add_mutually_exclusive_group()
             form.add_argument("--json", action="store_true", help="print the answer and its metadata as JSON")
@@ -174,7 +192,8 @@ def parse_arguments(words: list[str]) -> Namespace:
         UsageError: The arguments are invalid.
     """
     name, *rest = words if words and words[0] in COMMANDS else ["", *words]
-    if not {"-h", "--help"}.isdisjoint(words):
+    options = words[: words.index("--")] if "--" in words else words
+    if not {"-h", "--help"}.isdisjoint(options):
         return Namespace(run=lambda _: _print(make_parser(name).format_help()))
     is_word = not name and bool(words) and words[0].isalpha()
     if is_word and not os.path.lexists(words[0]) and (hint := format_nearest_name(words[0].lower(), COMMANDS)):

@@ -145,11 +145,9 @@ class _Filler:
             if self._run.stop_reason:
                 return
             try:
-                library, loader = await asyncio.to_thread(self._plan.open_source, row.source)
-                if not library.has_text:
-                    raise SourceError("The document has no text.")
-            except RoamtuiError as error:
-                reason = str(error)
+                library, loader = await self._open(row)
+            except Exception as error:  # noqa: BLE001 - a defect ends one row, not the table
+                reason = _format_failure(error)
                 self._run.unread.append(reason if reason.startswith(row.title) else f"{row.title}: {reason}")
                 failed = partial(Cell, row=row.source, content="", model=self._plan.model.name, note=reason)
                 for column in self._table.columns:
@@ -159,19 +157,41 @@ class _Filler:
             else:
                 await self._fill_row(row, library, loader)
 
+    async def _open(self, row: Row) -> tuple[Library, Loader | None]:
+        library, loader = await asyncio.to_thread(self._plan.open_source, row.source)
+        if not library.has_text:
+            raise SourceError("The document has no text.")
+        return library, loader
+
     async def _fill_row(self, row: Row, library: Library, loader: Loader | None) -> None:
         """Ask about one row: the first question by itself, so that the provider has cached the text for the others."""
         cells = [(column, self._table.get_cell(row, column)) for column in self._table.columns]
         missing = [column for column, cell in cells if self._must_ask(cell, library.content_hash)]
         self._run.pending += len(missing) - sum(self._must_ask(cell) for _, cell in cells)
-        # Each conversation loads pages of its own, so with a loader, each needs an index of its own.
-        searcher = await asyncio.to_thread(self._plan.make_searcher, library) if missing and loader is None else None
+        shared_searcher: Searcher | None = None
         prefix = make_conversation_id()  # all prompts of a row begin with the same text, which depends on it
 
         async def fill(column: Column) -> None:
+            nonlocal shared_searcher
             async with self._slots:
-                if not self._run.stop_reason:
-                    await self._fill_cell(row, column, library, loader, searcher, prefix + os.urandom(3).hex())
+                if self._run.stop_reason:
+                    return
+                asked = Cell(
+                    row=row.source,
+                    column=column.key,
+                    content=library.content_hash,
+                    model=self._plan.model.name,
+                    state=CellState.FAILED,
+                )
+                try:
+                    searcher = shared_searcher
+                    if searcher is None:
+                        searcher = await asyncio.to_thread(self._plan.make_searcher, library)
+                    # Each conversation loads pages of its own, so with a loader, each needs an index of its own.
+                    shared_searcher = searcher if loader is None else None
+                    await self._fill_cell(asked, column, library, loader, searcher, prefix + os.urandom(3).hex())
+                except Exception as error:  # noqa: BLE001 - a defect ends one cell, not the table
+                    self._finish_cell(replace(asked, note=_format_failure(error)))
 
         for column in missing[:1]:
             await fill(column)
@@ -181,20 +201,17 @@ class _Filler:
 
     async def _fill_cell(
         self,
-        row: Row,
+        asked: Cell,
         column: Column,
         library: Library,
         loader: Loader | None,
         searcher: Searcher | None,
         conversation_id: str,
     ) -> None:
-        plan, run = self._plan, self._run
         conversation = Conversation(library, store=self._conversations, loader=loader, new_id=conversation_id)
         conversation.is_one_shot = True
-        if searcher is None:
-            searcher = await asyncio.to_thread(plan.make_searcher, library)
         note = f"The value must be {column.type_description}." if column.type_description else ""
-        agent = Agent(conversation, plan.model, searcher, replace(self._options, question_note=note))
+        agent = Agent(conversation, self._plan.model, searcher, replace(self._options, question_note=note))
         try:
             exchange = await agent.ask(column.question)
         finally:
@@ -203,18 +220,13 @@ class _Filler:
         self._committed_usd[conversation_id] = exchange.usage.cost_usd or 0.0
         if exchange.stopped is StopReason.COST:  # the next run asks the question again
             limit = self._options.cost_usd_max
-            run.stop_reason = f"The next request could exceed the spending limit of ${limit:g}."
+            self._run.stop_reason = f"The next request could exceed the spending limit of ${limit:g}."
             return
-        asked = Cell(
-            row=row.source,
-            column=column.key,
-            content=library.content_hash,
-            model=plan.model.name,
-            state=CellState.FAILED,
-            conversation=conversation_id,
-            usage=exchange.usage,
-        )
-        cell = read_answer(asked, exchange, column)
+        asked = replace(asked, conversation=conversation_id, usage=exchange.usage)
+        self._finish_cell(read_answer(asked, exchange, column))
+
+    def _finish_cell(self, cell: Cell) -> None:
+        run = self._run
         self._record(cell)
         run.failures = run.failures + 1 if cell.state is CellState.FAILED else 0
         if run.failures >= _FAILURES_MAX:
@@ -234,3 +246,7 @@ class _Filler:
         self._run.pending -= 1
         self._run.usage += cell.usage
         self._on_progress(self._run, cell)
+
+
+def _format_failure(error: Exception) -> str:
+    return str(error) if isinstance(error, RoamtuiError) else f"internal error ({type(error).__name__})"

@@ -161,3 +161,10 @@ def test_the_newest_conversation_that_is_not_damaged_is_continued(run: RunComman
     assert copied.json["conversation"] not in (first, newest)
     assert "An entry of this conversation cannot be read. You continue in a copy" in copied.err
     assert "It is damaged" in run("conversations").out
+
+
+@pytest.mark.parametrize("question", ["--help", "-h", "--json or what?"])
+def test_a_question_may_look_like_an_option(run: RunCommand, garden: Path, question: str) -> None:
+    exchange = run("ask", garden, "--json", "--", question)
+    conversation = exchange.json["conversation"]
+    assert question in run("conversations", "show", conversation).out

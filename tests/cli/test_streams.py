@@ -46,6 +46,23 @@ def test_notes_that_nobody_takes_cost_no_result(tmp_path: Path, where: str) -> N
     assert json.loads(result.stdout)["title"] == "A"
 
 
+def test_a_reader_of_events_may_have_enough(garden: Path) -> None:
+    result = run_in_shell("{ roamtui ask $1 'What is a late spade?' --events; echo $? >&2; } | head -n 1", garden)
+    assert json.loads(result.stdout)["event"] == "question_asked"
+    assert result.stderr == b"0\n"
+
+
+def test_a_document_is_read_from_a_folder_that_was_deleted(garden: Path, tmp_path: Path) -> None:
+    deleted = tmp_path / "deleted"
+    deleted.mkdir()
+    python = f"import os, sys; os.rmdir({str(deleted)!r}); from roamtui.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", python, "outline", str(garden), "--json"]
+    result = subprocess.run(command, cwd=deleted, capture_output=True, check=False, timeout=180)
+    assert json.loads(result.stdout)["title"] == "Garden manual"
+    assert (result.returncode, result.stderr.count(b"\n")) == (0, 1)
+    assert b"roamtui: this folder was deleted, so paths are taken from " in result.stderr
+
+
 def test_all_streams_closed_write_into_no_file(garden: Path) -> None:
     result = run_in_shell(
         "roamtui ask $1 'What is a late spade?' <&- >&- 2>&-; roamtui conversations --all --format json", garden

@@ -7,9 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader
 from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError, StoreError
 from roamtui.export.table import format_progress
@@ -127,6 +130,33 @@ async def test_a_failed_cell_says_why_and_is_asked_again(leases: Path, folder: P
     run, table = await fill(define(folder, leases, PERIOD), model)
     assert (len(model.requests), list_states(table)) == (1, [["found"], ["found"]])
     assert run.stop_reason == ""
+
+
+async def test_a_defect_in_one_cell_does_not_end_the_table(leases: Path, folder: Path) -> None:
+    table = define(folder, leases, PERIOD, PETS)
+    plan = make_plan(answering_model())
+    open_source = plan.open_source
+    broken = [KeyError("a defect")]
+
+    def make_searcher(library: Library) -> None:
+        if "Anna" in library.title and broken:
+            raise broken.pop()
+
+    run = await fill_table(table, replace(plan, make_searcher=make_searcher), lambda _run, _cell: None)
+    assert list_states(table) == [["failed", "found"], ["found", "partly"]]
+    failed = table.list_cells(table.rows[0])[0]
+    assert failed is not None
+    assert failed.note == "internal error (KeyError)"
+    assert run.stop_reason == ""
+
+    def open_broken(source: str) -> tuple[Library, Loader | None]:
+        if "bert" in source:
+            raise KeyError(source)
+        return open_source(source)
+
+    run = await fill_table(table, replace(plan, open_source=open_broken), lambda _run, _cell: None)
+    assert list_states(table)[0] == ["found", "found"]
+    assert run.unread == ["bert.md: internal error (KeyError)"]
 
 
 async def test_a_run_stops_when_every_cell_fails(leases: Path, folder: Path) -> None:
