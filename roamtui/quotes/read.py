@@ -70,7 +70,7 @@ _OWN_MARK = re.compile(
     rf"|[✓✔✗✘](?=\s*{MARK.pattern})"  # a line of sources
 )
 _OWN_VERDICT = re.compile(
-    r"(?<!the model says: )(?:\d+/\d+ quotes? found in the text|quote found in (?:the text|another section)"
+    r"(?<!the model says: )(?:\d+/\d+ quotes? found in the text|(?<!\d )quote found in (?:the text|another section)"
     r"|\d+ quotes?: \d+ (?:where cited|elsewhere|not in what was read)|no quotes to verify)",
     re.IGNORECASE,
 )
