@@ -10,9 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from operator import itemgetter
-from typing import Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.common.normalize_url import normalizeLink
@@ -21,10 +19,8 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
-from markdown_it.utils import EnvType
 from msgspec import Struct, field
 from msgspec.structs import replace
-from typing_extensions import override
 
 from roamtui.document.headings import make_parser
 from roamtui.document.plain import strip_anchor
@@ -50,6 +46,7 @@ from roamtui.markdown.blocks import (
 from roamtui.markdown.containers import rewrite_containers
 from roamtui.markdown.formulas import FORMULA, convert_formula, get_formula, to_script_characters
 from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES, HIDDEN_TAGS, is_html_element
+from roamtui.markdown.inline_source import InlineSource, Mark, join_fragments, locate_tokens, parse_inline
 
 Definitions = dict[str, dict[str, str]]
 """Link definitions by normalised label, in the form of markdown-it-py's environment."""
@@ -61,125 +58,6 @@ _DEFINITION = re.compile(
 )
 _WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
-
-
-Mark = tuple[int, int, str]
-"""Start and end of a mark in the source, and its label. Marks at the same place become labels side by side."""
-
-
-class _Place(Struct):
-    """Where the lines of one inline text are in the source."""
-
-    positions: list[int]
-    """Position in the inline text of each stretch that is contiguous in the source."""
-    offsets: list[int]
-    """Offset of each stretch in the source."""
-
-    def locate(self, position: int) -> int:
-        """Return the offset in the source of a position in the inline text."""
-        index = bisect_right(self.positions, position) - 1
-        return self.offsets[index] + position - self.positions[index]
-
-    def split(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield the contiguous parts of a range of the inline text."""
-        first = bisect_right(self.positions, start)
-        last = bisect_left(self.positions, end)
-        yield from pairwise((start, *self.positions[first:last], end))
-
-
-class _Source(Struct):
-    """The text that is parsed, with the offsets at which a person knows it."""
-
-    text: str
-    shift: int
-    """What to add to an offset in `text`."""
-    starts: Sequence[int]
-    """Offset of each line in `text`."""
-    marks: Sequence[Mark]
-    """In order."""
-    place: _Place = field(default_factory=lambda: _Place([0], [0]))
-    """Of the current inline text."""
-    after: int = 0
-    """In a row of a table, offset in `text` at which the next cell starts at the earliest."""
-
-    def put(self, content: str, line: int, *, is_cell: bool, is_heading: bool) -> None:
-        """Find an inline text whose block starts at a line, and make its place the current one.
-
-        Each line of a block ends with its content. Before that come its indent and the marks of quotes and lists. The
-        text of a heading may have more marks after it, and a cell is somewhere in its row.
-        """
-        positions: list[int] = []
-        offsets: list[int] = []
-        position = 0
-        for number, content_line in enumerate(content.split("\n")):
-            words = content_line.lstrip(" \t")
-            start = self.starts[min(line + number, len(self.starts) - 1)]
-            end = self.starts[line + number + 1] if line + number + 1 < len(self.starts) else len(self.text)
-            source_line = self.text[start:end].rstrip(" \t\r\n")
-            indent = len(content_line) - len(words)
-            words = words.rstrip(" \t")
-            if is_cell:
-                self._put_cell(words, max(start, self.after), end, position, (positions, offsets))
-                continue
-            if source_line.endswith(words):
-                found = len(source_line) - len(words)
-            else:
-                found = source_line.rfind(words) if is_heading else source_line.find(words)
-            positions.append(position)
-            offsets.append(self.shift + start + max(0, found) - (indent if found >= indent else 0))
-            position += len(content_line) + 1
-        self.place = _Place(positions, offsets)
-
-    def _put_cell(self, words: str, start: int, end: int, position: int, into: tuple[list[int], list[int]]) -> None:
-        """Find a cell of a row. In the source, each of its pipes has a backslash."""
-        offset = start
-        for number, part in enumerate(words.split("|")):
-            found = self.text.find(part, offset, end)
-            offset = offset if found < 0 else found
-            into[0].append(position - (number > 0))
-            into[1].append(self.shift + offset - (number > 0))
-            offset += len(part) + (1 if part else 0)
-            position += len(part) + 1
-        self.after = offset
-
-
-class _LocatedState(StateInline):
-    """Inline text that is being parsed; each of its tokens knows where it starts."""
-
-    def __init__(self, content: str, md: MarkdownIt, env: EnvType) -> None:
-        super().__init__(content, md, env, [])
-        self._pending_start = 0
-
-    @override
-    def append_pending(self, text: str) -> None:
-        if not self._pending and not self._pending_buffer:
-            self._pending_start = self.pos
-        super().append_pending(text)
-
-    @override
-    def pushPending(self) -> Token:
-        token = super().pushPending()
-        token.meta["start"] = self._pending_start
-        return token
-
-    @override
-    def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
-        token = super().push(ttype, tag, nesting)
-        previous = self.tokens[-2] if len(self.tokens) > 1 else None
-        token.meta["start"] = self.pos
-        # each character of a run of emphasis marks is a token, and all are pushed at its start
-        if ttype == "text" and previous is not None and previous.type == "text":
-            token.meta["start"] = max(self.pos, previous.meta["start"] + len(previous.content))
-        return token
-
-
-def _parse_inline(content: str, parser: MarkdownIt, env: EnvType) -> list[Token]:
-    """Parse an inline text like markdown-it-py, into tokens that know where they start."""
-    state = _LocatedState(content, parser, env)
-    parser.inline.tokenize(state)
-    for rule in parser.inline.ruler2.getRules(""):
-        rule(state)
-    return state.tokens
 
 
 def read_markdown(
@@ -202,7 +80,9 @@ def read_markdown(
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
     is_answer = marks is not None
-    located = _Source(text=source, shift=start - len(prefix), starts=compute_line_starts(source), marks=marks or ())
+    located = InlineSource(
+        text=source, shift=start - len(prefix), starts=compute_line_starts(source), marks=marks or ()
+    )
     parser = _get_parser(has_marks=bool(marks), is_answer=is_answer)
     tokens = parser.parse(
         source if is_answer else rewrite_containers(source),
@@ -231,11 +111,11 @@ def parse_link_definitions(text: str) -> Definitions:
 
 @lru_cache(maxsize=4)
 def _get_parser(*, has_marks: bool, is_answer: bool) -> MarkdownIt:
-    """Return the parser, which is made once. It looks for a `_Source` in its environment."""
+    """Return the parser, which is made once. It looks for a `InlineSource` in its environment."""
     parser = make_parser("table", "strikethrough")
     parser.core.ruler.at("inline", _read_inline)
     parser.core.ruler.disable("text_join")  # an escape or entity is not as long as its source
-    parser.inline.ruler2.at("fragments_join", _join_fragments)
+    parser.inline.ruler2.at("fragments_join", join_fragments)
     parser.block.ruler.at("reference", _read_reference)
     parser.inline.ruler.before("escape", "formula", _read_formula)
     parser.inline.ruler.before("link", "wikilink", _read_wikilink)
@@ -261,7 +141,7 @@ def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: b
 
 def _read_inline(state: StateCore) -> None:
     """Parse all inline texts, like the rule of markdown-it-py, and find each in the source."""
-    source: _Source = state.env["source"]
+    source: InlineSource = state.env["source"]
     row = -1
     opening = ""
     for token in state.tokens:
@@ -273,72 +153,19 @@ def _read_inline(state: StateCore) -> None:
                 is_cell=opening in ("th_open", "td_open"),
                 is_heading=opening == "heading_open",
             )
-            token.children = _parse_inline(token.content, state.md, state.env)
-            _locate_tokens(token.children, token.content, source.place)
+            token.children = parse_inline(token.content, state.md, state.env)
+            locate_tokens(token.children, token.content, source.place)
         elif token.type == "tr_open":
             row = (token.map or [row + 1])[0]
             source.after = 0
         opening = token.type
 
 
-def _join_fragments(state: StateInline) -> None:
-    """Join neighbouring texts, which emphasis marks divide, as markdown-it-py does, if the source is contiguous."""
-    joined: list[Token] = []
-    for token in state.tokens:
-        last = joined[-1] if joined else None
-        if token.type != "text":
-            joined.append(token)
-        elif not token.content:
-            pass  # a mark that is part of another one
-        elif last is not None and last.type == "text" and last.meta["start"] + len(last.content) == token.meta["start"]:
-            last.content += token.content
-        else:
-            joined.append(token)
-    state.tokens[:] = joined
-
-
-def _locate_tokens(tokens: Sequence[Token], content: str, place: _Place) -> None:
-    """Give each token its pieces: texts with their bounds in the source."""
-    for token in tokens:
-        if not token.content:
-            continue
-        start: int = token.meta["start"]
-        length = len(token.content)
-        end: int = token.meta.get("end", start + max(length, len(token.markup)))
-        inner = _find_inner(token, content, start)
-        if inner is None:
-            bounds = place.locate(start), place.locate(end - 1) + 1
-            token.meta["pieces"] = [(token.content, *bounds)]
-        else:
-            token.meta["pieces"] = [
-                (token.content[first - inner : last - inner], place.locate(first), place.locate(last - 1) + 1)
-                for first, last in place.split(inner, inner + length)
-            ]
-
-
-def _find_inner(token: Token, content: str, start: int) -> int | None:
-    """Return where the text of a token is in its inline text, or None if it is written otherwise there."""
-    match token.type:
-        case "text_special" | "mark":
-            return None
-        case "code_inline":
-            opening = len(token.markup)
-        case "image":
-            opening = len("![")
-        case _:
-            opening = 0
-    length = len(token.content)
-    for first in (start + opening, start + opening + 1):
-        if content[first : first + length].replace("\n", " ") == token.content.replace("\n", " "):
-            return first
-    return None
-
-
 def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     """Parse marks that are not links."""
     if state.src[state.pos] != "[":
         return False
-    source: _Source = state.env["source"]
+    source: InlineSource = state.env["source"]
     offset = source.place.locate(state.pos)
     first = bisect_left(source.marks, offset, key=itemgetter(0))
     marks = source.marks[first : bisect_right(source.marks, offset, key=itemgetter(0))]
@@ -450,7 +277,7 @@ class _BlockReader(Struct, kw_only=True):
     """Offset of the text. What is in its prefix has a lower one."""
     lines: Sequence[int]
     """Offset of each line, and of the end of the text."""
-    source: _Source
+    source: InlineSource
     groups: Sequence[tuple[int, int]] = ()
     """Bounds of words to keep apart, in order."""
     links: list[Link] = field(default_factory=list)
@@ -577,8 +404,8 @@ class _BlockReader(Struct, kw_only=True):
             return
         first = (token.map or (0, 0))[0]
         self.source.put(token.content, first, is_cell=False, is_heading=False)
-        pieces = _parse_inline(token.content, _get_html_splitter(), {})
-        _locate_tokens(pieces, token.content, self.source.place)
+        pieces = parse_inline(token.content, _get_html_splitter(), {})
+        locate_tokens(pieces, token.content, self.source.place)
         for piece in pieces:
             tag = _read_tag(piece.content) if piece.type == "html_inline" else None
             if tag and tag.is_block and tag.name not in _LINE_TAGS and (words := self._take_words()):

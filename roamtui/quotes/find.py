@@ -6,13 +6,12 @@ first letter of a quote may have another case, because a quote may begin inside 
 
 from __future__ import annotations
 
-import html
 import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from operator import itemgetter
 
 from msgspec import Struct
@@ -52,8 +51,14 @@ _NEVER_GLUED = re.compile(r"(?:not|non|never|without|un|in|il|im|ir|dis|n['’]t
 """What turns the meaning of the word after it, as in ``notAllowed``."""
 _MATCHES_MAX = 1000
 """Maximum number of places in one text to compare with a part of a quote."""
+_PARTS_MAX = 20
+"""Maximum number of parts between ellipses. What is left of a text with more of them proves nothing."""
 _ANCHORS_MAX = 3
 """Maximum number of words of a quote from which the others are compared."""
+_COMPARED_MAX = 20_000
+"""Maximum number of words to compare for a part of a quote that is not there as it is."""
+_OMITTED_MAX = 8
+"""Maximum number of optional words next to each other that a quote may leave out."""
 _COUNTED_MAX = 8
 """Number of words of a quote whose occurrences are counted."""
 _KEY_SIZE = 8
@@ -162,6 +167,8 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
     readings: dict[tuple[bytes, ...], _Reading] = {}
     for spelling in spellings:
         pieces = [piece.strip() for piece in _ELLIPSIS.split(spelling)]
+        if len(pieces) > _PARTS_MAX:
+            break
         shown = tuple(map(read_words, pieces))
         ways = [(shown, False)]
         if _MARKUP.search(spelling):
@@ -276,7 +283,8 @@ def _find_runs(part: TextWords, words: TextWords, text: str) -> Iterator[_Run]:
             yield words.starts[row], words.ends[last], row, last
     if words.is_plain and part.is_plain:
         return
-    for index, first_row, last_row in _find_anchors(part, words):
+    tried_max = max(_ANCHORS_MAX, _COMPARED_MAX // len(part))
+    for index, first_row, last_row in islice(_find_anchors(part, words), tried_max):
         firsts = _walk(part, index - 1, words, first_row - 1, -1, text)
         lasts = _walk(part, index + 1, words, last_row + 1, 1, text) if firsts else []
         for (first, start), (last, end) in product(firsts, lasts):
@@ -341,11 +349,12 @@ def _walk(part: TextWords, index: int, words: TextWords, row: int, step: int, te
 
 def _iter_next_rows(words: TextWords, row: int, step: int) -> Iterator[int]:
     """Yield the rows that may come next: the next word, and those after it as long as it may be left out."""
-    while 0 <= row < len(words):
-        yield row
-        if not words.flags[row] & OPTIONAL:
+    for place in range(row, row + step * (_OMITTED_MAX + 1), step):
+        if not 0 <= place < len(words):
             return
-        row += step
+        yield place
+        if not words.flags[place] & OPTIONAL:
+            return
 
 
 def _match_gluing(
@@ -399,7 +408,9 @@ def _list_places(quote: str, text: str) -> Iterator[Bounds]:
     if len(text) <= _SMALL:
         yield 0, len(text)
         return
-    first, *others = _WORD_RUN.findall(normalise_letters(html.unescape(quote)))
+    from html import unescape  # noqa: PLC0415 - the first screen does not need it
+
+    first, *others = _WORD_RUN.findall(normalise_letters(unescape(quote)))
     runs = sorted(set(others), key=len)[-_COUNTED_MAX:] or [first[1:] or first]  # its first letter may differ
     anchor = min(runs, key=text.count)
     reach = 3 * len(quote) + _REACH
@@ -414,7 +425,7 @@ def _list_places(quote: str, text: str) -> Iterator[Bounds]:
         position = text.find(anchor, max(position + 1, covered))
     for (start, _), (middle, end) in pairwise(pairwise((0, *edges))):
         piece = text[middle:end]
-        if anchor not in piece and anchor in normalise_letters(html.unescape(_MARKUP_IN_WORD.sub("", piece))):
+        if anchor not in piece and anchor in normalise_letters(unescape(_MARKUP_IN_WORD.sub("", piece))):
             yield start, end
 
 

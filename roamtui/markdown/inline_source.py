@@ -1,0 +1,186 @@
+"""Where the words of a text are in its source: markdown-it-py knows this of blocks, and here of inline tokens too."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import EnvType
+from msgspec import Struct, field
+from typing_extensions import override
+
+Mark = tuple[int, int, str]
+"""Start and end of a mark in the source, and its label. Marks at the same place become labels side by side."""
+
+
+class Place(Struct):
+    """Where the lines of one inline text are in the source."""
+
+    positions: list[int]
+    """Position in the inline text of each stretch that is contiguous in the source."""
+    offsets: list[int]
+    """Offset of each stretch in the source."""
+
+    def locate(self, position: int) -> int:
+        """Return the offset in the source of a position in the inline text."""
+        index = bisect_right(self.positions, position) - 1
+        return self.offsets[index] + position - self.positions[index]
+
+    def split(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield the contiguous parts of a range of the inline text."""
+        first = bisect_right(self.positions, start)
+        last = bisect_left(self.positions, end)
+        yield from pairwise((start, *self.positions[first:last], end))
+
+
+class InlineSource(Struct):
+    """The text that is parsed, with the offsets at which a person knows it."""
+
+    text: str
+    shift: int
+    """What to add to an offset in `text`."""
+    starts: Sequence[int]
+    """Offset of each line in `text`."""
+    marks: Sequence[Mark]
+    """In order."""
+    place: Place = field(default_factory=lambda: Place([0], [0]))
+    """Of the current inline text."""
+    after: int = 0
+    """In a row of a table, offset in `text` at which the next cell starts at the earliest."""
+
+    def put(self, content: str, line: int, *, is_cell: bool, is_heading: bool) -> None:
+        """Find an inline text whose block starts at a line, and make its place the current one.
+
+        Each line of a block ends with its content. Before that come its indent and the marks of quotes and lists. The
+        text of a heading may have more marks after it, and a cell is somewhere in its row.
+        """
+        positions: list[int] = []
+        offsets: list[int] = []
+        position = 0
+        for number, content_line in enumerate(content.split("\n")):
+            words = content_line.lstrip(" \t")
+            start = self.starts[min(line + number, len(self.starts) - 1)]
+            end = self.starts[line + number + 1] if line + number + 1 < len(self.starts) else len(self.text)
+            source_line = self.text[start:end].rstrip(" \t\r\n")
+            indent = len(content_line) - len(words)
+            words = words.rstrip(" \t")
+            if is_cell:
+                self._put_cell(words, max(start, self.after), end, position, (positions, offsets))
+                continue
+            if source_line.endswith(words):
+                found = len(source_line) - len(words)
+            else:
+                found = source_line.rfind(words) if is_heading else source_line.find(words)
+            positions.append(position)
+            offsets.append(self.shift + start + max(0, found) - (indent if found >= indent else 0))
+            position += len(content_line) + 1
+        self.place = Place(positions, offsets)
+
+    def _put_cell(self, words: str, start: int, end: int, position: int, into: tuple[list[int], list[int]]) -> None:
+        """Find a cell of a row. In the source, each of its pipes has a backslash."""
+        offset = start
+        for number, part in enumerate(words.split("|")):
+            found = self.text.find(part, offset, end)
+            offset = offset if found < 0 else found
+            into[0].append(position - (number > 0))
+            into[1].append(self.shift + offset - (number > 0))
+            offset += len(part) + (1 if part else 0)
+            position += len(part) + 1
+        self.after = offset
+
+
+class _LocatedState(StateInline):
+    """Inline text that is being parsed; each of its tokens knows where it starts."""
+
+    def __init__(self, content: str, md: MarkdownIt, env: EnvType) -> None:
+        super().__init__(content, md, env, [])
+        self._pending_start = 0
+
+    @override
+    def append_pending(self, text: str) -> None:
+        if not self._pending and not self._pending_buffer:
+            self._pending_start = self.pos
+        super().append_pending(text)
+
+    @override
+    def pushPending(self) -> Token:
+        token = super().pushPending()
+        token.meta["start"] = self._pending_start
+        return token
+
+    @override
+    def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
+        token = super().push(ttype, tag, nesting)
+        previous = self.tokens[-2] if len(self.tokens) > 1 else None
+        token.meta["start"] = self.pos
+        # each character of a run of emphasis marks is a token, and all are pushed at its start
+        if ttype == "text" and previous is not None and previous.type == "text":
+            token.meta["start"] = max(self.pos, previous.meta["start"] + len(previous.content))
+        return token
+
+
+def parse_inline(content: str, parser: MarkdownIt, env: EnvType) -> list[Token]:
+    """Parse an inline text like markdown-it-py, into tokens that know where they start."""
+    state = _LocatedState(content, parser, env)
+    parser.inline.tokenize(state)
+    for rule in parser.inline.ruler2.getRules(""):
+        rule(state)
+    return state.tokens
+
+
+def join_fragments(state: StateInline) -> None:
+    """Join neighbouring texts, which emphasis marks divide, as markdown-it-py does, if the source is contiguous."""
+    joined: list[Token] = []
+    for token in state.tokens:
+        last = joined[-1] if joined else None
+        if token.type != "text":
+            joined.append(token)
+        elif not token.content:
+            pass  # a mark that is part of another one
+        elif last is not None and last.type == "text" and last.meta["start"] + len(last.content) == token.meta["start"]:
+            last.content += token.content
+        else:
+            joined.append(token)
+    state.tokens[:] = joined
+
+
+def locate_tokens(tokens: Sequence[Token], content: str, place: Place) -> None:
+    """Give each token its pieces: texts with their bounds in the source."""
+    for token in tokens:
+        if not token.content:
+            continue
+        start: int = token.meta["start"]
+        length = len(token.content)
+        end: int = token.meta.get("end", start + max(length, len(token.markup)))
+        inner = _find_inner(token, content, start)
+        if inner is None:
+            bounds = place.locate(start), place.locate(end - 1) + 1
+            token.meta["pieces"] = [(token.content, *bounds)]
+        else:
+            token.meta["pieces"] = [
+                (token.content[first - inner : last - inner], place.locate(first), place.locate(last - 1) + 1)
+                for first, last in place.split(inner, inner + length)
+            ]
+
+
+def _find_inner(token: Token, content: str, start: int) -> int | None:
+    """Return where the text of a token is in its inline text, or None if it is written otherwise there."""
+    match token.type:
+        case "text_special" | "mark":
+            return None
+        case "code_inline":
+            opening = len(token.markup)
+        case "image":
+            opening = len("![")
+        case _:
+            opening = 0
+    length = len(token.content)
+    for first in (start + opening, start + opening + 1):
+        if content[first : first + length].replace("\n", " ") == token.content.replace("\n", " "):
+            return first
+    return None
