@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from heapq import nsmallest
 from itertools import islice, pairwise, product
 from operator import itemgetter
 
@@ -59,6 +60,8 @@ _COMPARED_MAX = 20_000
 """Maximum number of words to compare for a part of a quote that is not there as it is."""
 _OMITTED_MAX = 8
 """Maximum number of optional words next to each other that a quote may leave out."""
+_PLACES_MAX = 8
+"""Maximum number of places to follow at once, where the same optional word stands several times."""
 _COUNTED_MAX = 8
 """Number of words of a quote whose occurrences are counted."""
 _KEY_SIZE = 8
@@ -342,7 +345,7 @@ def _walk(part: TextWords, index: int, words: TextWords, row: int, step: int, te
                     glued += _match_gluing(part, part.keys[number], words, place, step, text)
         if not following:
             return glued
-        rows = following
+        rows = following if len(following) <= _PLACES_MAX else set(nsmallest(_PLACES_MAX, following))
     outer = words.ends if step > 0 else words.starts
     return [(place - step, outer[place - step]) for place in rows]
 
