@@ -134,7 +134,10 @@ def parse_inline(content: str, parser: MarkdownIt, env: EnvType) -> list[Token]:
 
 
 def join_fragments(state: StateInline) -> None:
-    """Join neighbouring texts, which emphasis marks divide, as markdown-it-py does, if the source is contiguous."""
+    """Join neighbouring texts, which emphasis marks divide, as markdown-it-py does, if the source is contiguous.
+
+    Tokens of the words that stand for an image have no place, and are always joined.
+    """
     joined: list[Token] = []
     for token in state.tokens:
         last = joined[-1] if joined else None
@@ -142,11 +145,18 @@ def join_fragments(state: StateInline) -> None:
             joined.append(token)
         elif not token.content:
             pass  # a mark that is part of another one
-        elif last is not None and last.type == "text" and last.meta["start"] + len(last.content) == token.meta["start"]:
+        elif last is not None and last.type == "text" and _is_contiguous(last, token):
             last.content += token.content
         else:
             joined.append(token)
     state.tokens[:] = joined
+
+
+def _is_contiguous(first: Token, second: Token) -> bool:
+    if "start" not in second.meta:
+        return True
+    end: int = first.meta["start"] + len(first.content)
+    return bool(end == second.meta["start"])
 
 
 def locate_tokens(tokens: Sequence[Token], content: str, place: Place) -> None:

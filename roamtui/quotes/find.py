@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import nsmallest
 from itertools import islice, pairwise, product
@@ -64,6 +64,8 @@ _PLACES_MAX = 8
 """Maximum number of places to follow at once, where the same optional word stands several times."""
 _COUNTED_MAX = 8
 """Number of words of a quote whose occurrences are counted."""
+_RARE_MAX = 32
+"""A word that stands less often than this is rare enough to look around each of its places."""
 _KEY_SIZE = 8
 """Number of bytes of a key."""
 
@@ -411,29 +413,75 @@ def _list_places(quote: str, text: str) -> Iterator[Bounds]:
     if len(text) <= _SMALL:
         yield 0, len(text)
         return
-    from html import unescape  # noqa: PLC0415 - the first screen does not need it
-
-    first, *others = _WORD_RUN.findall(normalise_letters(unescape(quote)))
-    runs = sorted(set(others), key=len)[-_COUNTED_MAX:] or [first[1:] or first]  # its first letter may differ
-    anchor = min(runs, key=text.count)
+    first, *others = _WORD_RUN.findall(_show_words(quote))
+    runs = sorted(set(others), key=len, reverse=True)[:_COUNTED_MAX] or [first[1:] or first]  # its case may differ
+    anchor, positions = _find_rarest(runs, text)
     reach = 3 * len(quote) + _REACH
-    edges = _find_edges(text)
+    edges, hidden, hidden_ends = _divide(text)
     covered = -1
-    position = text.find(anchor)
-    while position >= 0:
+    for position in positions:
+        if position < covered:
+            continue
         start = edges[bisect_right(edges, max(0, position - reach)) - 1]
         end = edges[bisect_left(edges, min(position + reach, len(text)))]
-        yield start, end
         covered = end - reach
-        position = text.find(anchor, max(position + 1, covered))
-    for (start, _), (middle, end) in pairwise(pairwise((0, *edges))):
-        piece = text[middle:end]
-        if anchor not in piece and anchor in normalise_letters(unescape(_MARKUP_IN_WORD.sub("", piece))):
+        if _has_all(runs, text[start:end]):
+            yield start, end
+    for position in _find_all(anchor, hidden):
+        number = bisect_right(hidden_ends, position)
+        start, end = edges[max(0, number - 1)], edges[min(number + 2, len(edges) - 1)]
+        if _has_all(runs, text[start:end]):
             yield start, end
 
 
+def _find_rarest(runs: Sequence[str], text: str) -> tuple[str, Iterable[int]]:
+    """Return a rare one of some words, longest first, with all its offsets in a text."""
+    rarest = runs[0]
+    furthest = -1
+    for run in runs:
+        offsets = [*islice(_find_all(run, text), _RARE_MAX)]
+        if len(offsets) < _RARE_MAX:
+            return run, offsets
+        if offsets[-1] > furthest:
+            rarest = run
+            furthest = offsets[-1]
+    return rarest, _find_all(rarest, text)
+
+
+def _find_all(run: str, text: str) -> Iterator[int]:
+    offset = text.find(run)
+    while offset >= 0:
+        yield offset
+        offset = text.find(run, offset + 1)
+
+
+def _has_all(runs: Sequence[str], text: str) -> bool:
+    shown = _show_words(_MARKUP_IN_WORD.sub("", text))
+    return all(run in text or run in shown for run in runs)
+
+
+def _show_words(text: str) -> str:
+    from html import unescape  # noqa: PLC0415 - the first screen does not need it
+
+    return normalise_letters(unescape(text))
+
+
 @lru_cache(maxsize=16)
-def _find_edges(text: str) -> array[int]:
-    """Return the offsets at which a text can be divided: its start, its headings, and its end."""
+def _divide(text: str) -> tuple[array[int], str, array[int]]:
+    """Return where a text can be divided (its start, headings and end), and the words of each part that markup hides.
+
+    The last value is where the words of each part end among all hidden words.
+    """
     starts = scan_headings(text.replace("\r\n", " \n").replace("\r", "\n")).offsets
-    return array("Q", (0, *(start for start in starts if start), len(text)))
+    edges = array("Q", (0, *(start for start in starts if start), len(text)))
+    hidden: list[str] = []
+    hidden_ends: array[int] = array("Q")
+    length = 0
+    for start, end in pairwise(edges):
+        part = text[start:end]
+        shown = _show_words(_MARKUP_IN_WORD.sub("", part))
+        words = set(shown.split()).difference(part.split())
+        hidden.append(" ".join(words) + "\n")
+        length += len(hidden[-1])
+        hidden_ends.append(length)
+    return edges, "".join(hidden), hidden_ends

@@ -507,6 +507,8 @@ def make_key(word: str) -> str:
 
 def normalise_letters(text: str) -> str:
     """Return a text in Unicode's compatibility form, without invisible characters and optional vowel signs."""
+    if text.isascii():
+        return text
     return _VOWEL_SIGNS.sub("", unicodedata.normalize("NFKC", _UNSEEN.sub("", text)))
 
 

@@ -109,3 +109,9 @@ def test_wikilinks_are_links_to_a_name() -> None:
     assert "".join(words.text for words in block.words) == "See Name, words, x.png, Here."
     links = read_markdown("[[Name]] [[A b#Part|words]] [[#Here]]").links
     assert links == (Link("[[Name]]"), Link("[[A b#Part]]"), Link("[[#Here]]"))
+
+
+def test_underscores_in_the_words_of_an_image_are_read() -> None:
+    (block,) = read_markdown("See ![The HTTP_HOST header](x.png).\n").blocks
+    assert isinstance(block, Paragraph)
+    assert "".join(run.text for run in block.words) == "See The HTTP_HOST header."
