@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from roamtui.document.text import compute_line_starts
+from roamtui.markdown.formulas import to_script_characters
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -292,7 +293,17 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
     parser = _get_block_parser()
     tokens: list[Token] = []
     parser.inline.parse(content, parser, env, tokens)
-    texts = (" " if token.type.endswith("break") else token.content for token in tokens if token.type in _TITLE_TOKENS)
+    texts: list[str] = []
+    is_raised = False
+    for token in tokens:
+        if token.type == "html_inline" and token.content.lower() in ("<sup>", "</sup>"):
+            is_raised = token.content.lower() == "<sup>"
+        elif token.type.endswith("break"):
+            texts.append(" ")
+        elif token.type in _TITLE_TOKENS:
+            # Without a sign, "50" with a raised 3 would be the number 503.
+            raised = to_script_characters(token.content, "^") or f"^{token.content}"
+            texts.append(raised if is_raised and token.content else token.content)
     return "".join(texts).strip(" \t")
 
 

@@ -11,6 +11,11 @@ from markdown_it import MarkdownIt
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?!\n)(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 
 
+def _raise_letters(text: str) -> str:
+    figures = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+    return text.translate(figures) if text.isdigit() else f"^{text}"
+
+
 def judge_outline(text: str) -> list[tuple[int, str, int]]:
     """Return level, title and 1-based line of each heading outside quotes and lists.
 
@@ -33,10 +38,12 @@ def judge_outline(text: str) -> list[tuple[int, str, int]]:
         sys.setrecursionlimit(limit)
     for opening, inline in itertools.pairwise(tokens):
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
-            parts = (
+            title = "".join(
                 " " if child.type.endswith("break") else child.content
                 for child in inline.children or ()
                 if child.type in ("text", "code_inline", "softbreak", "hardbreak")
+                or child.content in ("<sup>", "</sup>")
             )
-            outline.append((int(opening.tag[1:]), "".join(parts).strip(" \t"), opening.map[0] + 1 + lines_before))
+            title = re.sub(r"<sup>(.*?)</sup>", lambda match: _raise_letters(match[1]), title)
+            outline.append((int(opening.tag[1:]), title.strip(" \t"), opening.map[0] + 1 + lines_before))
     return outline

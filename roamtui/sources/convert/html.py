@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, takewhile
 from typing import Any
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.sources.convert.converted import ConvertedText
@@ -29,12 +30,18 @@ _MARKS_BY_NAME = {
     **dict.fromkeys(("del", "s", "strike"), "~~"),
     **dict.fromkeys(("code", "kbd", "samp", "tt"), "`"),
     "q": '"',
+    "sup": "sup",
 }
 _FLATTENED = (*LISTS, "li", "table", "thead", "tbody", "tfoot", "tr", "td", "th", "blockquote", "hr")
 """Blocks that Markdown does not allow in the cell of a table."""
 _REGIONS = ("main", "article")
 _COLUMNS_MAX = 50
 """Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
+_SPANNED_LENGTH_MAX = 200
+"""A longer text is not repeated in the further columns and rows of its cell."""
+_SPANNED_ROOM = 2_000
+"""How many characters a table may repeat beyond its own length."""
+_ORDINALS = frozenset({"st", "nd", "rd", "th"})
 _NOTE_NUMBER = re.compile("\ue000(\\d+)\ue001")
 
 
@@ -136,7 +143,7 @@ def _write_text(text: str | None) -> _Piece:
     return escape_inline(_SPACES.sub(" ", text)) if text else ""
 
 
-def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  # noqa: PLR0911 - one for each kind
+def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  # noqa: PLR0911, PLR0912 - one for each kind
     match element.tag:
         case "h1" | "h2" | "h3" | "h4" | "h5" | "h6":
             return _write_heading(element)
@@ -160,6 +167,8 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
                 return [escape_inline(alt)]
             words = re.sub(r"[\[\]\\]", r"\\\g<0>", alt)
             return [f"![{words}]({source})"] if alt or source else []
+        case "ruby":
+            return _write_ruby(element, around)
         case "title":
             return []
         case name if name in BLOCKS:
@@ -174,6 +183,15 @@ def _write_heading(element: Any) -> list[_Piece]:
     heading = write_heading(int(element.tag[1]), title) if title else ""
     # In a broken page, a heading without an end may contain blocks.
     return [_Block(heading), *(piece for piece in pieces if isinstance(piece, _Block))]
+
+
+def _write_ruby(element: Any, around: frozenset[str]) -> list[_Piece]:
+    """Write words, then in brackets how they are read. A page has each reading after its part of the words."""
+    reading = "".join(text for part in element.iter("rt") for text in part.itertext()).strip()
+    for part in [*element.iter("rt", "rp")]:
+        part.clear(keep_tail=True)
+    words = _write_content(element, around)
+    return [*words, escape_inline(f"({reading})")] if reading else words
 
 
 def _read_code(element: Any) -> str:
@@ -209,6 +227,9 @@ def _mark_run(run: str, mark: str, href: str) -> str:
     before, after = run[: len(run) - len(run.lstrip())], run[len(run.rstrip()) :]
     if mark == "link":
         marked = f"[{words}]({href})"
+    elif mark == "sup":
+        is_plain = words in _ORDINALS or not any(map(str.isalnum, _NOTE_NUMBER.sub("", words)))
+        marked = words if is_plain else f"<sup>{words}</sup>"
     elif mark == "`":
         ticks = max(map(len, _TICKS.findall(words)), default=0)
         fence, space = "`" * (ticks + 1), " " * bool(ticks)
@@ -242,9 +263,9 @@ def _write_table(table: Any) -> list[str]:
         return write_blocks(table)
     outside = table.xpath("*[not(self::thead or self::tbody or self::tfoot or self::tr)]")
     lines: list[str] = []
-    filled: dict[int, int] = {}
+    spans = _Spans()
     for row in table.xpath("tr | thead/* | tbody/* | tfoot/*"):
-        cells = _list_cells(row, filled)
+        cells = _list_cells(row, spans)
         line = "|" + "".join(f" {cell} |" for cell in cells)
         if lines or not cells:
             lines += [line] if cells else []
@@ -256,24 +277,52 @@ def _write_table(table: Any) -> list[str]:
     return [*(block for part in outside for block in write_blocks(part)), "\n".join(lines)]
 
 
-def _list_cells(row: Any, filled: dict[int, int]) -> list[str]:
-    """List the cells of a row, with empty cells for the columns and rows that another cell spans.
+class _Spans(Struct):
+    """What cells that span several rows put into the rows below them."""
 
-    `filled` is updated. It maps a column to the number of further rows that a cell above spans.
+    below: dict[int, tuple[int, str]] = field(default_factory=dict)
+    """Number of further rows, and text, by column."""
+    room: int = _SPANNED_ROOM
+    """How many characters may still be repeated."""
+
+    def repeat(self, text: str) -> str:
+        """Return a text for another cell, or an empty text if it is too long to repeat."""
+        if len(text) > min(_SPANNED_LENGTH_MAX, self.room):
+            return ""
+        self.room -= len(text)
+        return text
+
+    def take(self, column: int) -> str | None:
+        """Return the text of the next cell in a column, or None if no cell above spans it."""
+        count, text = self.below.get(column, (0, ""))
+        if not count:
+            return None
+        self.below[column] = count - 1, text
+        return self.repeat(text)
+
+
+def _list_cells(row: Any, spans: _Spans) -> list[str]:
+    """List the cells of a row. A cell that spans columns or rows has its text in each of them.
+
+    A cell that is alone in its row, such as the title of a part of the table, has its text only once.
     """
     cells: list[str] = []
     for cell in [*row, None]:
-        while filled.get(len(cells)) and len(cells) < _COLUMNS_MAX:
-            filled[len(cells)] -= 1
-            cells.append("")
+        while len(cells) < _COLUMNS_MAX and (text := spans.take(len(cells))) is not None:
+            cells.append(text)
         if cell is None:
             break
         for block in [*cell.iter(*_FLATTENED)][1:]:
             block.tag = "div"
         columns = max(1, min(_parse_number(cell.get("colspan"), 1), _COLUMNS_MAX - len(cells)))
-        if (row_count := _parse_number(cell.get("rowspan"), 1)) > 1:
-            filled |= dict.fromkeys(range(len(cells), len(cells) + columns), row_count - 1)
-        cells += [_write_line(_write_inline(cell, frozenset())).replace("|", r"\|"), *[""] * (columns - 1)]
+        text = _write_line(_write_inline(cell, frozenset())).replace("|", r"\|")
+        spans.room += len(text)
+        texts = [text]
+        texts += [spans.repeat(text) if len(row) > 1 else "" for _ in range(columns - 1)]
+        row_count = _parse_number(cell.get("rowspan"), 1)
+        if row_count > 1:
+            spans.below |= {len(cells) + index: (row_count - 1, repeated) for index, repeated in enumerate(texts)}
+        cells += texts
     return cells
 
 

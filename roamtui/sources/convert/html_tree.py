@@ -12,6 +12,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from lxml.etree import ErrorTypes, HTMLParser, fromstring, strip_tags
 
 from roamtui.errors import SourceError
+from roamtui.sources.convert.html_folds import ATTRIBUTE_LENGTH_MAX, is_panel, label_panels, list_controlled_ids
 from roamtui.sources.decode import replace_surrogates
 
 _DEPTH_MAX = 80
@@ -23,8 +24,8 @@ BLOCKS = frozenset(
         *(*HEADINGS, *LISTS, "table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup"),
         *("address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "div"),
         *("dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "hr", "html", "li"),
-        *("main", "nav", "object", "option", "p", "pre", "search", "section", "select", "summary"),
-        *("template", "audio", "video", "canvas", "button", "textarea"),
+        *("main", "nav", "object", "p", "pre", "search", "section", "summary"),
+        *("template", "audio", "video", "canvas"),
     }
 )
 """Elements that start and end a line."""
@@ -32,7 +33,7 @@ _WITHOUT_MEANING = ("span", "font", "abbr", "wbr", "small", "u")
 """Elements that are removed, because a word that is partly in one must be escaped as a whole."""
 _HIDDEN_NAMES = frozenset(
     {
-        *("nav", "footer", "template", "select", "object", "audio", "video", "canvas", "button", "textarea"),
+        *("nav", "template", "object", "audio", "video", "canvas", "textarea"),
         *("script", "style", "svg", "noscript", "iframe"),
     }
 )
@@ -40,7 +41,7 @@ _HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menub
 _HIDDEN_CLASSES = frozenset(
     {
         *("linenos", "lineno", "mw-editsection", "visually-hidden", "sr-only", "screen-reader-text", "skip-link"),
-        *("breadcrumb", "breadcrumbs"),
+        *("breadcrumb", "breadcrumbs", "viewcode-link"),
     }
 )
 _HIDING_STYLE = re.compile(
@@ -48,11 +49,28 @@ _HIDING_STYLE = re.compile(
 )
 _ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞"})
 """Texts of the links that a page adds to its headings."""
+_COPY_BUTTON = re.compile(r"\bcop(?:y|ied)\b|clipboard", re.IGNORECASE)
+_BUTTON_LENGTH_MAX = 60
+_RAISED_STYLE = re.compile(r"vertical-align\s*:\s*super\b", re.IGNORECASE)
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\\s]+")
-_LANGUAGE_CLASS = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-)([\w+#.-]{1,30})(?=\s|$)")
-_NOT_A_LANGUAGE = frozenset({"default", "none", "notranslate", "plaintext", "nohighlight", "wrapper", "text", "source"})
+_LANGUAGE_CLASS = re.compile(
+    r"(?:^|\s)(?:(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})(?=[\s;]|$)"
+    r"|(?:sourcecode|hljs|prettyprint|src)\s(?!lang)(?:src-)?([a-z][\w+#.-]{0,29})(?=\s|$))"
+)
+_LANGUAGE_ATTRIBUTES = ("data-lang", "data-language")
+_LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
+_LANGUAGE_DEPTH = 6
+"""Number of elements around a code block that may declare its language. A table of line numbers is four of them."""
+_NAME_CLASSES = frozenset({"sig-prename", "sig-name", "descclassname", "descname"})
+_SIGNATURE_LENGTH_MAX = 150
+"""A longer signature is a line below its name."""
+_NOT_A_LANGUAGE = frozenset(
+    {
+        *("default", "none", "notranslate", "plaintext", "nohighlight", "wrapper", "text", "source", "linenums"),
+        "copy",
+    }
+)
 _TITLE_LENGTH_MAX = 300
-_ATTRIBUTE_LENGTH_MAX = 2_000
 _SCHEMES = frozenset({"", "http", "https", "mailto"})
 _NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 
@@ -69,7 +87,9 @@ def read_page(source: str, base_url: str | None = None, image_base: str | None =
         raise SourceError("The page has too many elements inside each other. Save it as text from a browser.")
     for element in root.xpath(f"//*[count(ancestor::*) = {_DEPTH_MAX}]"):
         strip_tags(element, "*")
+    label_panels(root)
     _clean(root, base_url, image_base)
+    _raise_signatures(root)
     strip_tags(root, *_WITHOUT_MEANING)
     titles = (" ".join((title.text or "").split()) for title in root.iter("title"))
     return root, next(filter(None, titles), "")[:_TITLE_LENGTH_MAX]
@@ -77,8 +97,9 @@ def read_page(source: str, base_url: str | None = None, image_base: str | None =
 
 def _clean(root: Any, base_url: str | None, image_base: str | None) -> None:
     """Empty what is hidden, and make links absolute."""
+    controlled_ids = list_controlled_ids(root)
     for element in [*root.iter()]:
-        if _is_hidden(element):
+        if _is_hidden(element, controlled_ids):
             element.clear(keep_tail=True)
         elif element.tag == "a":
             _clean_link(element, base_url)
@@ -88,19 +109,71 @@ def _clean(root: Any, base_url: str | None, image_base: str | None) -> None:
             element.set("src", make_absolute_href(source, image_base or base_url))
         elif element.tag == "base" and base_url:
             base_url = make_absolute_href(element.get("href", ""), base_url) or base_url
+        elif element.tag == "select":
+            _keep_chosen_option(element)
+        elif element.tag == "button":
+            _separate_button(element)
+        elif element.tag == "sup":
+            _put_link_around(element, base_url)
+        elif element.tag in _WITHOUT_MEANING and _RAISED_STYLE.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX]):
+            element.tag = "sup"
 
 
-def _is_hidden(element: Any) -> bool:
-    """Check whether an element is invisible, or part of the navigation around the text."""
-    role = element.get("role", "").lower()
-    return (
+def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
+    """Check whether an element is invisible and no control opens it, or part of the navigation around the text."""
+    if (
         element.tag in _HIDDEN_NAMES
-        or role in _HIDDEN_ROLES
-        or not _HIDDEN_CLASSES.isdisjoint(element.get("class", "")[:_ATTRIBUTE_LENGTH_MAX].split())
-        or (element.get("hidden") is not None and role != "tabpanel")
+        or element.get("role", "").lower() in _HIDDEN_ROLES
+        or not _HIDDEN_CLASSES.isdisjoint(element.get("class", "")[:ATTRIBUTE_LENGTH_MAX].split())
+    ):
+        return True
+    if element.tag == "footer":  # that of a quote names who said it
+        return next(element.iterancestors("blockquote", "figure"), None) is None
+    if element.tag == "button" and _is_button_of_code(element):
+        return True
+    is_invisible = (
+        element.get("hidden", "until-found").lower() != "until-found"
         or (element.get("aria-hidden") == "true" and element.tag != "pre")
-        or bool(_HIDING_STYLE.search(element.get("style", "")[:_ATTRIBUTE_LENGTH_MAX]))
+        or _HIDING_STYLE.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX]) is not None
     )
+    return is_invisible and not (element.tag in BLOCKS and is_panel(element, controlled_ids))
+
+
+def _is_button_of_code(button: Any) -> bool:
+    """Check whether a button copies or folds a code block, or has only a sign."""
+    words = " ".join("".join(button.itertext()).split())
+    names = " ".join((words, button.get("class", ""), button.get("title", ""), button.get("aria-label", "")))
+    nearby = (button.getparent(), button.getprevious(), button.getnext())
+    is_at_code = any(element is not None and element.tag == "pre" for element in nearby)
+    return (
+        is_at_code
+        or not any(map(str.isalnum, words))
+        or (len(words) <= _BUTTON_LENGTH_MAX and _COPY_BUTTON.search(names[:ATTRIBUTE_LENGTH_MAX]) is not None)
+    )
+
+
+def _keep_chosen_option(menu: Any) -> None:
+    """Reduce a menu to the option that a page shows."""
+    options = menu.xpath(".//option[@selected]") or menu.xpath("(.//option)[1]")
+    text = "".join(options[0].itertext()) if options else ""
+    menu.clear(keep_tail=True)
+    menu.text = text
+
+
+def _separate_button(button: Any) -> None:
+    """Put a space after a button, whose border separates it from the words after it."""
+    tail = button.tail or ""
+    if tail[:1].isalnum() or (not tail and button.getnext() is not None):
+        button.tail = f" {tail}"
+
+
+def _put_link_around(raised: Any, base_url: str | None) -> None:
+    """Put the only link of a raised text around it, because a raised text is in marks inside the words of a link."""
+    if len(raised) == 1 and raised[0].tag == "a" and not (raised.text or raised[0].tail or "").strip():
+        link = raised[0]
+        raised.tag, link.tag = "a", "sup"
+        raised.set("href", link.attrib.pop("href", ""))
+        _clean_link(raised, base_url)
 
 
 def _clean_link(link: Any, base_url: str | None) -> None:
@@ -118,15 +191,51 @@ def make_absolute_href(href: str, base_url: str | None) -> str:
     """Return a link target, quoted for Markdown and absolute if `base_url` is given, or an empty string if invalid."""
     try:
         target = urljoin(base_url or "", href.strip())
-        is_safe = urlsplit(target).scheme.lower() in _SCHEMES and len(target) <= _ATTRIBUTE_LENGTH_MAX
+        is_safe = urlsplit(target).scheme.lower() in _SCHEMES and len(target) <= ATTRIBUTE_LENGTH_MAX
     except ValueError:
         return ""
     return _NEEDS_QUOTING.sub(lambda match: quote(match[0]), target) if href.strip() and is_safe else ""
 
 
+def _raise_signatures(root: Any) -> None:
+    """Make headings of the functions and classes that Sphinx lists, one level below the heading before them."""
+    level = 0
+    for element in [*root.iter(*HEADINGS, "dt")]:
+        if element.tag != "dt":
+            level = int(element.tag[1])
+            continue
+        before = element.getprevious()
+        if not _is_signature(element) or (before is not None and before.tag in ("dt", *HEADINGS)):
+            continue
+        depth = sum(1 for _ in element.iterancestors("dl"))
+        heading = element
+        signature = " ".join("".join(element.itertext()).split())
+        name = " ".join("".join(part.text or "" for part in element.iter() if _is_name(part)).split())
+        if len(signature) > _SIGNATURE_LENGTH_MAX and name:
+            heading = element.makeelement("dt")
+            element.addprevious(heading)
+            signature = name
+        heading.clear(keep_tail=True)
+        heading.text = signature
+        heading.tag = HEADINGS[min(level + depth, len(HEADINGS)) - 1]
+
+
+def _is_signature(term: Any) -> bool:
+    classes = term.get("class", "")[:ATTRIBUTE_LENGTH_MAX].split()
+    return "sig-object" in classes or any(map(_is_name, term.iter("code", "tt")))
+
+
+def _is_name(part: Any) -> bool:
+    """Check whether a part of a signature is the name of the function or class, or of its module."""
+    return not _NAME_CLASSES.isdisjoint(part.get("class", "")[:ATTRIBUTE_LENGTH_MAX].split())
+
+
 def find_code_language(code: Any) -> str:
     """Return the programming language that a code block, an element in it or one around it declares, or ""."""
-    around = [element for _, element in zip(range(2), code.iterancestors(), strict=False)]
-    classes = " ".join(element.get("class", "")[:_ATTRIBUTE_LENGTH_MAX] for element in (code, *around, *code.iter()))
-    found = (value for value in _LANGUAGE_CLASS.findall(classes.lower()) if value not in _NOT_A_LANGUAGE)
-    return str(next(found, ""))
+    around = [element for _, element in zip(range(_LANGUAGE_DEPTH), code.iterancestors(), strict=False)]
+    elements = [code, *around, *code.iter()]
+    classes = " ".join(element.get("class", "")[:ATTRIBUTE_LENGTH_MAX] for element in elements).lower()
+    attributes = [code.get("lang"), *(element.get(name) for element in elements for name in _LANGUAGE_ATTRIBUTES)]
+    declared = (value.lower() for value in attributes if value and _LANGUAGE.fullmatch(value))
+    named = (first or second for first, second in _LANGUAGE_CLASS.findall(classes))
+    return str(next((value for value in (*named, *declared) if value not in _NOT_A_LANGUAGE), ""))

@@ -116,7 +116,7 @@ def _convert(data: bytes, name: str) -> ConvertedText:
                 "A **steel** hull[^1] lasts *longer*; see [the yard](https://example.com/steel).\\\n",
                 "It needs paint.\n\n[^1]: Since 1843.",
                 "- Check the seams.\n\n  - Every spring.\n- Paint the keel.",
-                "| Part | Price |  |\n| --- | --- | --- |\n| Keel | 1,200 | EUR |",
+                "| Part | Price | Price |\n| --- | --- | --- |\n| Keel | 1,200 | EUR |",
                 "```\npump  --start\npump --stop\n```",
             ),
         ),

@@ -38,7 +38,9 @@ def convert(source: str, base_url: str | None = None) -> str:
         ('<table class="x"><tr><td class="linenos"><pre>1</pre><td><pre>a\nb</pre></table>', "```\na\nb\n```"),
         ("<table><tr><th>A<th>B<tr><td>1|2<td><p>x<p>y</table>", "| A | B |\n| --- | --- |\n| 1\\|2 | x y |"),
         ("<table><tr><td colspan=2>a<tr><td rowspan=2>b<td>c<tr><td>d</table>",
-         "| | |\n| --- | --- |\n| a |  |\n| b | c |\n|  | d |"),
+         "| | |\n| --- | --- |\n| a |  |\n| b | c |\n| b | d |"),
+        ("<table><tr><th>x<th colspan=2>2024<tr><td>a<td>1<td>2</table>",
+         "| x | 2024 | 2024 |\n| --- | --- | --- |\n| a | 1 | 2 |"),
         ("<ul><li>a<li>b<ul><li>c</ul><li><p>d<p>e</ul>", "- a\n- b\n\n  - c\n- d\n\n  e"),
         ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b"),
         ("<ul>a<li>b<ol><li>c</ol>d</ul>", "a\n- b\n\n  1. c\n\n  d"),
@@ -51,6 +53,94 @@ def convert(source: str, base_url: str | None = None) -> str:
 )  # fmt: skip
 def test_a_page_keeps_its_form(source: str, expected: str) -> None:
     assert convert(source) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<p>50<sup>3</sup> million, H<sub>2</sub>O, the 4<sup>th</sup>", "50<sup>3</sup> million, H2O, the 4th"),
+        ('<p>in 2024<sup><a href="#n">12</a></sup>', "in 2024[<sup>12</sup>](#n)"),
+        ('<p>5<span style="vertical-align: super">a</span> 6<sup></sup> Name<sup>®</sup>', "5<sup>a</sup> 6 Name®"),
+        ("<table><tr><th>2022<sup>1</sup><th>2023</table>", "| 2022<sup>1</sup> | 2023 |\n| --- | --- |"),
+    ],
+)
+def test_a_raised_figure_never_joins_a_number(source: str, expected: str) -> None:
+    assert convert(source) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('<h3><button aria-controls="s">Why?</button></h3><div id="s" hidden><p>So.</div>', "### Why?\n\nSo."),
+        ('<div hidden="until-found"><p>found</div>', "found"),
+        ('<dl class="accordion"><dt>Bikes<dd style="display:none">7 euros</dl>', "**Bikes**\n\n7 euros"),
+        ('<div class="tab-pane" style="display: none">late</div>', "late"),
+        ('<div class="panel" aria-hidden="true">a<i class="icon" aria-hidden="true">x</i></div>', "a"),
+        ("<details><summary>More</summary><p>text</details>", "More\n\ntext"),
+        ("<blockquote><p>said<footer>by me</footer></blockquote><footer>imprint</footer>", "> said\n>\n> by me"),
+        ("<p>Press <button>Save</button> to store, or <button>Quit</button><button>Stop</button>",
+         "Press Save to store, or Quit Stop"),
+        ("<div><button>Copy code</button><pre>a</pre><button>Run</button></div><button>☰</button>", "```\na\n```"),
+        ("<p>Choose <select><option>Slow<option selected>Fast</select>.", "Choose Fast."),
+        ('<div style="display:none">planted</div><p aria-hidden="true">x</p><p hidden id="s">y</p>', ""),
+    ],
+)  # fmt: skip
+def test_what_a_control_opens_is_text(source: str, expected: str) -> None:
+    assert convert(source) == expected
+
+
+@pytest.mark.parametrize(
+    "tabs",
+    [
+        (
+            '<ul role="tablist"><li role="tab">Card<li role="tab">Cash</ul><div role="tabpanel">a</div>'
+            '<div role="tabpanel" hidden>b</div>'
+        ),
+        (
+            '<div role="tablist"><a role="tab" href="#1">Card</a><a role="tab" href="#2">Cash</a></div>'
+            '<div><div id="1">a</div><div id="2" style="display:none">b</div></div>'
+        ),
+        (
+            '<div class="tabbed-labels"><label>Card</label><label>Cash</label></div>'
+            '<div class="tabbed-content"><div class="tabbed-block">a</div><div class="tabbed-block">b</div></div>'
+        ),
+        '<label class="sd-tab-label">Card</label><div>a</div><label class="sd-tab-label">Cash</label><div>b</div>',
+    ],
+)
+def test_the_label_of_a_tab_is_a_line_above_its_panel(tabs: str) -> None:
+    assert convert(f"<div>{tabs}</div>") == "**Card**\n\na\n\n**Cash**\n\nb"
+
+
+def test_functions_and_classes_of_sphinx_are_sections() -> None:
+    page = (
+        '<h1>api</h1><dl class="py class"><dt class="sig sig-object py"><em>class</em> '
+        '<span class="sig-prename">a.</span>'
+        '<span class="sig-name">B</span>(<em>x_y</em>)<a class="viewcode-link" href="#">[source]</a>'
+        '<a class="headerlink" href="#a.B">¶</a></dt><dd><p>Words.<dl class="py method"><dt class="sig sig-object py">'
+        '<code class="descname">run</code>()</dt><dt class="sig sig-object py">run(1)</dt><dd>More.</dl></dl>'
+    )
+    assert convert(page) == "# api\n\n## class a.B(x_y)\n\nWords.\n\n### run()\n\n**run(1)**\n\nMore."
+    long = f'<dl><dt class="sig-object"><span class="sig-name">f</span>({"a, " * 99})</dt></dl>'
+    assert convert(long).startswith("# f\n\n**f(a, a,")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        '<div class="highlight-python notranslate"><table><tr><td class="code"><div><pre>x</pre></div></table></div>',
+        '<pre class="sourceCode python"><code>x</code></pre>',
+        '<pre><code class="hljs python">x</code></pre>',
+        '<pre class="brush: python; toolbar: false">x</pre>',
+        '<figure data-lang="python"><pre><code>x</code></pre></figure>',
+        '<pre lang="python">x</pre>',
+    ],
+)
+def test_code_keeps_its_language(code: str) -> None:
+    assert convert(code) == "```python\nx\n```"
+
+
+def test_words_with_readings_stay_together() -> None:
+    assert convert("<p>が<ruby>表<rp>(</rp><rt>ひょう</rt><rp>)</rp>示<rt>じ</rt></ruby>され") == "が表示(ひょうじ)され"
 
 
 def test_links_become_absolute_and_invalid_ones_text() -> None:
@@ -105,6 +195,10 @@ _PAGES = {
     "characters that XML has not": "<a href='&#xFFFE;&#1;'>x&#xFFFF;</a><img src='&#xFFFF;' alt='&#1;'><pre><br>&#1;",
     "references": "x&#1;&#" + "9" * 20_000 + ";" + "&#x" + "f" * 20_000,
     "spanned cells": "<table><tr>" + "<td colspan=1000000000>x" * 300,
+    "spanned rows": f"<table><tr><td rowspan=99999 colspan=2>{'x' * 200}<td>" + "<tr><td>y" * 2_000,
+    "tabs": "<div>" + "<p role=tablist><a role=tab>x</a></p><p role=tabpanel>y</p>" * 5_000,
+    "buttons": "<div>" + "<button>x</button>" * 20_000,
+    "signatures": "<dl>" + "<dt class=sig-object>x<dd>y" * 5_000,
 }
 
 
