@@ -1,4 +1,7 @@
-"""Decode bytes as text, by byte order mark or as UTF-8, and refuse binary files."""
+"""Decode bytes as text, and refuse binary files.
+
+The encoding is that of the byte order mark, or UTF-8. For other texts, it is detected from the bytes.
+"""
 
 from __future__ import annotations
 
@@ -28,27 +31,57 @@ _DECLARED_CHARSET = re.compile(
     rb"""<(?:meta\s[^>]{0,200}?charset|\?xml\s[^>]{0,100}?encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.I
 )
 _FALLBACK_ENCODING = "cp1252"
-"""Encoding that browsers assume if a page is not UTF-8 and names no charset."""
+"""Encoding that browsers assume if a page is not UTF-8 and its charset is unknown."""
+
+
+_NAMES_BY_LEGACY_ENCODING = {
+    "cp1252": "Western European text (cp1252)",
+    "cp932": "Japanese text (Shift-JIS)",
+    "euc_jp": "Japanese text (EUC-JP)",
+    "gbk": "Chinese text (GBK)",
+    "big5": "Chinese text (Big5)",
+    "cp1251": "Cyrillic text (cp1251)",
+    "koi8_r": "Cyrillic text (KOI8-R)",
+    "cp1250": "Central European text (cp1250)",
+}
+"""Encodings that are detected. Of two that fit a text equally well, the first is assumed."""
+_SOUND_MIN = 4
+"""Minimum number of sound characters for each damaged one in damaged UTF-8. Chinese text in GBK has about one."""
+_UTF16_SIGNS = re.compile("[\t\n\r -~\u3000-\u3002\uff01-\uff5e]")
+"""Letters, digits and signs that are common in texts of all scripts."""
+_UTF16_SIGNS_MIN = 0.02
+"""Minimum share of these signs in a text in UTF-16."""
+_ASCII_BYTES_MAX = 0.75
+"""Maximum share of bytes that are visible ASCII characters in a text in UTF-16. In other texts, most are."""
+_HALF_WIDTH_KANA = re.compile("[\uff61-\uff9f]")
+_HALF_WIDTH_SHARE_MAX = 0.1
+_KANA = re.compile("[\u3041-\u30fc]")
+_CAPITALS, _SMALL_LETTERS = re.compile("[А-Я]"), re.compile("[а-я]")
+_JAPANESE = ("cp932", "euc_jp")
+_LATIN = ("cp1252", "cp1250")
+_ACCENTS = re.compile("[À-ž]{4}")
+"""More letters with accents in a row than a word has."""
+_CENTRAL_EUROPEAN = re.compile("[ŠšŽž]|[ªº][a-z]|^(?=.*[áéíóú])(?=.*[õû])[^àãäâçèêñ]*$", re.DOTALL)
+"""What Czech, Romanian or Hungarian text in cp1250 looks like if it is read as cp1252."""
 
 
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """Return the text of `data`, and a sentence for each kind of replaced character.
+    """Return the text of `data`, and a sentence for an encoding that was assumed and each kind of replaced character.
 
     Raises:
         SourceError: The data is not text.
     """
-    mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", "utf-8"))
-    body, replaced = data.removeprefix(mark), 0
-    try:
-        text = body.decode(encoding)
-    except UnicodeDecodeError:
-        text = body.decode(encoding, "replace")
-        replaced = text.count("\N{REPLACEMENT CHARACTER}")
+    mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", ""))
+    notes = []
+    if not encoding:
+        encoding, assumed = _detect_encoding(data)
+        if assumed:
+            notes.append(f"{name}: not UTF-8; read as {assumed}. If words look wrong, save it as UTF-8.")
+    text, replaced = _decode(data.removeprefix(mark), encoding)
     sample = text[:_SAMPLE_LENGTH]
     strange = len(_STRANGE.findall(sample))
     if strange > _STRANGE_SHARE_MAX * len(sample):
         raise SourceError(f"{name} does not look like text. Unpack it, or convert it to Markdown or plain text first.")
-    notes = []
     if replaced:
         notes.append(
             f"{name}: {replaced} characters are not valid {encoding.upper()} and show as \N{REPLACEMENT CHARACTER}."
@@ -58,10 +91,89 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     return text, tuple(notes)
 
 
+def _decode(data: bytes, encoding: str) -> tuple[str, int]:
+    """Return a text, and how many of its characters had to be replaced."""
+    try:
+        return data.decode(encoding), 0
+    except UnicodeDecodeError:
+        text = data.decode(encoding, "replace")
+        return text, text.count("\N{REPLACEMENT CHARACTER}")
+
+
+def _detect_encoding(data: bytes) -> tuple[str, str]:
+    """Return the encoding of a text without a byte order mark, and its name for people if it is assumed."""
+    utf8_text, replaced = _decode(data, "utf-8")
+    if b"\0" in data:  # only UTF-16 has zero bytes in text
+        utf16 = _detect_utf16(data)
+        return (utf16, "UTF-16") if utf16 else ("utf-8", "")
+    if not replaced:
+        return "utf-8", ""
+    is_cut = replaced == 1 and utf8_text.endswith("\N{REPLACEMENT CHARACTER}")
+    sound = sum(not character.isascii() for character in utf8_text) - replaced
+    if sound > _SOUND_MIN * replaced or (is_cut and sound):
+        return "utf-8", ""
+    legacy = _detect_legacy_encoding(data)
+    return (legacy, _NAMES_BY_LEGACY_ENCODING[legacy]) if legacy else ("utf-8", "")
+
+
+def _detect_utf16(data: bytes) -> str | None:
+    """Detect UTF-16 by its zero bytes, which are halves of ASCII characters, or return None."""
+    sample = data[:_SAMPLE_LENGTH]
+    ascii_share = sum(0x20 <= byte < 0x7F for byte in sample) / len(sample)
+    if len(data) % 2 or ascii_share > _ASCII_BYTES_MAX:
+        return None
+    shares: dict[str, float] = {}
+    for encoding in ("utf-16-le", "utf-16-be"):
+        text, replaced = _decode(data, encoding)
+        sample_text = text[:_SAMPLE_LENGTH]
+        if not replaced and not _STRANGE.search(sample_text):
+            shares[encoding] = len(_UTF16_SIGNS.findall(sample_text)) / len(sample_text)
+    best = max(shares, key=shares.__getitem__, default=None)
+    return best if best and shares[best] >= _UTF16_SIGNS_MIN else None
+
+
+def _detect_legacy_encoding(data: bytes) -> str | None:
+    """Detect an encoding that is older than Unicode, or return None if none of them fits."""
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - rarely needed, and takes 30 ms to import
+
+    lines = data[: 16 * _SAMPLE_LENGTH].splitlines()
+    if len(lines) > 1 and not data.endswith((b"\n", b"\r")):
+        lines.pop()  # it may end inside a character
+    sample = b"\n".join(line for line in lines if not line.isascii()) or data[: 16 * _SAMPLE_LENGTH]
+    while len(sample) > _SAMPLE_LENGTH and b"\n" in sample:
+        sample = sample[: len(sample) // 2].rpartition(b"\n")[0]
+    ranked: list[tuple[float, float, int, str]] = []
+    order = [*_NAMES_BY_LEGACY_ENCODING]
+    for match in from_bytes(sample, cp_isolation=order, enable_fallback=False):
+        for encoding in match.could_be_from_charset:
+            text = str(match)
+            if not _STRANGE.search(text):
+                disorder = round(match.chaos + _compute_penalty(text, encoding), 2)
+                ranked.append((disorder, -match.coherence, order.index(encoding), encoding))
+    return min(ranked)[-1] if ranked else None
+
+
+def _compute_penalty(text: str, encoding: str) -> float:
+    """Compute how much less likely an encoding is than charset-normalizer thinks, which knows little of short texts."""
+    penalty = 0.0
+    half_width = len(_HALF_WIDTH_KANA.findall(text))
+    if half_width > _HALF_WIDTH_SHARE_MAX * len(text) and not _KANA.search(text):
+        penalty = 0.3
+    elif encoding in _JAPANESE and _KANA.search(text):
+        penalty = -0.1
+    elif len(_CAPITALS.findall(text)) > len(_SMALL_LETTERS.findall(text)):
+        penalty = 0.1  # read as cp1251, small letters in KOI8-R become capitals
+    elif encoding in _LATIN and _ACCENTS.search(text):
+        penalty = 0.3
+    elif encoding == "cp1252" and _CENTRAL_EUROPEAN.search(text):
+        penalty = 0.01
+    return penalty
+
+
 def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str, ...]]:
     """Decode a page as browsers do, by the charset of its HTTP header, or else the one that it declares.
 
-    Return the text, and a note if characters were replaced.
+    The encoding of a page that declares none is detected. Return the text, and a note if characters were replaced.
     """
     mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", ""))
     if not mark:
@@ -74,6 +186,8 @@ def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str
             # Browsers read a page as cp1252 if it declares ASCII or Latin-1, or declares UTF-8 but is not valid UTF-8.
             is_credible = charset not in {None, "utf-8", "ascii", "iso8859-1"} and not str(charset).startswith("utf-16")
             encoding = str(charset) if is_credible else _FALLBACK_ENCODING
+            if not label:
+                encoding = _detect_legacy_encoding(data) or _FALLBACK_ENCODING
     text = data.removeprefix(mark).decode(encoding, "replace")
     replaced = text.count("\N{REPLACEMENT CHARACTER}")
     note = f"{replaced} characters could not be read and show as \N{REPLACEMENT CHARACTER}."
