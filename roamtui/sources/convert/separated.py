@@ -10,33 +10,59 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from roamtui.sources.convert.converted import ConvertedText
-from roamtui.sources.convert.escaping import escape_inline, write_heading
+from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
 from roamtui.sources.decode import decode_text
 
 _DELIMITERS = "\t;,|"
+_NAMED_DELIMITER = re.compile(r"sep=(.)[ \t]*(?:\r\n?|\n)", re.IGNORECASE)
+"""First line of a file for Excel, which says what separates the cells, and is not a row."""
 _SAMPLE_ROWS = 50
 _SAME_WIDTH_MIN = 0.8
 """Minimum share of rows with the most common number of cells in a table."""
+_TITLE_ROWS_MAX = 10
+"""Maximum number of rows above a table that have its title, and fewer than half of its cells."""
 _CELL_LENGTH_MAX = 1_000_000_000
 
 
 def find_delimiter(text: str) -> str | None:
     """Return the character that separates the cells of a table, or None if the text is not a table."""
+    named = _NAMED_DELIMITER.match(text)
+    if named:
+        return named[1]
     lines = [*islice(filter(str.strip, io.StringIO(text, newline="")), _SAMPLE_ROWS)]
-    delimiter = max(_DELIMITERS, key=lines[0].count) if len(lines) > 1 else ""
-    widths = Counter(len(row) for row in _read_rows(lines, delimiter)) if delimiter else Counter[int]()
-    width, count = max(widths.items(), key=lambda item: item[1], default=(0, 0))
-    return delimiter if width > 1 and count >= _SAME_WIDTH_MIN * widths.total() else None
+    best: tuple[int, int, str] | None = None
+    for delimiter in _DELIMITERS:
+        rows = _read_rows(lines, delimiter)
+        start = _count_title_rows(rows)
+        widths = Counter(len(row) for row in rows[start:])
+        width, count = max(widths.items(), key=lambda item: item[1], default=(0, 0))
+        is_table = len(rows) > 1 and width > 1 and count >= _SAME_WIDTH_MIN * widths.total()
+        if is_table and (best is None or (-start, count * width) > best[:2]):
+            best = -start, count * width, delimiter
+    return best[2] if best else None
 
 
 def convert_separated(data: bytes, name: str) -> ConvertedText:
     """Convert rows of separated values to a Markdown table, in sections if there are many."""
     text, notes = decode_text(data, name)
     delimiter = find_delimiter(text) or ","
-    rows = _read_rows(io.StringIO(text, newline=""), delimiter)
+    rows = _read_rows(io.StringIO(_NAMED_DELIMITER.sub("", text, count=1), newline=""), delimiter)
+    start = _count_title_rows(rows[:_SAMPLE_ROWS])
+    titles = [escape_line_starts(escape_inline(delimiter.join(filter(None, row)))) for row in rows[:start]]
+    rows = rows[start:]
     has_header = len(rows) > 1 and is_header(filter(None, rows[0]))
     heads = rows.pop(0) if has_header else []
-    return ConvertedText(text="\n\n".join(write_table(heads, rows, 1 + has_header)) + "\n", notes=notes)
+    blocks = [*titles, *write_table(heads, rows, start + 1 + has_header)]
+    return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
+
+
+def _count_title_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Count the rows above a table that have its title, its date or a remark."""
+    widths = Counter(map(len, rows))
+    width = max(widths, key=lambda width: (widths[width], width), default=0)
+    fills = [sum(map(bool, map(str.strip, row))) for row in rows[: _TITLE_ROWS_MAX + 1]]
+    start = next((number for number, filled in enumerate(fills) if 2 * filled >= width and filled > 1), 0)
+    return start if start < len(rows) - 1 else 0
 
 
 def _read_rows(lines: Iterable[str], delimiter: str) -> list[list[str]]:

@@ -17,6 +17,8 @@ from tests.sources.convert.samples import read_outline
     [
         ("a.csv", "plant,price\nrose,3\noak,40\n", ["plant | price", "rose | 3", "oak | 40"]),
         ("a.csv", 'a;b\r\n"x; y";"two\r\nlines"\r\n', ["a | b", "x; y | two lines"]),
+        ("a.csv", "fee;share\n1,5;2,5\n3,5;4,5\n", ["fee | share", "1,5 | 2,5", "3,5 | 4,5"]),
+        ("a.csv", "sep=;\r\nname;fee\r\nOslo;12,0\r\n", ["name | fee", "Oslo | 12,0"]),
         ("a.tsv", "a\tb\n1\t2|3\n\n\t*4*\n", ["a | b", "1 | 2\\|3", " | \\*4\\*"]),
     ],
 )
@@ -62,3 +64,12 @@ def test_other_text_stays_as_it_is() -> None:
     for name, text in (("a.csv", "just words\nand more\n"), ("a.csv", ""), ("a.txt", "a,b\n1,2\n")):
         raw = to_raw_text(text.encode(), source=name, name=name)
         assert (raw.text, raw.is_converted) == (text, False)
+
+
+def test_lines_above_a_table_are_paragraphs() -> None:
+    text = "Report of the *harbour*, office\nCreated: 2025-03-01\n\nPort;Fee;Note;Size\nBergen;40,5;a;1\nOslo;12,0;b;2\n"
+    raw = to_raw_text(text.encode(), source="a.csv", name="a.csv")
+    assert raw.text == (
+        "Report of the \\*harbour\\*, office\n\nCreated: 2025-03-01\n\n"
+        "| Port | Fee | Note | Size |\n| --- | --- | --- | --- |\n| Bergen | 40,5 | a | 1 |\n| Oslo | 12,0 | b | 2 |\n"
+    )
