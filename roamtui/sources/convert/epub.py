@@ -20,7 +20,12 @@ from roamtui.sources.decode import decode_html
 
 _TEXT_CIPHER = b"xmlenc#aes"
 """Algorithm of encrypted text; obfuscated fonts use another one."""
-_PAGE_TYPES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
+_PAGE_TYPES = frozenset(
+    {
+        *("application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"),
+        *("application/xml", "text/xml"),
+    }
+)
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _NavigationPoint = tuple[int, str, str]
 """An entry of the table of contents: its level from 1, its title, and the id of an element or "" for a whole part."""
@@ -35,20 +40,39 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     book_part = next((found.get("full-path", "") for found in container.iter("{*}rootfile")), "")
     root = package.parse(book_part)
     items = {item.get("id", ""): item for item in root.iter("{*}item")}
-    part_names = {key: _split_href(item.get("href", ""), book_part)[0] for key, item in items.items()}
+    part_names = {
+        key: package.find_name(_split_href(item.get("href", ""), book_part)[0]) for key, item in items.items()
+    }
     nav = [key for key, item in items.items() if "nav" in item.get("properties", "").split()]
     ncx = [key for key, item in items.items() if item.get("media-type", "").endswith("ncx+xml")]
-    points = _read_navigation(package, next((part_names[key] for key in (*nav, *ncx)), ""))
+    tables = (_read_navigation(package, part_names[key]) for key in (*nav, *ncx))
+    points = next(filter(None, tables), {})
     listed = dict.fromkeys(found.get("idref", "") for found in root.iter("{*}itemref"))
-    pages = [key for key in listed if key in items and items[key].get("media-type") in _PAGE_TYPES and key not in nav]
+    pages = [key for key in listed if key in items and _is_page(items[key]) and key not in nav]
     blocks: list[str] = []
     above = (0, 0)
     for part in (part_names[key] for key in pages):
         page, _ = read_page(decode_html(package.read(part))[0], image_base=part)
+        _raise_note_marks(page)
         above = _set_headings(page, points.get(part, []), above)
         blocks += write_blocks(page)
     title = next((join_text(found) for found in root.iter("{*}title")), "")
     return ConvertedText(text="\n\n".join(blocks) + "\n", title=title)
+
+
+def _is_page(item: Any) -> bool:
+    return item.get("media-type", "").partition(";")[0].strip().lower() in _PAGE_TYPES
+
+
+def _raise_note_marks(page: Any) -> None:
+    """Raise the marks of notes, whose style may raise them where no element does."""
+    for link in page.iter("a"):
+        is_mark = "noteref" in f"{link.get('epub:type', '')} {link.get('role', '')}"
+        if is_mark and next(link.iter("sup"), None) is None and next(link.iterancestors("sup"), None) is None:
+            raised = link.makeelement("sup")
+            raised.text, link.text = link.text, None
+            raised.extend([*link])
+            link.append(raised)
 
 
 def _read_navigation(package: ZipPackage, part: str) -> dict[str, list[_NavigationPoint]]:
@@ -66,7 +90,7 @@ def _read_navigation(package: ZipPackage, part: str) -> dict[str, list[_Navigati
             target = _split_href(href, part) if href else target
             level = 1 + sum(1 for _ in item.iterancestors(item.tag))
             if target[0] and (title := join_text(entry)):
-                points.setdefault(target[0], []).insert(0, (level, title, target[1]))
+                points.setdefault(package.find_name(target[0]), []).insert(0, (level, title, target[1]))
     return points
 
 

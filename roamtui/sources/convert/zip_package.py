@@ -30,7 +30,8 @@ class ZipPackage:
             SourceError: It says that it unpacks to too much.
         """
         self._archive = zipfile.ZipFile(io.BytesIO(data))
-        self._names = self._archive.namelist()
+        self._names = dict.fromkeys(self._archive.namelist())
+        self._names_by_lower = {name.lower(): name for name in self._names}
         added = [part.file_size - part.compress_size for part in self._archive.infolist()]
         if sum(added) > BYTES_MAX or any(length > part_bytes_max for length in added):
             raise SourceError(f"{name} unpacks to too much text. Split it, or convert it to text.")
@@ -39,9 +40,14 @@ class ZipPackage:
         """Return the names of the parts that begin with one of some words."""
         return [name for name in self._names if name.startswith(starts)]
 
+    def find_name(self, part_name: str) -> str:
+        """Return the name of a part as the archive has it, which may differ in case. A missing part keeps its name."""
+        return self._names_by_lower.get(part_name.lower(), part_name) if part_name not in self._names else part_name
+
     def read(self, part_name: str) -> bytes:
         """Return the content of a part, or nothing if there is no such part."""
-        return self._archive.read(part_name) if part_name in self._names else b""
+        name = self.find_name(part_name)
+        return self._archive.read(name) if name in self._names else b""
 
     def parse(self, part_name: str) -> Any:  # noqa: ANN401 - lxml has no types
         """Parse a part as XML, as much of it as is sound. No entity is expanded, and no other file is read."""

@@ -44,3 +44,22 @@ def test_a_point_without_a_heading_gets_one() -> None:
     page = "<p><img src='a.png' alt='Logo'/></p><h2>Keels</h2><p>a</p><h2>Ribs</h2><h2>Hulls</h2>"
     converted = convert_epub(pack(make_epub_parts({"one.xhtml": page}, nav=nav)), "a.epub")
     assert converted.text == "# Hulls\n\n![Logo](OEBPS/text/a.png)\n\n# Keels\n\na\n\n## Ribs\n\n## Hulls\n"
+
+
+def test_an_empty_navigation_gives_way_to_the_ncx() -> None:
+    parts = make_epub_parts(_CHAPTERS, nav="<ol/>", ncx=_NCX)
+    assert read_outline(convert_epub(pack(parts), "a.epub").text) == _OUTLINE
+
+
+def test_chapters_of_any_type_of_xml_are_read_even_if_their_names_differ_in_case() -> None:
+    parts = make_epub_parts({"one.xhtml": "<p>A hull.</p>", "Two.xhtml": "<p>A sail.</p>"})
+    opf = parts["OEBPS/content.opf"]
+    assert isinstance(opf, str)
+    parts["OEBPS/content.opf"] = opf.replace("application/xhtml+xml", "text/xml", 1).replace("Two", "TWO")
+    assert convert_epub(pack(parts), "a.epub").text == "A hull.\n\nA sail.\n"
+
+
+def test_the_mark_of_a_note_never_joins_a_number() -> None:
+    page = '<p>In 2024<a epub:type="noteref" href="#n">12</a>, 50<sup>3</sup> ships.</p>'
+    text = convert_epub(pack(make_epub_parts({"one.xhtml": page})), "a.epub").text
+    assert text == "In 2024[<sup>12</sup>](#n), 50<sup>3</sup> ships.\n"
