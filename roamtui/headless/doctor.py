@@ -19,8 +19,7 @@ from roamtui.sources.convert.converted import has_tesseract
 _PACKAGES = ("roamtui", "textual", "litellm")
 _READERS = {
     "PDF": "pypdfium2",
-    "HTML, EPUB, ODT": "lxml",
-    "DOCX": "mammoth",
+    "HTML, EPUB, DOCX, ODT": "lxml",
     "PPTX": "python-pptx",
     "spreadsheets": "python-calamine",
     "pictures": "pillow",

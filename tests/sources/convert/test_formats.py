@@ -197,12 +197,10 @@ def test_a_hostile_file_reads_no_other_file(name: str, part: str, root: str, wor
 def test_without_its_library_a_file_is_refused_in_a_sentence_that_names_the_extra(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    code = (
-        "import sys; sys.modules['mammoth'] = None; from roamtui.sources.convert.child import main; main(sys.argv[1:])"
-    )
+    code = "import sys; sys.modules['pptx'] = None; from roamtui.sources.convert.child import main; main(sys.argv[1:])"
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", code))
-    with pytest.raises(SourceError, match=r'^To open a\.docx, install .* `pip install "roamtui\[formats\]"`\.$'):
-        convert(_SAMPLES["handbook.docx"], "a.docx")
+    with pytest.raises(SourceError, match=r'^To open a\.pptx, install .* `pip install "roamtui\[formats\]"`\.$'):
+        convert(_SAMPLES["talk.pptx"], "a.pptx")
 
 
 def test_a_formula_of_libreoffice_is_code() -> None:

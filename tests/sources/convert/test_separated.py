@@ -67,7 +67,9 @@ def test_other_text_stays_as_it_is() -> None:
 
 
 def test_lines_above_a_table_are_paragraphs() -> None:
-    text = "Report of the *harbour*, office\nCreated: 2025-03-01\n\nPort;Fee;Note;Size\nBergen;40,5;a;1\nOslo;12,0;b;2\n"
+    text = (
+        "Report of the *harbour*, office\nCreated: 2025-03-01\n\nPort;Fee;Note;Size\nBergen;40,5;a;1\nOslo;12,0;b;2\n"
+    )
     raw = to_raw_text(text.encode(), source="a.csv", name="a.csv")
     assert raw.text == (
         "Report of the \\*harbour\\*, office\n\nCreated: 2025-03-01\n\n"
