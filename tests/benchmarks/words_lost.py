@@ -9,6 +9,7 @@ invented if it is nowhere in the file. Numbers of lists, which the XML does not 
 
 from __future__ import annotations
 
+import html
 import posixpath
 import re
 import sys
@@ -26,7 +27,7 @@ from roamtui.sources.convert.converters import NAMES_BY_FORMAT, Format, get_conv
 
 _WORD = re.compile(r"[^\W_]+(?:[.,][^\W_]+)*|[^\W_]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_EMPTY_MARKUP = re.compile(r"\\(?=[!-/:-@\[-`{-~])|\]\((?:[^()\s]|\\.)*\)|[`*~]|(?<!\w)_|_(?!\w)")
+_EMPTY_MARKUP = re.compile(r"\\(?=[!-/:-@\[-`{-~])|\]\((?:[^()\s]|\\.)*\)|[`*~]")
 """Backslashes, targets of links and marks around words."""
 _SPACE_MARKUP = re.compile(r"!\[(?:\\.|[^\]\\])*\]\([^()\s]*\)|</?sup>|\[\^\d+\]:?|^```\w+$", re.MULTILINE)
 """Pictures with their descriptions, and marks of raised text and of notes."""
@@ -35,6 +36,12 @@ _LIST_NUMBER = re.compile(
     r"(?:\(?(?:\w{1,4}[.)、-]){1,9}\w{0,3}\)?|\w{1,3})(?= |$)",
     re.MULTILINE,
 )
+_ADDED = re.compile(
+    r"^## Rows .*$|^# Named areas\n(?:.*\n)*|^.*\(hidden\)$|\b\d{4}-\d\d-\d\d\b|\b\d+:\d\d:\d\d(?:\.\d+)?|^# Slide \d+",
+    re.MULTILINE,
+)
+"""What we add: titles of sections, names of areas, and dates and times, which spreadsheets store as numbers."""
+_LONG_NUMBER = re.compile(r"\d+\.\d{6,}(?:E[+-]?\d+)?|\d+(?:\.\d+)?E[+-]?\d+")
 _ORDINALS = ("st", "nd", "rd", "th")
 _PARAGRAPHS = frozenset(
     {"p", "br", "tab", "tc", "tr", "h", "si", "cr", "s", "line-break", "table-cell", "is", "li", "oMath"}
@@ -52,6 +59,17 @@ Words = Counter[str]
 def read_words(text: str) -> Words:
     """Count the words of a text."""
     return Counter(word.casefold() for word in _WORD.findall(re.sub("[`*~\u00ad]", "", text)))
+
+
+def read_all_words(archive: zipfile.ZipFile) -> set[str]:
+    """Return the words anywhere in the XML of a file, in attributes too."""
+    known: set[str] = set()
+    for part in archive.namelist():
+        if part.endswith((".xml", ".rels", ".xhtml", ".html", ".opf", ".ncx", ".htm")):
+            text = html.unescape(archive.read(part).decode("utf-8", "replace"))
+            shown = " ".join(map(_format_number, _LONG_NUMBER.findall(text)))
+            known |= read_words(f"{text} {shown}").keys()
+    return known
 
 
 def read_our_words(text: str) -> Words:
@@ -100,7 +118,7 @@ def _join(root: _Element, texts: frozenset[str] | None, left_out: Callable[[_Ele
 
 def _read_docx(archive: zipfile.ZipFile) -> str:
     styles = _parse(archive, "word/styles.xml")
-    hidden = set()
+    hidden: set[str] = set()
     for style in styles.iter("{*}style") if styles is not None else ():
         if style.find("{*}rPr/{*}vanish") is not None:
             hidden.update(value for key, value in style.attrib.items() if key.endswith("styleId"))
@@ -147,7 +165,7 @@ def _find_main(archive: zipfile.ZipFile, default: str) -> str:
     relations = _parse(archive, "_rels/.rels")
     for each in relations if relations is not None else ():
         if each.get("Type", "").endswith("/officeDocument"):
-            return posixpath.normpath(each.get("Target", "").lstrip("/"))
+            return posixpath.normpath(str(each.get("Target", "")).lstrip("/"))
     return default
 
 
@@ -214,7 +232,7 @@ def _read_xlsx(archive: zipfile.ZipFile) -> str:
                     out.append(_join(cell, frozenset({"t"}), lambda _: False))
                 case "str":
                     out.append(value)
-                case "n" if value and int(cell.get("s", "0")) in plain:
+                case "n" if value and int(cell.get("s") or 0) in plain:
                     out.append(_format_number(value))
     return " ".join(out)
 
@@ -303,7 +321,7 @@ _READERS: dict[str, Callable[[zipfile.ZipFile], str]] = {
 
 
 def measure_file(path: Path) -> tuple[Words, Words, Words, float] | str:
-    """Return the words of an independent reading, ours and ours without list numbers, and our seconds.
+    """Return the words of an independent reading, ours, those that we invented, and our seconds.
 
     Or return why we refuse the file.
     """
@@ -319,7 +337,11 @@ def measure_file(path: Path) -> tuple[Words, Words, Words, float] | str:
     seconds = time.process_time() - started
     with zipfile.ZipFile(path) as archive:
         theirs = read_words(_READERS[kind](archive))
-    return theirs, read_our_words(text), read_our_words(_LIST_NUMBER.sub(r"\1", text)), seconds
+        known = read_all_words(archive)
+    own = read_our_words(_ADDED.sub(" ", _LIST_NUMBER.sub(r"\1", text)))
+    squeezed = "".join(theirs)
+    new = Words({word: count for word, count in own.items() if word not in known and _is_new(word, squeezed)})
+    return theirs, read_our_words(text), new, seconds
 
 
 def main(folder: str) -> None:
@@ -341,10 +363,8 @@ def main(folder: str) -> None:
     details: list[tuple[int, str]] = []
     for kind, files in rows.items():
         total, lost, invented = Words(), Words(), Words()
-        for path, theirs, ours, unnumbered, _ in files:
+        for path, theirs, ours, new, _ in files:
             file_lost = theirs - ours
-            squeezed = "".join(theirs)
-            new = Words({word: n for word, n in unnumbered.items() if word not in theirs and _is_new(word, squeezed)})
             total, lost, invented = total + theirs, lost + file_lost, invented + new
             if file_lost or new:
                 shown = f"-{dict(file_lost.most_common(12))} +{dict(new.most_common(12))}"

@@ -71,6 +71,8 @@ def _read_rows(lines: Iterable[str], delimiter: str) -> list[list[str]]:
     return [row for row in rows if any(map(str.strip, row))]
 
 
+_PIPE = r"\|"
+"""A bar in the cell of a table."""
 _SECTION_LENGTH = 4_000
 """Length of the rows in a section, in characters, so that a section has one page."""
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%$€£¥]?\)?")
@@ -108,6 +110,17 @@ def _write_top(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"{_write_line([*heads, *[''] * (width - len(heads))])}\n|{' --- |' * width}"
 
 
+class MarkdownCell(str):
+    """A cell that is Markdown already, such as a link."""
+
+    __slots__ = ()
+
+
+def write_cell(cell: str) -> str:
+    """Write a cell on one line."""
+    line = " ".join(cell.split())
+    return line if cell.isalnum() or isinstance(cell, MarkdownCell) else escape_inline(line)
+
+
 def _write_line(cells: Sequence[str]) -> str:
-    texts = (cell if cell.isalnum() else escape_inline(" ".join(cell.split())).replace("|", r"\|") for cell in cells)
-    return f"| {' | '.join(texts)} |"
+    return f"| {' | '.join(write_cell(cell).replace('|', _PIPE) for cell in cells)} |"

@@ -5,21 +5,26 @@ Formulas are not computed: the values that the spreadsheet program saved are rea
 
 from __future__ import annotations
 
+import contextlib
 import html
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from itertools import groupby
 
 from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
 from roamtui.sources.convert.converted import ZIP_START, ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
-from roamtui.sources.convert.separated import is_header, write_table
-from roamtui.sources.convert.zip_package import BYTES_MAX, ZipPackage
+from roamtui.sources.convert.separated import MarkdownCell, is_header, write_cell, write_table
+from roamtui.sources.convert.sheet_extras import MARKS, NO_EXTRAS, SheetExtras, mark_raised, read_extras, unmark
+from roamtui.sources.convert.zip_package import BYTES_MAX, ZIP_ERRORS, ZipPackage
 
 _CELLS_MAX = 4_000_000
 """Maximum number of cells that are read of a sheet, empty ones included."""
+_WHOLE_MAX = 1e21
+"""A whole number from here on is written with an exponent."""
 _NAMED_AREA = re.compile(
     r'<(?:definedName|table|table:named-range)\s[^>]*?\bname="(?!_xlnm)([^"]*)"[^>]*?(?:(?:ref|range-address)="|>)([^"<]+)'
 )
@@ -31,6 +36,11 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
     texts: list[str] = []
     notes: list[str] = []
     package = ZipPackage(data, name, part_bytes_max=BYTES_MAX) if data.startswith(ZIP_START) else None
+    extras: dict[str, SheetExtras] = {}
+    with contextlib.suppress(*ZIP_ERRORS):  # calamine reads the cells of some damaged files
+        if package:
+            extras = read_extras(package)
+            data = mark_raised(package, data)
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
     for entry in book.sheets_metadata:
         sheet = book.get_sheet_by_name(entry.name)
@@ -38,7 +48,10 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
         if sheet.total_height > row_count:
             notes.append(f"Only the first {row_count:,} rows of {entry.name} were read.")
         grid = [[*map(_format_cell, row)] for row in sheet.to_python(skip_empty_area=False, nrows=row_count)]
-        if blocks := [*_write_blocks(grid)]:
+        extra = extras.get(entry.name, NO_EXTRAS)
+        _add_links(grid, extra.links)
+        boxes = [escape_line_starts(escape_inline(text)) for text in extra.boxes]
+        if blocks := [*_write_blocks(grid), *boxes]:
             title = escape_inline(entry.name) + " (hidden)" * (entry.visible != SheetVisibleEnum.Visible)
             texts += [write_heading(1, title), *blocks]
     if package and (areas := [*_list_named_areas(package)]):
@@ -56,9 +69,32 @@ def _list_named_areas(package: ZipPackage) -> Iterator[str]:
             yield f"- {escape_inline(': '.join(map(html.unescape, area.groups())))}"
 
 
-def _format_cell(value: object) -> str:
-    """Write a value as text: a whole number without a fraction, a date as ISO and without midnight."""
-    return f"{value:.15g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
+def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type
+    """Write a value as text: numbers with all their digits, a date as ISO and without midnight."""
+    match value:
+        case str():
+            return MarkdownCell(unmark(escape_inline(value))) if MARKS.search(value) else value
+        case bool():
+            return str(value).upper()
+        case float() if value.is_integer() and abs(value) < _WHOLE_MAX:
+            return str(int(value))
+        case float():
+            return f"{value:.15g}"  # all that Excel shows
+        case datetime():
+            return str(value).removesuffix(" 00:00:00")
+        case timedelta():
+            minutes, seconds = divmod(round(value.total_seconds()), 60)
+            return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+        case _:
+            return str(value)
+
+
+def _add_links(grid: list[list[str]], links: Mapping[tuple[int, int], str]) -> None:
+    """Make links of the cells that have one."""
+    for (row, column), target in links.items():
+        cell = grid[row][column] if row < len(grid) and column < len(grid[row]) else ""
+        if cell and cell != target:
+            grid[row][column] = MarkdownCell(f"[{write_cell(cell)}]({target})")
 
 
 def _write_blocks(grid: list[list[str]]) -> Iterator[str]:
@@ -67,7 +103,7 @@ def _write_blocks(grid: list[list[str]]) -> Iterator[str]:
     for has_text, group in groupby(grid, any):
         rows = [*group]
         top = next((top for top, row in enumerate(rows) if sum(map(bool, row)) != 1), len(rows)) if has_text else 0
-        yield from (escape_line_starts(escape_inline(" ".join("".join(row).split()))) for row in rows[:top])
+        yield from (escape_line_starts("".join(map(write_cell, row))) for row in rows[:top])
         if has_text and top < len(rows):
             columns = [column for column in range(len(rows[0])) if any(row[column] for row in rows[top:])]
             cells = [[row[column] for column in columns] for row in rows[top:]]
