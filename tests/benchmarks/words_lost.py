@@ -174,10 +174,16 @@ _ODT_LEFT_OUT = ("tracked-changes", "annotation", "-decls", "forms", "table-of-c
 
 def _read_odt(archive: zipfile.ZipFile) -> str:
     root = _parse(archive, "content.xml")
+    hidden: set[str] = set()
+    for style in root.iter("{*}style") if root is not None else ():
+        if any(value == "none" for each in style for key, value in each.attrib.items() if key.endswith("}display")):
+            hidden.update(value for key, value in style.attrib.items() if key.endswith("}name"))
     body = root.find("{*}body/{*}text") if root is not None else None
 
     def left_out(element: _Element) -> bool:
         name = _name(element)
+        if any(key.endswith("}style-name") and value in hidden for key, value in element.attrib.items()):
+            return True
         return name.endswith(_ODT_LEFT_OUT) or name in (
             "note-citation",
             "desc",
@@ -340,7 +346,13 @@ def measure_file(path: Path) -> tuple[Words, Words, Words, float] | str:
         known = read_all_words(archive)
     own = read_our_words(_ADDED.sub(" ", _LIST_NUMBER.sub(r"\1", text)))
     squeezed = "".join(theirs)
-    new = Words({word: count for word, count in own.items() if word not in known and _is_new(word, squeezed)})
+    new = Words(
+        {
+            word: count
+            for word, count in own.items()
+            if word not in known and word not in theirs and _is_new(word, squeezed)
+        }
+    )
     return theirs, read_our_words(text), new, seconds
 
 

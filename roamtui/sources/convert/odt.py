@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.html import convert_noted
+from roamtui.sources.convert.odt_styles import OdtLists, OdtStyles, read_count
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name, join_text
 
 _SKIPPED = (
@@ -17,9 +18,17 @@ _SKIPPED = (
     *("note-citation", "covered-table-cell"),
 )
 """Ends of the names of elements that are not text, or repeat headings or the words of a cell."""
-_TAGS = {"list": "ul", "list-item": "li", "list-header": "li", "table": "table", "table-row": "tr"}
+_HIDING_FIELDS = frozenset({"hidden-text", "hidden-paragraph"})
+_TAGS = {
+    "table": "table",
+    "table-row": "tr",
+    "ruby": "ruby",
+    "ruby-text": "rt",
+}
 _PARAGRAPHS_BY_STYLE = {"Title": "h1", "Preformatted_20_Text": "pre", "Quotations": "blockquote"}
-_SPANS_BY_STYLE = {"Source_20_Text": "code", "bold": "b", "italic": "i"}
+_SPANS_BY_STYLE = {"Source_20_Text": "code", "bold": "b", "italic": "i", "super": "sup"}
+_PLAIN_NUMBER = re.compile(r"(\d+)\.")
+_BOXES = {True: "[x]", False: "[ ]"}
 
 
 def convert_odt(data: bytes, name: str) -> ConvertedText:
@@ -29,7 +38,7 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
     body = root.find("{*}body/{*}text")
     if body is None:
         raise SourceError(f"{name} is damaged, password-protected or not an OpenDocument text. Save it again as ODT.")
-    writer = _HtmlWriter(package, [*styles.iter("{*}style"), *root.iter("{*}style")])
+    writer = _HtmlWriter(package, styles, root)
     text = convert_noted(re.sub(r"</pre>\s*<pre>", "\n", writer.write_content(body)), writer.notes)
     return ConvertedText(text=text, title=package.read_title())
 
@@ -37,16 +46,14 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
 class _HtmlWriter:
     """Writes the elements of a text as HTML."""
 
-    def __init__(self, package: ZipPackage, styles: Iterable[Any]) -> None:
+    def __init__(self, package: ZipPackage, styles: Any, root: Any) -> None:
         self._package = package
-        self._styles: dict[str, set[str]] = {}
-        """By name: the names of the style and of those that it inherits from, and their font weights and slants."""
+        self._styles = OdtStyles(styles, root)
+        self._lists = OdtLists(styles, root)
+        self._controls = {get_attribute(each, "id"): each for forms in root.iter("{*}forms") for each in forms.iter()}
+        self._number = ""
+        """Number of an item of a list, which the next paragraph begins with."""
         self.notes: list[str] = []
-        for style in styles:
-            fonts = style.iterfind("{*}text-properties")
-            looks = {get_attribute(font, look) for font in fonts for look in ("font-weight", "font-style")}
-            name, parent = get_attribute(style, "name"), get_attribute(style, "parent-style-name")
-            self._styles[name] = {name, parent, *looks, *self._styles.get(parent, ())}
 
     def write_content(self, parent: Any) -> str:
         """Write the text of an element and the elements in it."""
@@ -56,50 +63,113 @@ class _HtmlWriter:
             parts += ["" if name.endswith(_SKIPPED) else self._write_element(name, child), escape(child.tail or "")]
         return "".join(parts)
 
-    def _write_element(self, name: str, element: Any) -> str:
-        content = "" if name in ("note", "frame") else self.write_content(element)
-        looks = self._styles.get(get_attribute(element, "style-name"), {get_attribute(element, "style-name")})
+    def _write_element(self, name: str, element: Any) -> str:  # noqa: PLR0911, PLR0912 - one for each kind
         match name:
-            case "h":
-                level = min(6, _read_count(element, "outline-level"))
-                content = f"<h{level}>{content}</h{level}>"
-            case "p":
-                tag = next((tag for look, tag in _PARAGRAPHS_BY_STYLE.items() if look in looks), "p")
-                content = f"<{tag}>{content}</{tag}>"
+            case "h" | "p":
+                return self._write_paragraph(name, element)
+            case "list":
+                return self._write_list(element)
             case "span":
-                for tag in (_SPANS_BY_STYLE[look] for look in _SPANS_BY_STYLE if look in looks):
-                    content = f"<{tag}>{content}</{tag}>"
+                return self._write_span(element)
             case "table-cell":
                 tag = "th" if get_local_name(element.getparent().getparent()) == "table-header-rows" else "td"
-                columns, rows = (_read_count(element, f"number-{kind}-spanned") for kind in ("columns", "rows"))
-                content = f'<{tag} colspan="{columns}" rowspan="{rows}">{content}</{tag}>'
+                columns, rows = (read_count(element, f"number-{kind}-spanned") for kind in ("columns", "rows"))
+                return f'<{tag} colspan="{columns}" rowspan="{rows}">{self.write_content(element)}</{tag}>'
             case "s" | "tab":
-                content = " " * min(100, _read_count(element, "c"))
+                return " " * min(100, read_count(element, "c"))
             case "line-break":
-                content = "<br>"
+                return "<br>"
             case "a" if get_attribute(element, "href").startswith(("http", "mailto:")):
-                content = f'<a href="{escape(get_attribute(element, "href"))}">{content}</a>'
+                return f'<a href="{escape(get_attribute(element, "href"))}">{self.write_content(element)}</a>'
             case "note":
                 self.notes.extend(map(self.write_content, element.iterfind("{*}note-body")))
-                content = f"\ue000{len(self.notes)}\ue001"
+                return f"\ue000{len(self.notes)}\ue001"
             case "frame":
-                content = self._write_frame(element)
+                return self._write_frame(element)
+            case "control":
+                return self._write_control(element)
+            case "content-control" if get_attribute(element, "checkbox") == "true":
+                return _BOXES[get_attribute(element, "checked") == "true"]
+            case _ if name in _HIDING_FIELDS or get_attribute(element, "display") == "none":
+                return "" if get_attribute(element, "is-hidden") != "false" else self.write_content(element)
             case _:
-                wrapper = _TAGS.get(name, "")
-                content = f"<{wrapper}>{content}</{wrapper}>" if wrapper else content
+                content, wrapper = self.write_content(element), _TAGS.get(name, "")
+                return f"<{wrapper}>{content}</{wrapper}>" if wrapper else content
+
+    def _write_paragraph(self, name: str, element: Any) -> str:
+        style = self._styles.get_style("paragraph", get_attribute(element, "style-name"))
+        is_hidden = any(get_attribute(each, "is-hidden") == "true" for each in element.iter("{*}hidden-paragraph"))
+        if is_hidden or "hidden" in style.looks:
+            return ""
+        content = self.write_content(element)
+        level = read_count(element, "outline-level") if name == "h" else style.outline_level
+        number, self._number = self._number, ""
+        if name == "h" and not number and not style.is_unnumbered:
+            number = self._lists.count_heading(element, level)
+        numbered = f"{escape(number)} {content}" if number and content.strip() else content
+        tag = next((tag for look, tag in _PARAGRAPHS_BY_STYLE.items() if look in style.looks), "p")
+        if level:
+            tag = f"h{min(6, level)}"
+        return f"<{tag}>{numbered}</{tag}>"
+
+    def _write_span(self, element: Any) -> str:
+        looks = self._styles.get_style("text", get_attribute(element, "style-name")).looks
+        content = self.write_content(element) if "hidden" not in looks else ""
+        for tag in (_SPANS_BY_STYLE[look] for look in _SPANS_BY_STYLE if look in looks):
+            content = f"<{tag}>{content}</{tag}>"
         return content
+
+    def _write_list(self, element: Any) -> str:
+        """Write a list. Items whose numbers Markdown cannot write are paragraphs that begin with the number."""
+        out: list[str] = []
+        tag, last = "", 0
+        self._lists.enter(element)
+        for item in element:
+            content = ""
+            is_item = get_local_name(item) == "list-item"
+            number = self._lists.count_item(item) if is_item else ""
+            plain = _PLAIN_NUMBER.fullmatch(number)
+            own_tag = "ul" if is_item and not number else ""
+            if plain:
+                own_tag = "ol"
+            if own_tag != tag or (plain and int(plain[1]) != last + 1):
+                out += [f"</{tag}>"] if tag else []
+                start = f' start="{plain[1]}"' if plain else ""
+                out += [f"<{own_tag}{start}>"] if own_tag else []
+                tag = own_tag
+            last = int(plain[1]) if plain else 0
+            self._number = "" if plain else number
+            content = self.write_content(item)
+            out.append(f"<li>{content}</li>" if tag else content)
+        self._lists.leave()
+        return "".join([*out, f"</{tag}>" if tag else ""])
 
     def _write_frame(self, frame: Any) -> str:
         """Write a text box, a picture's description or a formula."""
         parts = [*map(self.write_content, frame.iterfind("{*}text-box"))]
         for child in frame.iterfind("{*}object"):
             formula = self._package.parse(f"{get_attribute(child, 'href').removeprefix('./')}/content.xml")
-            parts += [f"<code>{escape(join_text(text))}</code>" for text in formula.iter("{*}annotation")]
-            return "".join(parts)  # the picture beside it shows the same
+            sources = [join_text(text) for text in formula.iter("{*}annotation")]
+            if not sources and get_local_name(formula) == "math":
+                sources = ["".join(formula.itertext()).strip()]
+            return "".join([*parts, *(f"<code>{escape(source)}</code>" for source in sources)])
         words = " ".join(join_text(child) for name in ("title", "desc") for child in frame.iterfind(f"{{*}}{name}"))
         return "".join(parts) + f'<img alt="{escape(words)}">' * (frame.find("{*}image") is not None)
 
+    def _write_control(self, element: Any) -> str:
+        """Write a control of a form: whether it is checked, its label and its value."""
+        control = self._controls.get(get_attribute(element, "control"))
+        if control is None or get_local_name(control) == "hidden":
+            return ""
+        return escape(f" {' '.join(filter(None, _iter_control_words(control)))} ")
 
-def _read_count(element: Any, name: str) -> int:
-    value = get_attribute(element, name)
-    return max(1, int(value)) if re.fullmatch("[0-9]{1,9}", value) else 1
+
+def _iter_control_words(control: Any) -> Iterator[str]:
+    if get_local_name(control) in ("checkbox", "radio"):
+        state = get_attribute(control, "current-state") or get_attribute(control, "state")
+        yield _BOXES["checked" in (state, get_attribute(control, "current-selected").replace("true", "checked"))]
+    yield get_attribute(control, "label")
+    yield get_attribute(control, "current-value")
+    for option in control.iter("{*}option"):
+        if get_attribute(option, "current-selected") == "true":
+            yield get_attribute(option, "label")

@@ -1,0 +1,153 @@
+"""What the styles of an OpenDocument text say: looks of text, outline levels, and the numbers of headings and lists."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import Struct
+
+from roamtui.sources.convert.numbering import ListCounter, ListLevel
+from roamtui.sources.convert.zip_package import get_attribute, get_local_name
+
+_LOOKS = ("font-weight", "font-style", "text-position", "display")
+_START_MAX = 32_767
+"""A list that starts at a larger number starts at 1, as in LibreOffice."""
+_RAISED = re.compile(r"super\b|[1-9]\d*%\s")
+"""A text position that is raised: the share of the height comes first."""
+
+
+class OdtStyle(Struct, frozen=True, kw_only=True):
+    """A style with what it inherits."""
+
+    looks: frozenset[str] = frozenset()
+    """The names of the style and of those that it inherits from, and looks of its text, such as `bold` or `super`."""
+    outline_level: int = 0
+    """1-based, or 0 for body text."""
+    is_unnumbered: bool = False
+    """Whether a heading in this style has no number."""
+
+
+class OdtStyles:
+    """Resolves styles by family and name. A style may inherit from one that is listed later."""
+
+    def __init__(self, *roots: Any) -> None:
+        self._elements = {
+            (get_attribute(style, "family"), get_attribute(style, "name")): style
+            for root in roots
+            for style in root.iter("{*}style")
+        }
+        self._styles: dict[tuple[str, str], OdtStyle] = {}
+
+    def get_style(self, family: str, name: str) -> OdtStyle:
+        """Return a style. One that is not defined has only its name."""
+        if (family, name) not in self._styles:
+            self._styles[family, name] = self._resolve(family, name)
+        return self._styles[family, name]
+
+    def _resolve(self, family: str, name: str) -> OdtStyle:
+        looks: set[str] = set()
+        kinds: set[str] = set()
+        level, lists = "", None
+        while name and name not in looks:
+            looks.add(name)
+            element = self._elements.get((family, name))
+            if element is None:
+                break
+            for properties in element.iterfind("{*}text-properties"):
+                for kind in _LOOKS:
+                    value = get_attribute(properties, kind)
+                    if value and kind not in kinds:  # the style itself takes precedence over those it inherits from
+                        kinds.add(kind)
+                        looks.add(_name_look(kind, value))
+            level = level or get_attribute(element, "default-outline-level")
+            names = [value for key, value in element.attrib.items() if key.endswith("}list-style-name")]
+            lists = names[0] if names and lists is None else lists
+            name = get_attribute(element, "parent-style-name")
+        return OdtStyle(
+            looks=frozenset(looks), outline_level=int(level) if level.isdecimal() else 0, is_unnumbered=lists == ""
+        )
+
+
+def _name_look(kind: str, value: str) -> str:
+    if kind == "text-position":
+        return "super" if _RAISED.match(value) else ""
+    return "hidden" if (kind, value) == ("display", "none") else value
+
+
+class OdtLists:
+    """Counts headings, and the items of the lists that are open."""
+
+    def __init__(self, *roots: Any) -> None:
+        self._levels = {
+            get_attribute(style, "name"): _read_levels(style) for root in roots for style in root.iter("{*}list-style")
+        }
+        outlines = (style for root in roots for style in root.iter("{*}outline-style"))
+        self._outline = _read_levels(next(outlines, None))
+        self._headings = ListCounter()
+        self._counters: dict[str, ListCounter] = {}
+        """By the name of the list style, and by the id of a list."""
+        self._open: list[tuple[str, ListCounter]] = []
+
+    def count_heading(self, heading: Any, level: int) -> str:
+        """Count a heading, and return its number; empty if headings have none."""
+        if get_attribute(heading, "is-list-header") == "true" or not self._outline:
+            return ""
+        if get_attribute(heading, "restart-numbering") == "true":
+            self._headings.restart(level - 1, _read_start(heading))
+        return self._headings.count_item(level - 1, self._outline)
+
+    def enter(self, element: Any) -> None:
+        """Open a list, which may be in an item of another one."""
+        name = get_attribute(element, "style-name")
+        if self._open:
+            around, counter = self._open[-1]
+            self._open.append((name or around, counter))
+            return
+        continued = get_attribute(element, "continue-list") or name * (
+            get_attribute(element, "continue-numbering") == "true"
+        )
+        counter = (self._counters.get(continued) if continued else None) or ListCounter()
+        self._counters |= {name: counter, get_attribute(element, "id"): counter}
+        self._open.append((name, counter))
+
+    def leave(self) -> None:
+        """Close the innermost list."""
+        self._open.pop()
+
+    def count_item(self, item: Any) -> str:
+        """Count an item of the innermost list, and return its number; empty if it has a bullet."""
+        name, counter = self._open[-1]
+        level = len(self._open) - 1
+        if get_attribute(item, "start-value"):
+            counter.restart(level, _read_start(item))
+        return counter.count_item(level, self._levels.get(name, {}))
+
+
+def _read_levels(style: Any) -> dict[int, ListLevel]:
+    """Return the levels of a list style by their 0-based number."""
+    levels: dict[int, ListLevel] = {}
+    for element in style if style is not None else ():
+        kind = get_attribute(element, "num-format")
+        level = read_count(element, "level") - 1
+        if not kind or get_local_name(element) not in ("list-level-style-number", "outline-level-style"):
+            continue
+        first = max(0, level + 1 - read_count(element, "display-levels"))
+        shown = [f"%{each + 1}" for each in range(first, level + 1) if each in levels or each == level]
+        levels[level] = ListLevel(
+            kind=kind,
+            pattern=get_attribute(element, "num-prefix") + ".".join(shown) + get_attribute(element, "num-suffix"),
+            start=_read_start(element),
+        )
+    return levels
+
+
+def _read_start(element: Any) -> int:
+    start = read_count(element, "start-value")
+    return start if start <= _START_MAX else 1
+
+
+def read_count(element: Any, name: str) -> int:
+    """Return the number in an attribute, or 1 if it is missing or no number from 1 on."""
+    value = get_attribute(element, name)
+    return max(1, int(value)) if re.fullmatch("[0-9]{1,9}", value) else 1
