@@ -67,7 +67,7 @@ def main(argv: list[str] | None = None) -> int:
         sys.stderr.write(f"roamtui: internal error ({kind}). Rerun with ROAMTUI_DEBUG=1 and report it.\n")
         return 1
     finally:
-        _detach_stdout()
+        _detach_streams()
 
 
 def _leave_deleted_folder() -> None:
@@ -452,12 +452,13 @@ def _print(text: str) -> int:
     return 0
 
 
-def _detach_stdout() -> None:
-    # Prevents an error message from the interpreter at exit if stdout is closed.
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _detach_streams() -> None:
+    # Prevents an error of the interpreter at exit if a stream is closed or its disk is full.
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 COMMANDS: dict[str, tuple[Callable[[Namespace], int | None], tuple[str, ...]]] = {

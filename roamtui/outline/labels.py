@@ -28,7 +28,7 @@ _ID_MARK = re.compile(
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)")
+LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*+(?>(?:\([^()\n]*+\)[^()\n]*+)*)\)")
 _SKIPPED_LINE = re.compile(
     r"^\s*(?:$|[|=_~`:+-]{3}|\|[\s:|-]+$|<[^>]+>\s*$|!\[[^\]]*\]\([^)]*\)\s*$|\[!\["
     r"|```|~~~|import |export |:::|\{%)"

@@ -27,7 +27,7 @@ _NOT_FOUND_STARTS = (
 """How answers that found nothing begin, in lower case. Some models translate the words that the prompt asks for."""
 _SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
 _DECORATION = r"[\"'`*§\s]*+"
-MARK = re.compile(rf"\[{_DECORATION}{_SECTION}(?:[,;\"'`*§\s]++{_SECTION})*+{_DECORATION}\]")
+MARK = re.compile(rf"\[{_DECORATION}{_SECTION}(?>(?:[,;\"'`*§\s]++{_SECTION})*){_DECORATION}\]")
 MARKED_ID = re.compile(r"(?<![0-9a-f:.])[0-9a-f]{8}")
 """Ids in a mark, without page numbers and ranges."""
 _TYPOGRAPHIC = (
@@ -46,12 +46,12 @@ _STRAIGHT = re.compile(r"\"|\n[ \t]*\n")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _CANDIDATES_MAX = 16
 """Maximum number of marks to try for a quote."""
-_MARKS_AFTER_QUOTE = re.compile(rf"[\s.!?…。！？)*_]*+{MARK.pattern}(?:[\s,;&)]*+(?:and\s++)?{MARK.pattern})*+")
-_MARKS = re.compile(rf"{MARK.pattern}(?:\s*+{MARK.pattern})*+(?P<end>\s*+[.!?]?\Z)?")
+_MARKS_AFTER_QUOTE = re.compile(rf"[\s.!?…。！？)*_]*+{MARK.pattern}(?>(?:[\s,;&)]*+(?:and\s++)?{MARK.pattern})*)")
+_MARKS = re.compile(rf"{MARK.pattern}(?>(?:\s*+{MARK.pattern})*)(?P<end>\s*+[.!?]?\Z)?")
 """Marks side by side, perhaps at the end of a quote."""
 _FINAL_COLON = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
-_MARKS_AFTER = rf"(?:\s*+{MARK.pattern})*+"
+_MARKS_AFTER = rf"(?>(?:\s*+{MARK.pattern})*)"
 _CLOSERS = r"[\"'”’»)\]」』*_]*+"
 _SENTENCE_END = (
     # Never match from the middle of a row of full stops: that would scan the row once for each of them.

@@ -43,8 +43,8 @@ _CITATION_LINE = re.compile(  # only the first state counts: trying each would t
     re.MULTILINE,
 )
 _CELL_LINE = re.compile(
-    r"^- \S \*\*.* (?P<quote>\"(?:[^\"\\\n]|\\.)*+\")(?: \((?P<state>[a-z ]+)\))?"
-    r" \(\[(?:[^\[\]\\\n]|\\.)*+\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))\)\)(?: \*.*\*)?[ \t]*$",
+    r"^- \S \*\*.* (?P<quote>\"(?>(?:[^\"\\\n]|\\.)*)\")(?: \((?P<state>[a-z ]+)\))?"
+    r" \(\[(?>(?:[^\[\]\\\n]|\\.)*)\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))\)\)(?: \*.*\*)?[ \t]*$",
     re.MULTILINE,
 )
 """A line of a table of several documents. In its quote, quotation marks have backslashes."""

@@ -106,8 +106,8 @@ _DIGITS = (
     r"\d{4}[-‐‑]\d\d[-‐‑]\d\d(?!\d)"  # a date
     rf"|\d{{0,3}}[ {_GROUP_SPACE}]?[{_FRACTIONS}]|\d{{1,3}} \d{{1,2}}[/⁄]\d{{1,3}}(?!\d)"  # 1½, 1 1/2
     rf"|(?<![\d.,])\d{{1,3}}(?:[ {_GROUP_SPACE}]\d{{3}}(?![\d]))+(?:[.,٫]\d+)?"  # 1 000 000
-    rf"|\d++(?:[.,:/⁄{_APOSTROPHES}٫٬，．：]\d++)*+)"
-    rf"(?:[eE][+{_DASHES}]\d++|(?![_]){_NEXT}++)?"  # 1e-5, 5th, 20mm
+    rf"|\d++(?>(?:[.,:/⁄{_APOSTROPHES}٫٬，．：]\d+)*))"
+    rf"(?:[eE][+{_DASHES}]\d++|(?![_])(?>{_NEXT}+))?"  # 1e-5, 5th, 20mm
     rf"(?:\s?[×x·∙]\s?10(?={_POWER}))?"
 )
 _NUMBER = (
@@ -116,9 +116,9 @@ _NUMBER = (
     rf"(?P<unit>[ {_GROUP_SPACE}]?(?:[%‰％](?!\w)|°\s?[CF](?!\w)|[℃℉°′″]))?"
 )
 _WORD = (
-    rf"(?![A-Z]{{1,3}}[{_CURRENCY}])(?![\d{_UNSPACED}{_RAISED}{_FRACTIONS}])\w{_NEXT}*+"
-    rf"(?:[{_APOSTROPHES}](?=[^\W\d_]){_NEXT}++)*+"
-    r"(?:(?<=\d)(?:\.\d++)++|(?<!\w\w)(?:\+\+|#)(?!\w))?"  # v1.2, C++
+    rf"(?![A-Z]{{1,3}}[{_CURRENCY}])(?![\d{_UNSPACED}{_RAISED}{_FRACTIONS}])\w(?>{_NEXT}*)"
+    rf"(?>(?:[{_APOSTROPHES}](?=[^\W\d_]){_NEXT}+)*)"
+    r"(?:(?<=\d)(?>(?:\.\d+)+)|(?<!\w\w)(?:\+\+|#)(?!\w))?"  # v1.2, C++
 )
 _NOTE = (
     r"\[\^[^\[\]\s]{1,100}\]"  # a footnote of Markdown

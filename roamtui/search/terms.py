@@ -34,7 +34,7 @@ _UNSPACED_CHARACTER = f"([{_UNSPACED}])"
 _IDENTIFIER = re.compile(
     r"(?<![\w-])--?[^\W\d_][\w-]*+"  # --flag-name
     r"|(?<!\w)[.@$][^\W\d]\w*+"  # .env, @property, $HOME
-    r"|\b\w++(?:(?:\.|::|->)\w++)++(?:\+\+|\#)?"  # a.b.c, std::vector, 4.2
+    r"|\b\w++(?>(?:(?:\.|::|->)\w++)+)(?:\+\+|\#)?"  # a.b.c, std::vector, 4.2
     r"|\b[^\W_]*+_\w*+"  # max_tokens, __call__
     r"|\b[^\W\d_]\w*+(?:\+\+|\#)(?!\w)"  # C++, C#
 )

@@ -42,7 +42,7 @@ def _forget_trees() -> Iterator[None]:
     _parse.cache_clear()
 
 
-def _name(path: Path, node: ast.stmt | None = None) -> str:
+def _name(path: Path, node: ast.stmt | ast.expr | None = None) -> str:
     return f"{path.relative_to(PROJECT_DIR)}:{node.lineno if node else 1}"
 
 
@@ -164,3 +164,14 @@ def test_no_message_of_the_app_is_read_as_markup() -> None:
     for path, call in notifying:
         switches = [keyword.value for keyword in call.keywords if keyword.arg == "markup"]
         assert [getattr(switch, "value", None) for switch in switches] == [False], f"{path}:{call.lineno}"
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Python 3.11.2, which Debian 12 has, reads on after a possessive group whose last turn failed."""
+    repeated = re.compile(r"(?<![\\(])\)[*+?]\+(?![*+?])")
+    assert not [
+        _name(path, node)
+        for path in _SOURCES
+        for node in ast.walk(_parse(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and repeated.search(node.value)
+    ]
