@@ -249,6 +249,8 @@ def _may_omit(words: TextWords, last: int, first: int, text: str, shift: int) ->
 
 def _continues(words: TextWords, row: int, text: str, shift: int) -> bool:
     """Return whether a paragraph continues the sentence of the one before, as after a page break."""
+    if words.flags[row] & CODE:
+        return False
     start = shift + words.starts[row]
     return text[start].islower() and _PARAGRAPH_BREAK.fullmatch(text, shift + words.ends[row - 1], start) is not None
 

@@ -72,6 +72,8 @@ def test_words_are_found_despite_markup_around_them(words: list[str], data: st.D
         ("x", "x", False),
         ("one ... two", "two one", False),
         ("one ... one", "one, one", True),
+        ("type: a … size", "```\ntype: a b\nid: 5\nsize: 7\n```\n", False),
+        ("type: a … b", "```\ntype: a x b\n```\n", True),
         ("3. Second", "first.\n\n2. Second", False),
         ("12. May", "on\n12. May", True),
         ("- 5 degrees", "- 5 degrees", True),
