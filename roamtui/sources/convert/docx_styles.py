@@ -11,23 +11,23 @@ from msgspec import Struct
 from roamtui.sources.convert.numbering import ListCounter, ListLevel
 from roamtui.sources.convert.zip_package import get_attribute, get_local_name
 
-LEVELS_MAX = 9
-"""Number of outline levels. The level after the last is body text."""
+BODY_LEVEL = 9
+"""Outline level of what is not a heading."""
 _HEADING_NAME = re.compile("heading ?([1-9])", re.IGNORECASE)
 _FALSE = frozenset({"0", "false", "off", "none"})
-_BULLET = "bullet"
 
 
 class Style(Struct, frozen=True, kw_only=True):
-    """A style with what it inherits."""
+    """What a style says, or a paragraph together with its style."""
 
-    name: str = ""
-    """In lower case."""
-    level: int | None = None
+    names: tuple[str, ...] = ()
+    """Its name and those of the styles that it is based on, in lower case."""
+    level: int = BODY_LEVEL
     """0-based outline level."""
     number_id: str = ""
-    number_level: int | None = None
-    looks: Mapping[str, str]
+    number_level: int = -1
+    """0-based level in a list, or -1 if the list knows it."""
+    looks: Mapping[str, str] = {}
     """The value of each property of its text, such as `b` for bold, by name."""
 
 
@@ -35,44 +35,46 @@ class StyleSheet:
     """Resolves the styles of a document by their ids. A style may be based on one that is listed later."""
 
     def __init__(self, root: Any) -> None:
-        elements = [*root.iter("{*}style")]
-        self._elements = {get_attribute(element, "styleId"): element for element in elements}
+        self._elements = {get_attribute(element, "styleId"): element for element in root.iter("{*}style")}
         self._styles: dict[str, Style] = {}
-        defaults = (get_attribute(e, "styleId") for e in elements if get_attribute(e, "default") in ("1", "true"))
-        self._paragraph_default = next(
-            (key for key in defaults if get_attribute(self._elements[key], "type") == "paragraph"), ""
+        defaults = (
+            key
+            for key, element in self._elements.items()
+            if get_attribute(element, "default") in ("1", "true") and get_attribute(element, "type") == "paragraph"
         )
-
-    def get_paragraph_style(self, style_id: str) -> Style:
-        """Return a style of paragraphs, or the default style if the paragraph names none."""
-        return self.get_style(style_id or self._paragraph_default)
+        self._paragraph_default = next(defaults, "")
 
     def get_style(self, style_id: str) -> Style:
-        """Return a style. One that is not defined has only its id as its name."""
+        """Return a style with what it inherits. One that is not defined has only its id as its name."""
         if style_id not in self._styles:
-            self._styles[style_id] = self._resolve(style_id)
+            chain: dict[str, Any] = {}
+            key = style_id
+            while key and key not in chain:
+                chain[key] = self._elements.get(key)
+                key = get_child_value(chain[key], "basedOn")
+            style = Style()
+            for key, element in reversed(chain.items()):
+                style = _add(style, element, (get_child_value(element, "name") or key).lower())
+            self._styles[style_id] = style
         return self._styles[style_id]
 
-    def _resolve(self, style_id: str) -> Style:
-        name, level, number_id, number_level = "", None, "", None
-        looks: dict[str, str] = {}
-        seen: set[str] = set()
-        while style_id and style_id not in seen:
-            seen.add(style_id)
-            element = self._elements.get(style_id)
-            own_name = get_child_value(element, "name") or style_id
-            name = name or own_name.lower()
-            heading = _HEADING_NAME.fullmatch(own_name)
-            outline = get_child_value(element, "pPr/{*}outlineLvl")
-            if level is None and (heading or outline.isdecimal()):
-                level = int(heading[1]) - 1 if heading else int(outline)
-            if not number_id:
-                number_id = get_child_value(element, "pPr/{*}numPr/{*}numId")
-                own_level = get_child_value(element, "pPr/{*}numPr/{*}ilvl")
-                number_level = int(own_level) if own_level.isdecimal() else None
-            looks = {**read_looks(element), **looks}
-            style_id = get_child_value(element, "basedOn")
-        return Style(name=name, level=level, number_id=number_id, number_level=number_level, looks=looks)
+    def read_paragraph(self, paragraph: Any) -> Style:
+        """Return the style of a paragraph, with what the paragraph itself says."""
+        style_id = get_child_value(paragraph, "pPr/{*}pStyle") or self._paragraph_default
+        return _add(self.get_style(style_id), paragraph)
+
+
+def _add(style: Style, element: Any, name: str = "") -> Style:
+    """Add what a style or a paragraph says to what it inherits."""
+    heading = _HEADING_NAME.fullmatch(name)
+    outline = str(int(heading[1]) - 1) if heading else get_child_value(element, "pPr/{*}outlineLvl")
+    return Style(
+        names=(name, *style.names) if name else style.names,
+        level=read_number(outline, style.level),
+        number_id=get_child_value(element, "pPr/{*}numPr/{*}numId") or style.number_id,
+        number_level=read_number(get_child_value(element, "pPr/{*}numPr/{*}ilvl"), style.number_level),
+        looks={**style.looks, **read_looks(element)} if name else style.looks,
+    )
 
 
 def get_child_value(element: Any, path: str) -> str:
@@ -98,6 +100,11 @@ def has_look(looks: Mapping[str, str], name: str) -> bool:
     return looks.get(name, "0").lower() not in _FALSE
 
 
+def read_number(value: str, default: int) -> int:
+    """Return a number of at most six digits, or `default`."""
+    return int(value) if re.fullmatch("[0-9]{1,6}", value) else default
+
+
 class Numbering:
     """Counts the numbered paragraphs of a document."""
 
@@ -108,59 +115,46 @@ class Numbering:
         self._levels: dict[str, dict[int, ListLevel]] = {}
         self._counters: dict[str, ListCounter] = {}
 
-    def count_paragraph(self, number_id: str, level: int | None, style_id: str) -> tuple[str, int, bool] | None:
-        """Count a paragraph. Return its number, its level and whether it has a bullet, or None if it is in no list."""
-        list_id = self._find_list(number_id)
-        if list_id is None:
-            return None
-        if level is None:
-            level = self._find_level(list_id, style_id)
-        if number_id not in self._levels:
-            self._begin(number_id, list_id)
-        levels = self._levels[number_id]
-        shape = levels.get(level, ListLevel())
-        number = self._counters[list_id].count_item(level, levels)
-        return ("", level, True) if shape.kind == _BULLET else (number, level, False)
-
-    def _find_list(self, number_id: str) -> str | None:
-        """Return the id of the list that defines the numbers, also if a style refers to it."""
-        seen: set[str] = set()
-        while number_id in self._numbers and number_id not in seen:
-            seen.add(number_id)
-            list_id = get_child_value(self._numbers[number_id], "abstractNumId")
-            link = get_child_value(self._lists.get(list_id), "numStyleLink")
-            if not link:
-                return list_id if list_id in self._lists else None
-            number_id = self._styles.get_style(link).number_id
-        return None
-
-    def _find_level(self, list_id: str, style_id: str) -> int:
-        for level in self._lists[list_id].iterfind("{*}lvl"):
-            if style_id and get_child_value(level, "pStyle") == style_id:
-                return _read_number(get_attribute(level, "ilvl"), 0)
-        return 0
-
-    def _begin(self, number_id: str, list_id: str) -> None:
-        """Read the levels of a list, and restart the levels for which this use of it says so."""
+    def count_paragraph(self, paragraph: Any, style: Style) -> tuple[str, int, bool]:
+        """Count a paragraph. Return its number, its 0-based level in the list, and whether it has a bullet."""
+        number = self._numbers.get(style.number_id)
+        list_id = get_child_value(number, "abstractNumId")
+        link = get_child_value(self._lists.get(list_id), "numStyleLink")
+        if link:
+            number = self._numbers.get(self._styles.get_style(link).number_id)
+            list_id = get_child_value(number, "abstractNumId")
+        if list_id not in self._lists:
+            return "", 0, False
         counter = self._counters.setdefault(list_id, ListCounter())
+        if style.number_id not in self._levels:
+            self._levels[style.number_id] = self._read_levels(list_id, number, counter)
+        levels = self._levels[style.number_id]
+        level = style.number_level
+        if level < 0:
+            style_id = get_child_value(paragraph, "pPr/{*}pStyle")
+            owners = self._lists[list_id].iterfind("{*}lvl/{*}pStyle")
+            owner = next((each for each in owners if get_attribute(each, "val") == style_id), None)
+            level = 0 if owner is None else read_number(get_attribute(owner.getparent(), "ilvl"), 0)
+        text = counter.count_item(level, levels)
+        has_bullet = level in levels and levels[level].kind == "bullet"
+        return "" if has_bullet else text, level, has_bullet
+
+    def _read_levels(self, list_id: str, number: Any, counter: ListCounter) -> dict[int, ListLevel]:
+        """Read the levels of a list, and restart the levels for which this use of it says so."""
         levels = dict(map(_read_level, self._lists[list_id].iterfind("{*}lvl")))
-        for override in self._numbers[number_id].iterfind("{*}lvlOverride"):
+        for override in number.iterfind("{*}lvlOverride"):
             levels |= dict(map(_read_level, override.iterfind("{*}lvl")))
             start = get_child_value(override, "startOverride")
             if start:
-                counter.restart(_read_number(get_attribute(override, "ilvl"), 0), _read_number(start, 1))
-        self._levels[number_id] = levels
+                counter.restart(read_number(get_attribute(override, "ilvl"), 0), read_number(start, 1))
+        return levels
 
 
 def _read_level(element: Any) -> tuple[int, ListLevel]:
     is_legal = element.find("{*}isLgl") is not None
-    return _read_number(get_attribute(element, "ilvl"), 0), ListLevel(
+    return read_number(get_attribute(element, "ilvl"), 0), ListLevel(
         kind=get_child_value(element, "numFmt") or "decimal",
         pattern=get_child_value(element, "lvlText"),
-        start=_read_number(get_child_value(element, "start"), 1),
+        start=read_number(get_child_value(element, "start"), 1),
         is_legal=is_legal and get_child_value(element, "isLgl") not in _FALSE,
     )
-
-
-def _read_number(value: str, default: int) -> int:
-    return int(value) if re.fullmatch("[0-9]{1,6}", value) else default

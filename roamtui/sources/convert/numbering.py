@@ -14,37 +14,31 @@ _ROMANS = (
 _ROMAN_MAX = 5_000
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS_MAX = 780
-_HAN_DIGITS = "〇一二三四五六七八九"
-_HAN_MAX = 99
-_CIRCLED_MAX = 20
 _ORDINAL_ENDS = {1: "st", 2: "nd", 3: "rd"}
-_HAN_KINDS = ("chineseCounting", "chineseCountingThousand", "japaneseCounting", "taiwaneseCountingThousand", "一")
+_HAN_DIGITS = ("", *"一二三四五六七八九")
+_HAN_MAX = 99
+_PLAIN_NUMBER = re.compile(r"(\d+)\.")
 
 
-def format_number(number: int, kind: str) -> str:  # noqa: PLR0911 - one for each kind
+def format_number(number: int, kind: str) -> str:
     """Format a number of a list. `kind` is a name of Word, or the first number of a list of OpenDocument."""
-    match kind:
-        case "lowerLetter" | "a" | "upperLetter" | "A" if 0 < number <= _LETTERS_MAX:
-            letters = _LETTERS[(number - 1) % 26] * ((number - 1) // 26 + 1)
-            return letters.upper() if kind in ("upperLetter", "A") else letters
-        case "lowerRoman" | "i" | "upperRoman" | "I" if 0 < number <= _ROMAN_MAX:
-            roman = _format_roman(number)
-            return roman.upper() if kind in ("upperRoman", "I") else roman
-        case "decimalZero":
-            return f"{number:02}"
-        case "ordinal":
-            is_teen = number % 100 // 10 == 1
-            return f"{number}{_ORDINAL_ENDS.get(number % 10, 'th') if not is_teen else 'th'}"
-        case "decimalEnclosedCircle" if 0 < number <= _CIRCLED_MAX:
-            return chr(ord("①") + number - 1)
-        case _ if kind in _HAN_KINDS and 0 < number <= _HAN_MAX:
-            tens, units = divmod(number, 10)
-            before = (_HAN_DIGITS[tens] if tens > 1 else "") + "十" if tens else ""
-            return before + (_HAN_DIGITS[units] if units else "")
-        case "none" | "":
-            return ""
-        case _:
-            return str(number)
+    text = str(number)
+    if kind in ("none", ""):
+        text = ""
+    elif kind == "decimalZero":
+        text = f"{number:02}"
+    elif kind == "ordinal":
+        is_teen = number % 100 // 10 == 1
+        text += "th" if is_teen else _ORDINAL_ENDS.get(number % 10, "th")
+    elif kind in ("a", "A", "lowerLetter", "upperLetter") and 0 < number <= _LETTERS_MAX:
+        text = _LETTERS[(number - 1) % 26] * ((number - 1) // 26 + 1)
+    elif kind in ("i", "I", "lowerRoman", "upperRoman") and 0 < number <= _ROMAN_MAX:
+        text = _format_roman(number)
+    elif ("Counting" in kind or kind == "一") and 0 < number <= _HAN_MAX:
+        tens, units = divmod(number, 10)
+        text = (_HAN_DIGITS[tens] if tens > 1 else "") + "十" * (tens > 0) + _HAN_DIGITS[units]
+    is_upper = kind in ("A", "I") or kind.startswith("upper")
+    return text.upper() if is_upper else text
 
 
 def _format_roman(number: int) -> str:
@@ -89,3 +83,51 @@ class ListCounter(Struct):
             return format_number(number, "decimal" if shape.is_legal else above.kind)
 
         return re.sub("%([1-9])", format_level, shape.pattern)
+
+
+def is_plain_number(number: str) -> bool:
+    """Check whether Markdown can write a number as that of an item in a list, such as `3.`."""
+    return _PLAIN_NUMBER.fullmatch(number) is not None
+
+
+class _OpenList(Struct):
+    level: int
+    tag: str
+    number: int
+
+
+class BlockWriter:
+    """Joins blocks of HTML, and nests the items of lists."""
+
+    def __init__(self) -> None:
+        self._out: list[str] = []
+        self._lists: list[_OpenList] = []
+
+    def add(self, block: str, level: int = 0) -> None:
+        """Add a block below the open items of lists up to a level."""
+        self._close(level)
+        self._out.append(block)
+
+    def add_item(self, block: str, number: str, level: int = 0) -> None:
+        """Add an item with a plain number or, if it is empty, a bullet. It may continue an open list."""
+        plain = _PLAIN_NUMBER.fullmatch(number)
+        item = _OpenList(level, "ol", int(plain[1])) if plain else _OpenList(level, "ul", 0)
+        self._close(level + 1)
+        last = self._lists[-1] if self._lists else None
+        if last and (last.level, last.tag) == (level, item.tag) and item.number in (0, last.number + 1):
+            last.number = item.number
+            self._out.append("</li><li>")
+        else:
+            self._close(level)
+            self._lists.append(item)
+            self._out.append(f'<{item.tag} start="{item.number}"><li>')
+        self._out.append(block)
+
+    def finish(self) -> str:
+        """Close all lists, and return the HTML."""
+        self._close(0)
+        return "".join(self._out)
+
+    def _close(self, level: int) -> None:
+        while self._lists and self._lists[-1].level >= level:
+            self._out.append(f"</li></{self._lists.pop().tag}>")

@@ -10,6 +10,7 @@ from typing import Any
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.html import convert_noted
+from roamtui.sources.convert.numbering import BlockWriter, is_plain_number
 from roamtui.sources.convert.odt_styles import OdtLists, OdtStyles, read_count
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name, join_text
 
@@ -27,7 +28,6 @@ _TAGS = {
 }
 _PARAGRAPHS_BY_STYLE = {"Title": "h1", "Preformatted_20_Text": "pre", "Quotations": "blockquote"}
 _SPANS_BY_STYLE = {"Source_20_Text": "code", "bold": "b", "italic": "i", "super": "sup"}
-_PLAIN_NUMBER = re.compile(r"(\d+)\.")
 _BOXES = {True: "[x]", False: "[ ]"}
 
 
@@ -121,28 +121,20 @@ class _HtmlWriter:
 
     def _write_list(self, element: Any) -> str:
         """Write a list. Items whose numbers Markdown cannot write are paragraphs that begin with the number."""
-        out: list[str] = []
-        tag, last = "", 0
+        blocks = BlockWriter()
         self._lists.enter(element)
         for item in element:
-            content = ""
             is_item = get_local_name(item) == "list-item"
             number = self._lists.count_item(item) if is_item else ""
-            plain = _PLAIN_NUMBER.fullmatch(number)
-            own_tag = "ul" if is_item and not number else ""
-            if plain:
-                own_tag = "ol"
-            if own_tag != tag or (plain and int(plain[1]) != last + 1):
-                out += [f"</{tag}>"] if tag else []
-                start = f' start="{plain[1]}"' if plain else ""
-                out += [f"<{own_tag}{start}>"] if own_tag else []
-                tag = own_tag
-            last = int(plain[1]) if plain else 0
-            self._number = "" if plain else number
+            is_marked = is_item and (not number or is_plain_number(number))
+            self._number = "" if is_marked else number
             content = self.write_content(item)
-            out.append(f"<li>{content}</li>" if tag else content)
+            if is_marked:
+                blocks.add_item(content, number)
+            else:
+                blocks.add(content)
         self._lists.leave()
-        return "".join([*out, f"</{tag}>" if tag else ""])
+        return blocks.finish()
 
     def _write_frame(self, frame: Any) -> str:
         """Write a text box, a picture's description or a formula."""

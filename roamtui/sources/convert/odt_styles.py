@@ -10,7 +10,7 @@ from msgspec import Struct
 from roamtui.sources.convert.numbering import ListCounter, ListLevel
 from roamtui.sources.convert.zip_package import get_attribute, get_local_name
 
-_LOOKS = ("font-weight", "font-style", "text-position", "display")
+_KINDS = ("font-weight", "font-style", "text-position", "display", "default-outline-level")
 _START_MAX = 32_767
 """A list that starts at a larger number starts at 1, as in LibreOffice."""
 _RAISED = re.compile(r"super\b|[1-9]\d*%\s")
@@ -46,33 +46,25 @@ class OdtStyles:
         return self._styles[family, name]
 
     def _resolve(self, family: str, name: str) -> OdtStyle:
-        looks: set[str] = set()
-        kinds: set[str] = set()
-        level, lists = "", None
-        while name and name not in looks:
-            looks.add(name)
-            element = self._elements.get((family, name))
-            if element is None:
-                break
-            for properties in element.iterfind("{*}text-properties"):
-                for kind in _LOOKS:
-                    value = get_attribute(properties, kind)
-                    if value and kind not in kinds:  # the style itself takes precedence over those it inherits from
-                        kinds.add(kind)
-                        looks.add(_name_look(kind, value))
-            level = level or get_attribute(element, "default-outline-level")
-            names = [value for key, value in element.attrib.items() if key.endswith("}list-style-name")]
-            lists = names[0] if names and lists is None else lists
-            name = get_attribute(element, "parent-style-name")
+        chain: dict[str, Any] = {}
+        while name and name not in chain:
+            chain[name] = self._elements.get((family, name))
+            name = get_attribute(chain[name], "parent-style-name") if chain[name] is not None else ""
+        values: dict[str, str] = {}
+        for element in reversed([each for each in chain.values() if each is not None]):
+            for part in (element, *element.iterfind("{*}text-properties")):
+                values |= {kind: value for kind in _KINDS if (value := get_attribute(part, kind))}
+            lists = [value for key, value in element.attrib.items() if key.endswith("}list-style-name")]
+            values |= {"list-style-name": lists[0]} if lists else {}
+        level = values.get("default-outline-level", "")
+        looks = {values.get("font-weight"), values.get("font-style")}
+        looks.add("super" if _RAISED.match(values.get("text-position", "")) else None)
+        looks.add("hidden" if values.get("display") == "none" else None)
         return OdtStyle(
-            looks=frozenset(looks), outline_level=int(level) if level.isdecimal() else 0, is_unnumbered=lists == ""
+            looks=frozenset({*chain, *filter(None, looks)}),
+            outline_level=int(level) if level.isdecimal() else 0,
+            is_unnumbered=values.get("list-style-name") == "",
         )
-
-
-def _name_look(kind: str, value: str) -> str:
-    if kind == "text-position":
-        return "super" if _RAISED.match(value) else ""
-    return "hidden" if (kind, value) == ("display", "none") else value
 
 
 class OdtLists:

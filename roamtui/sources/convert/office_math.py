@@ -1,67 +1,56 @@
-"""Write the formulas of Word and PowerPoint as one line of text, such as `A=πr^2`."""
+"""Write a formula of an office program (OMML) or a web page (MathML) as one line of text, such as `A=πr^2`."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Any
 
 from roamtui.sources.convert.zip_package import get_attribute, get_local_name
 
 _FORMS = {
-    "f": "{num_}/{den_}",
-    "sSup": "{e}^{sup_}",
-    "sSub": "{e}_{sub_}",
-    "sSubSup": "{e}_{sub_}^{sup_}",
-    "sPre": "_{sub_}^{sup_}{e}",
-    "limLow": "{e}_{lim_}",
-    "limUpp": "{e}^{lim_}",
-    "func": "{fName} {e}",
+    **dict.fromkeys(("f", "mfrac"), "{0}/{1}"),
+    **dict.fromkeys(("sSup", "msup", "limUpp", "mover"), "{0}^{1}"),
+    **dict.fromkeys(("sSub", "msub", "limLow", "munder"), "{0}_{1}"),
+    **dict.fromkeys(("sSubSup", "msubsup", "munderover"), "{0}_{1}^{2}"),
+    "sPre": "_{0}^{1}{2}",
+    "mroot": "^{1}√{0}",
 }
-"""How a structure of a formula is written, by the names of its parts. `_` puts a long part into brackets."""
-_ROOTS = {"": "√", "3": "∛", "4": "∜"}
+"""How a structure is written, by its parts. A part that is not a single word is in brackets."""
+_WORDS = frozenset({"t", "mi", "mn", "mo", "mtext", "ms"})
+_LEFT_OUT = frozenset({"del", "moveFrom", "annotation", "annotation-xml"})
 _HAT = "\N{COMBINING CIRCUMFLEX ACCENT}"
 
 
-def write_formula(element: Any) -> str:
-    """Write what is in an element of a formula."""
-    return "".join(map(_write_structure, element))
-
-
-def _write_structure(element: Any) -> str:  # noqa: PLR0911 - one for each kind
+def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
+    """Write a formula, or a part of one."""
     name = get_local_name(element)
-    if name == "t":
-        return element.text or ""
-    if name in ("del", "moveFrom"):
-        return ""
+    if name in _WORDS:
+        return "".join(element.itertext())
     signs = {get_local_name(sign): get_attribute(sign, "val") for sign in element.iterfind(f"{{*}}{name}Pr/*")}
-    parts = defaultdict[str, str](str)
-    cells = [write_formula(cell) for cell in element.iterfind("{*}e")]
-    for part in element:
-        text = write_formula(part)
-        parts[get_local_name(part)] = text
-        parts[f"{get_local_name(part)}_"] = _bracket(text)
-    if name == "f" and signs.get("type") == "noBar":
-        return f"({parts['num']} {parts['den']})"
-    if name in _FORMS:
-        return _FORMS[name].format_map(parts)
+    inner = [each for each in element if get_local_name(each) not in {f"{name}Pr", *_LEFT_OUT}]
+    parts = [write_formula(each) for each in inner]
+    if name in _FORMS and signs.get("type") != "noBar":  # the numbers of a binomial have no bar between them
+        return _FORMS[name].format(*map(_bracket, parts), *("" for _ in range(3)))
     match name:
-        case "rad":
-            return _ROOTS.get(parts["deg"], f"^{parts['deg_']}√") + parts["e_"]
+        case "rad" | "msqrt":
+            degree = parts[0] if name == "rad" and len(parts) > 1 else ""
+            return (f"^{_bracket(degree)}√" if degree else "√") + _bracket("".join(parts).removeprefix(degree))
         case "nary":
-            limits = [f"{sign}{parts[limit]}" for sign, limit in (("_", "sub_"), ("^", "sup_")) if parts[limit]]
-            return f"{signs.get('chr', '∫')}{''.join(limits)} {parts['e']}"
+            marks = ((sign, _bracket(part)) for sign, part in zip("_^", parts, strict=False) if part)
+            return f"{signs.get('chr', '∫')}{''.join(map(''.join, marks))} {''.join(parts[2:])}"
         case "d":
-            inner = signs.get("sepChr", "|").join(cells)
-            return f"{signs.get('begChr', '(')}{inner}{signs.get('endChr', ')')}"
+            return signs.get("begChr", "(") + signs.get("sepChr", "|").join(parts) + signs.get("endChr", ")")
         case "acc":
-            return parts["e"] + signs.get("chr", _HAT)
-        case "m":
-            rows = [", ".join(map(write_formula, row.iterfind("{*}e"))) for row in element.iterfind("{*}mr")]
-            return f"[{'; '.join(rows)}]"
+            return "".join(parts) + signs.get("chr", _HAT)
+        case "m" | "mtable":
+            return f"[{'; '.join(parts)}]"
         case "eqArr":
-            return "; ".join(cells)
+            return "; ".join(parts)
+        case "mr" | "mtr":
+            return ", ".join(parts)
+        case "func" | "f":
+            return " ".join(parts)
         case _:
-            return write_formula(element)
+            return "".join(parts)
 
 
 def _bracket(text: str) -> str:

@@ -14,13 +14,16 @@ from pptx.oxml import parse_xml
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
 from roamtui.sources.convert.html_tree import make_absolute_href
-from roamtui.sources.convert.separated import write_table
+from roamtui.sources.convert.numbering import format_number, is_plain_number
+from roamtui.sources.convert.office_math import write_formula
+from roamtui.sources.convert.separated import MarkdownCell, write_table
 from roamtui.sources.convert.zip_package import ZipPackage, get_local_name
 
 _DEFAULT_TITLES = frozenset({"", "PowerPoint Presentation", "Slide 1"})
 _SKIPPED_TYPES = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.HEADER, PP_PLACEHOLDER.SLIDE_NUMBER}
 _LIST_TYPES = {PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT}
 """Types of placeholders whose paragraphs are list items, unless a paragraph says otherwise."""
+_LETTERS_BY_KIND = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 _ROW_HEIGHT = 457_200
 """Shapes in the same half inch of a slide are side by side. The unit of slides is 1/914,400 of an inch."""
 
@@ -60,7 +63,7 @@ def _read_slide(slide: Any) -> tuple[str, str, str]:
     blocks = [*_write_shapes(shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id)]
     if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) and frame.text.strip():
         blocks += ["**Notes:**", *_write_paragraphs(frame.paragraphs, is_list=False)]
-    heading = escape_inline(" ".join(title.text_frame.text.split())) if title is not None else ""
+    heading = _write_line(title.text_frame) if title is not None else ""
     return heading, "\n\n".join(blocks), " (hidden)" * (slide.element.get("show") == "0")
 
 
@@ -73,7 +76,7 @@ def _write_shapes(shapes: Iterable[Any]) -> Iterator[str]:
         elif shape.has_text_frame and kind not in _SKIPPED_TYPES:
             yield from _write_paragraphs(shape.text_frame.paragraphs, is_list=kind in _LIST_TYPES)
         elif getattr(shape, "has_table", False):
-            rows = [[cell.text_frame.text for cell in row.cells] for row in shape.table.rows]
+            rows = [[MarkdownCell(_write_line(cell.text_frame)) for cell in row.cells] for row in shape.table.rows]
             heads = rows.pop(0) if shape.table.first_row else [""] * len(rows[0])
             yield from write_table(heads, rows)
         elif hasattr(shape, "image") and (words := shape.element.nvPicPr.cNvPr.get("descr", "").strip()):
@@ -84,20 +87,42 @@ def _write_shapes(shapes: Iterable[Any]) -> Iterator[str]:
 
 
 def _write_paragraphs(paragraphs: Iterable[Any], *, is_list: bool) -> list[str]:
-    """Write paragraphs. Those with bullets become nested lists."""
+    """Write paragraphs. Those with bullets or numbers become nested lists."""
     blocks: list[str] = []
     depth = -1
+    numbers: dict[int, tuple[str, str, int]] = {}
     for paragraph in paragraphs:
-        words = _write_runs(paragraph)
+        words = escape_line_starts(_write_runs(paragraph))
         properties = paragraph._p.pPr  # noqa: SLF001 - bullets have no other name
-        marks = {get_local_name(mark) for mark in properties} if properties is not None else set[str]()
-        if words:
-            is_item = bool(marks & {"buChar", "buAutoNum", "buBlip"}) or (is_list and "buNone" not in marks)
-            before = blocks.pop() + "\n" if is_item and depth >= 0 else ""
-            depth = min(paragraph.level, depth + 1) if is_item else -1
-            mark = ("1. " if "buAutoNum" in marks else "- ") if is_item else ""
-            blocks.append(f"{before}{'   ' * depth}{mark}{words}")
+        marks = {get_local_name(mark): mark for mark in properties} if properties is not None else {}
+        if not words:
+            continue
+        is_item = not marks.keys().isdisjoint(("buChar", "buAutoNum", "buBlip")) or (is_list and "buNone" not in marks)
+        before = blocks.pop() + "\n" if is_item and depth >= 0 else ""
+        depth = min(paragraph.level, depth + 1) if is_item else -1
+        numbers = {level: last for level, last in numbers.items() if level < paragraph.level + ("buAutoNum" in marks)}
+        mark = "- " if is_item else ""
+        if "buAutoNum" in marks:
+            kind, start = marks["buAutoNum"].get("type", ""), marks["buAutoNum"].get("startAt", "1")
+            last = numbers.get(paragraph.level)
+            count = last[-1] + 1 if last and last[:2] == (kind, start) else int(start)
+            numbers[paragraph.level] = kind, start, count
+            number = _format_number(count, kind)
+            mark = f"{number} " if is_plain_number(number) else f"- {number} "
+        blocks.append(f"{before}{'   ' * depth}{mark}{words}")
     return blocks
+
+
+def _format_number(number: int, kind: str) -> str:
+    """Format a number as PowerPoint does, such as `a)` for the kind `alphaLcParenR`."""
+    letter = next((letter for start, letter in _LETTERS_BY_KIND.items() if kind.startswith(start)), "1")
+    text = format_number(number, letter)
+    ends = {"Period": f"{text}.", "ParenR": f"{text})", "ParenBoth": f"({text})"}
+    return next((ends[end] for end in ends if kind.endswith(end)), text)
+
+
+def _write_line(frame: Any) -> str:
+    return " ".join(filter(None, map(_write_runs, frame.paragraphs)))
 
 
 def _write_runs(paragraph: Any) -> str:
@@ -105,6 +130,9 @@ def _write_runs(paragraph: Any) -> str:
     links = {run._r: run.hyperlink.address for run in paragraph.runs}  # noqa: SLF001 - fields are no runs
     for child in paragraph._p:  # noqa: SLF001
         if get_local_name(child) in ("r", "fld", "m", "br"):
-            text = escape_inline("".join(part.text or "" for part in child.iter("{*}t"))) or " "
+            is_formula = get_local_name(child) == "m"
+            text = escape_inline(write_formula(child) if is_formula else "".join(child.itertext("{*}t"))) or " "
+            if child.xpath("number(*[local-name()='rPr']/@baseline) > 0") and any(map(str.isalnum, text)):
+                text = f"<sup>{text}</sup>"
             words.append(f"[{text}]({make_absolute_href(links[child], None)})" if links.get(child) else text)
-    return escape_line_starts(" ".join("".join(words).split()))
+    return " ".join("".join(words).split())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import io
-import posixpath
 import re
 import zipfile
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from lxml import etree
 from msgspec import Struct
 
 from roamtui.sources.convert.html_tree import make_absolute_href
-from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name
+from roamtui.sources.convert.zip_package import Relation, ZipPackage, get_attribute
 
 _XML_BYTES_MAX = 20_000_000
 """The tree of a larger part does not fit into the memory of the subprocess."""
@@ -22,14 +21,13 @@ _LINKED_CELLS_MAX = 10_000
 """Maximum number of cells of an area that has one link."""
 _LINK = re.compile(r"<(?:\w+:)?hyperlink\s[^>]*>")
 _LINK_FORMULA = re.compile(
-    r'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3}[0-9]{1,7})"[^>]*>\s*<(?:\w+:)?f[^>]*>HYPERLINK\(&quot;([^&"]*)&quot;|'
-    r'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3}[0-9]{1,7})"[^>]*>\s*<(?:\w+:)?f[^>]*>HYPERLINK\("([^"]*)"'
+    r'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3}[0-9]{1,7})"[^>]*>\s*<(?:\w+:)?f[^>]*>'
+    r'HYPERLINK\((?:&quot;|")([^"<]{1,2000}?)(?:&quot;|")'
 )
 _ATTRIBUTE = re.compile(r'([\w:]+)="([^"]*)"')
-_ADDRESS = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
-_RAISED_START, _RAISED_END = "\ue002", "\ue003"
-MARKS = re.compile(f"[{_RAISED_START}{_RAISED_END}]")
+RAISED_START, RAISED_END = "\ue002", "\ue003"
 """Characters around a raised text, while it is in a cell."""
+_ADDRESS = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 
 
 class SheetExtras(Struct, frozen=True, kw_only=True):
@@ -41,52 +39,33 @@ class SheetExtras(Struct, frozen=True, kw_only=True):
     """The paragraphs of its text boxes."""
 
 
-NO_EXTRAS = SheetExtras()
-
-
-def unmark(text: str) -> str:
-    """Write raised texts in Markdown."""
-    return text.replace(_RAISED_START, "<sup>").replace(_RAISED_END, "</sup>")
-
-
 def read_extras(package: ZipPackage) -> dict[str, SheetExtras]:
     """Return what each sheet of an Excel workbook has besides cells, by the name of the sheet."""
-    targets = _read_targets(package, "xl/workbook.xml")
+    parts = package.read_relations("xl/workbook.xml")
     extras: dict[str, SheetExtras] = {}
     for sheet in package.parse("xl/workbook.xml").iter("{*}sheet"):
-        part = targets.get(get_attribute(sheet, "id"), "")
-        content = package.read(part).decode("utf-8", "replace")
-        own_targets = _read_targets(package, part)
-        drawings = [target for target in own_targets.values() if "/drawings/drawing" in target]
-        extras[sheet.get("name", "")] = SheetExtras(
-            links=dict(_iter_links(content, own_targets)),
-            boxes=tuple(text for drawing in drawings for text in _iter_box_texts(package, drawing)),
-        )
+        entry = parts.get(get_attribute(sheet, "id"))
+        if entry:
+            content = package.read(entry.target).decode("utf-8", "replace")
+            relations = package.read_relations(entry.target)
+            drawings = [each.target for each in relations.values() if each.kind == "drawing"]
+            extras[sheet.get("name", "")] = SheetExtras(
+                links=dict(_iter_links(content, relations)),
+                boxes=tuple(text for drawing in drawings for text in _iter_box_texts(package, drawing)),
+            )
     return extras
 
 
-def _read_targets(package: ZipPackage, part: str) -> dict[str, str]:
-    """Return the part or URL that each id in a part refers to."""
-    folder, name = posixpath.split(part)
-    targets: dict[str, str] = {}
-    for each in package.parse(f"{folder}/_rels/{name}.rels").iter("{*}Relationship"):
-        target = each.get("Target", "")
-        is_external = each.get("TargetMode") == "External"
-        inside = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
-        targets[each.get("Id", "")] = target if is_external else inside
-    return targets
-
-
-def _iter_links(content: str, targets: dict[str, str]) -> Iterator[tuple[tuple[int, int], str]]:
+def _iter_links(content: str, relations: dict[str, Relation]) -> Iterator[tuple[tuple[int, int], str]]:
+    targets = _LINK_FORMULA.findall(content)
     for link in _LINK.findall(content):
         attributes = {name.rpartition(":")[2]: value for name, value in _ATTRIBUTE.findall(link)}
-        target = make_absolute_href(html.unescape(targets.get(attributes.get("id", ""), "")), None)
-        if target:
-            yield from ((cell, target) for cell in _iter_cells(attributes.get("ref", "")))
-    for groups in _LINK_FORMULA.findall(content):
-        reference, target = (first or second for first, second in zip(groups[:2], groups[2:], strict=True))
-        if target := make_absolute_href(html.unescape(target), None):
-            yield from ((cell, target) for cell in _iter_cells(reference))
+        relation = relations.get(attributes.get("id", ""))
+        if relation and relation.is_external:
+            targets.append((attributes.get("ref", ""), relation.target))
+    for area, target in targets:
+        if href := make_absolute_href(html.unescape(target), None):
+            yield from ((cell, href) for cell in _iter_cells(area))
 
 
 def _iter_cells(area: str) -> Iterator[tuple[int, int]]:
@@ -106,11 +85,9 @@ def _read_column(letters: str) -> int:
 
 
 def _iter_box_texts(package: ZipPackage, drawing: str) -> Iterator[str]:
-    for body in package.parse(drawing).iter("{*}txBody"):
-        for paragraph in body.iterfind("{*}p"):
-            text = " ".join("".join(part.text or "" for part in paragraph.iter("{*}t")).split())
-            if text:
-                yield text
+    for paragraph in package.parse(drawing).iterfind(".//{*}txBody/{*}p"):
+        if text := " ".join("".join(paragraph.itertext("{*}t")).split()):
+            yield text
 
 
 def mark_raised(package: ZipPackage, data: bytes) -> bytes:
@@ -120,8 +97,8 @@ def mark_raised(package: ZipPackage, data: bytes) -> bytes:
         content = package.read(part)
         if len(content) <= _XML_BYTES_MAX and (b'"superscript"' in content or b'text-position="' in content):
             root = package.parse(part)
-            for text in _iter_raised(root):
-                text.text = f"{_RAISED_START}{text.text}{_RAISED_END}" if text.text else text.text
+            for element in _iter_raised(root):
+                element.text = f"{RAISED_START}{element.text}{RAISED_END}" if element.text else None
             changed[part] = etree.tostring(root)
     if not changed:
         return data
@@ -138,11 +115,10 @@ def _iter_raised(root: Any) -> Iterator[Any]:  # noqa: ANN401 - lxml has no type
         if look.get("val") == "superscript":
             yield from look.getparent().getparent().iterfind("{*}t")
     raised = {
-        get_attribute(style, "name")
-        for style in root.iter("{*}style")
-        for look in style.iterfind("{*}text-properties")
+        get_attribute(look.getparent(), "name")
+        for look in root.iterfind(".//{*}style/{*}text-properties")
         if get_attribute(look, "text-position").startswith("super")
     }
     for span in root.iter("{*}span"):
-        if get_attribute(span, "style-name") in raised and get_local_name(span) == "span":
+        if get_attribute(span, "style-name") in raised:
             yield span

@@ -18,7 +18,7 @@ from python_calamine import CalamineWorkbook, SheetVisibleEnum
 from roamtui.sources.convert.converted import ZIP_START, ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
 from roamtui.sources.convert.separated import MarkdownCell, is_header, write_cell, write_table
-from roamtui.sources.convert.sheet_extras import MARKS, NO_EXTRAS, SheetExtras, mark_raised, read_extras, unmark
+from roamtui.sources.convert.sheet_extras import RAISED_END, RAISED_START, SheetExtras, mark_raised, read_extras
 from roamtui.sources.convert.zip_package import BYTES_MAX, ZIP_ERRORS, ZipPackage
 
 _CELLS_MAX = 4_000_000
@@ -48,7 +48,7 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
         if sheet.total_height > row_count:
             notes.append(f"Only the first {row_count:,} rows of {entry.name} were read.")
         grid = [[*map(_format_cell, row)] for row in sheet.to_python(skip_empty_area=False, nrows=row_count)]
-        extra = extras.get(entry.name, NO_EXTRAS)
+        extra = extras.get(entry.name, SheetExtras())
         _add_links(grid, extra.links)
         boxes = [escape_line_starts(escape_inline(text)) for text in extra.boxes]
         if blocks := [*_write_blocks(grid), *boxes]:
@@ -72,8 +72,11 @@ def _list_named_areas(package: ZipPackage) -> Iterator[str]:
 def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type
     """Write a value as text: numbers with all their digits, a date as ISO and without midnight."""
     match value:
+        case str() if RAISED_START in value:
+            marked = escape_inline(value).replace(RAISED_START, "<sup>").replace(RAISED_END, "</sup>")
+            return MarkdownCell(marked)
         case str():
-            return MarkdownCell(unmark(escape_inline(value))) if MARKS.search(value) else value
+            return value
         case bool():
             return str(value).upper()
         case float() if value.is_integer() and abs(value) < _WHOLE_MAX:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import posixpath
 import zipfile
 import zlib
 from typing import Any, Final
 
 from lxml import etree
+from msgspec import Struct
 
 from roamtui.errors import SourceError
 
@@ -18,6 +20,14 @@ _PART_BYTES_MAX: Final = 20_000_000
 
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 """Exceptions that `zipfile` raises for an archive that is damaged, encrypted or compressed in an unknown way."""
+
+
+class Relation(Struct, frozen=True):
+    """What an id in a part refers to: another part of the package, or an address outside of it."""
+
+    target: str
+    kind: str
+    is_external: bool
 
 
 class ZipPackage:
@@ -57,6 +67,18 @@ class ZipPackage:
         data = self.read(part_name)
         root = etree.fromstring(data, parser) if data.strip() else None
         return etree.Element("empty") if root is None else root
+
+    def read_relations(self, part_name: str) -> dict[str, Relation]:
+        """Return what the ids in a part of an Office file refer to. The name of the whole file is empty."""
+        folder, name = posixpath.split(part_name)
+        relations: dict[str, Relation] = {}
+        for each in self.parse(posixpath.join(folder, "_rels", f"{name}.rels")).iter("{*}Relationship"):
+            target, is_external = each.get("Target", ""), each.get("TargetMode") == "External"
+            if not is_external:
+                target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            kind = each.get("Type", "").rpartition("/")[2]
+            relations[each.get("Id", "")] = Relation(target, kind, is_external)
+        return relations
 
     def read_title(self) -> str:
         """Return the title in the properties of an Office or OpenDocument file, or an empty string."""

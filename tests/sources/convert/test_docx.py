@@ -190,10 +190,5 @@ def test_merged_cells_and_deleted_rows() -> None:
     assert text == "| Port | Fees | Fees |\n| --- | --- | --- |\n| Oslo | 1 | 2 |\n| Oslo | 3 | 4 |\n"
 
 
-def test_a_deleted_paragraph_mark_joins_two_paragraphs() -> None:
-    joined = f"<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr>{_run('One ')}</w:p>"
-    assert _convert(joined, write("line.")) == "One line.\n"
-
-
 def test_a_field_without_an_end_hides_no_other_paragraph() -> None:
     assert _convert(f"<w:p>{_FIELD.format('begin')}</w:p>", write("Still here.")) == "Still here.\n"
