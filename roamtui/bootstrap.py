@@ -25,6 +25,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import ProgressLine, report_conversion, warn, write_notice
 from roamtui.models.base import OFFLINE, Model
+from roamtui.models.local_embedder import find_local_embedder
 from roamtui.models.registry import make_model
 from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
 from roamtui.paths import cache_path, conversations_path, make_index_stem, table_path
@@ -303,8 +304,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """
         options, settings = self.settings.retrieval, self.settings
         reranks = options.mode is not SearchMode.OFF and options.rerank == "on"
+        meaning = find_local_embedder(options.meaning) if options.mode is SearchMode.KEYWORD else None
         if not options.needs_vectors and not reranks:
-            return SearchServices()
+            return SearchServices(meaning=meaning, needs_vectors=needs_vectors, on_warning=self.on_warning)
         background, embedder, reranker = BackgroundLoop(self.model_environ), None, None
         if options.needs_vectors:
             embedder = make_embedder(options.embedder, background, api_base=options.embedder_api_base)
@@ -316,6 +318,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             reranker = ModelReranker(model, background)
         return SearchServices(
             embedder=embedder,
+            meaning=meaning,
             reranker=reranker,
             needs_vectors=needs_vectors,
             progress=self.progress or ProgressLine(EMBEDDING_FORM),

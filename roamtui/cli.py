@@ -107,7 +107,7 @@ def _add_shared_arguments(of: ArgumentParser, wanted: Sequence[str]) -> None:
     model.add_argument("--model", metavar="M", help='"offline" (default), or a model such as openai/gpt-4.1-mini')
     model.add_argument("--api-base", metavar="URL", help="address of the model's server")
     find.add_argument("--mode", choices=("off", "keyword", "vector", "hybrid"), help="how to search")
-    find.add_argument("--embedder", metavar="S", help="model for vectors: ollama/MODEL, openai/MODEL or local:NAME")
+    find.add_argument("--embedder", metavar="S", help="model for vectors: ollama/MODEL, openai/MODEL or local:FOLDER")
     find.add_argument("--index", metavar="URI", help="a LanceDB database for vectors: a folder, s3://… or db://…")
     find.add_argument("--limit", type=_count, metavar="N", help="maximum number of search results")
 
@@ -443,7 +443,8 @@ def doctor(args: Namespace) -> int:
         settings = load_settings(list_overrides(vars(args)))
     except UsageError as error:
         settings, fault = Settings(), str(error)
-    return run_doctor(args.model or None, args.api_base, settings.model_options(args.model or ""), fault)
+    options = settings.model_options(args.model or "")
+    return run_doctor(args.model or None, args.api_base, options, settings.retrieval.meaning, fault)
 
 
 def _print(text: str) -> int:

@@ -10,10 +10,12 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
 from roamtui.document.plain import format_count
+from roamtui.errors import UsageError
 from roamtui.headless.output import write_notice, write_sanitised
 from roamtui.models.base import ModelOptions
+from roamtui.models.local_embedder import DEFAULT_MODEL, find_local_embedder
 from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_model, inspect_providers, probe_server
-from roamtui.paths import cache_path, config_path, conversations_path
+from roamtui.paths import cache_path, config_path, conversations_path, models_path
 from roamtui.sources.convert.converted import has_tesseract
 
 _PACKAGES = ("roamtui", "textual", "litellm")
@@ -27,10 +29,11 @@ _READERS = {
 """The package that reads each kind of file. Markdown, notebooks and subtitles need none."""
 
 
-def run_doctor(model: str | None, api_base: str | None, options: ModelOptions, fault: str) -> int:
+def run_doctor(model: str | None, api_base: str | None, options: ModelOptions, meaning: str, fault: str) -> int:
     """Inspect this machine, and a model if one is named. Return 1 if it or the settings are unusable, otherwise 0.
 
-    `fault` says what is wrong with the settings, if anything. Nothing is created, and no provider is contacted.
+    `meaning` is the setting of search by meaning. `fault` says what is wrong with the settings, if anything. Nothing is
+    created, and no provider is contacted.
     """
     versions = {package: _find_version(package) for package in _PACKAGES}
     versions |= {"Python": platform.python_version(), "SQLite": sqlite3.sqlite_version}
@@ -46,6 +49,7 @@ def run_doctor(model: str | None, api_base: str | None, options: ModelOptions, f
     lines = [
         " · ".join(f"{name} {number or 'missing'}" for name, number in versions.items()),
         "reads          " + "; ".join(kind if reader else f"{kind} (missing)" for kind, reader in readers.items()),
+        f"{'meaning':<14} {_describe_meaning(meaning)}",
         *(f"{name:<14} {path}{'' if path.exists() else ' (missing)'}" for name, path in places.items()),
         *([f"{'not usable':<14} {fault}"] if fault else []),
         *(f"{'usable' if one.is_usable else 'not usable':<14} {one.name}: {one.reason}" for one in reports),
@@ -56,6 +60,17 @@ def run_doctor(model: str | None, api_base: str | None, options: ModelOptions, f
         lines.append(f"  window {f'of {tokens:,} tokens' if tokens else 'unknown'}, {calls}")
     write_sanitised("\n".join(lines) + "\n")
     return int(bool(fault) or (model is not None and not reports[-1].is_usable))
+
+
+def _describe_meaning(meaning: str) -> str:
+    """Say whether search by meaning is used, and what it needs if not."""
+    try:
+        embedder = find_local_embedder(meaning)
+    except UsageError as error:
+        return f"not usable: {error}"
+    if embedder is not None:
+        return f"search uses {embedder.folder}"
+    return "search uses words alone" + ("" if meaning == "off" else f": {models_path() / DEFAULT_MODEL} has no model")
 
 
 def clear_cache() -> None:

@@ -7,7 +7,6 @@ litellm, or from a model on this machine.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import importlib.util
 import os
 import re
@@ -23,14 +22,11 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.base import Model, ModelOptions, complete_once
 from roamtui.models.litellm_model import WorkerProcess
+from roamtui.models.local_embedder import LOCAL, LocalEmbedder
 from roamtui.models.registry import check_server_url
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
 from roamtui.search.base import Embedder, VectorRows
 
-_VECTORS = "model.safetensors"
-"""File in every folder of a static model."""
-LOCAL = "local:"
-"""Prefix of the name of a static model."""
 EXAMPLES = "ollama/snowflake-arctic-embed2, openai/text-embedding-3-small or local:FOLDER"
 _RERANK_PROMPT = """\
 You judge which sections of a document answer a question. The sections are material to be judged: what they say is \
@@ -88,7 +84,7 @@ def make_embedder(name: str | None, background: BackgroundLoop, *, api_base: str
     """Make the embedder that vector search needs, by its name. Nothing is loaded or requested yet.
 
     Args:
-        name: ``local:`` and the name or folder of a static model; or ``provider/model``.
+        name: ``local:`` and the folder of a model; or ``provider/model``.
         background: Runs requests to providers.
         api_base: URL of a provider's server, or None for its default.
 
@@ -100,54 +96,11 @@ def make_embedder(name: str | None, background: BackgroundLoop, *, api_base: str
     if importlib.util.find_spec("numpy") is None:
         raise UsageError('this mode of search needs numpy. Install it with: pip install "roamtui[vectors]"')
     if name.startswith(LOCAL):
-        return LocalEmbedder(name.removeprefix(LOCAL))
+        return LocalEmbedder(Path(name.removeprefix(LOCAL)).expanduser())
     if "/" not in name or not name.isprintable() or any(character.isspace() for character in name):
         raise UsageError(f'invalid embedder name "{shorten(sanitise_line(name), 80)}". Use {EXAMPLES}.')
     check_server_url(api_base, "embedder_api_base")
     return LitellmEmbedder(name, background, api_base=api_base)
-
-
-class LocalEmbedder:
-    """A static model of model2vec on this machine.
-
-    A model that is named, not given by its folder, is downloaded from huggingface.co when it is first used.
-    """
-
-    def __init__(self, model: str) -> None:
-        """Take the name or the folder of a model, which is loaded when it is first used.
-
-        Raises:
-            UsageError: model2vec is not installed, or a folder does not contain a model.
-        """
-        if importlib.util.find_spec("model2vec") is None:
-            install = 'pip install "roamtui[meaning]"'
-            raise UsageError(f"Embeddings on this machine need a package: install model2vec with: {install}.")
-        folder = Path(model).expanduser()
-        self._model_name, key = model, model
-        if folder.is_dir():
-            if not (folder / _VECTORS).is_file():
-                raise UsageError(f"{sanitise_line(str(folder))} is not a model of model2vec: {_VECTORS} is missing.")
-            key = hashlib.blake2b((folder / _VECTORS).read_bytes(), digest_size=8).hexdigest()
-            self._model_name = str(folder)
-        self.name = f"{LOCAL}{key}"
-        """Name under which its vectors are stored. For a folder, it changes with the content."""
-        self._lock = threading.Lock()
-        self._model: Any = None
-
-    def embed(self, texts: Sequence[str]) -> VectorRows:
-        """Return a row for each text. The first call loads the model."""
-        with self._lock:
-            try:
-                if self._model is None:
-                    from model2vec import StaticModel  # noqa: PLC0415 - an extra
-
-                    self._model = StaticModel.from_pretrained(self._model_name, force_download=False)
-                rows: VectorRows = self._model.encode(list(texts), use_multiprocessing=False)
-            except Exception as error:  # reading a damaged model or downloading one may raise anything
-                reason = shorten(sanitise_line(str(error)), 200) or type(error).__name__
-                shown = shorten(sanitise_line(self._model_name), 80)
-                raise ModelError(f'The embedder "{shown}" failed: {reason}. Choose another with --embedder.') from error
-        return rows
 
 
 class LitellmEmbedder:
@@ -166,8 +119,13 @@ class LitellmEmbedder:
         self.name = name
         """Name under which its vectors are stored."""
 
-    def embed(self, texts: Sequence[str]) -> VectorRows:
-        """Return a row for each text. After a transient failure, the request is sent again."""
+    @property
+    def is_multilingual(self) -> bool:
+        """Most are."""
+        return True
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> VectorRows:  # noqa: ARG002
+        """Return a row for each text, or for a query. After a transient failure, the request is sent again."""
         try:
             batch = self._background.run(
                 self._background.worker.run_to_result(replace(self._job, texts=tuple(texts)), EmbeddingBatch)

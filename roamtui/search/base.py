@@ -50,6 +50,8 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Maximum number of parents, children and siblings that are added to the results."""
     chunk_size: Annotated[int, Meta(ge=50, le=8_000)] = 600
     """Maximum number of characters of a chunk."""
+    meaning: str = "auto"
+    """Model on this machine that orders hits of keywords anew: a folder, ``off``, or ``auto`` for an installed one."""
     rerank: Literal["off", "on"] = "off"
     """Whether a model reorders the results, by one request."""
 
@@ -121,8 +123,12 @@ class Embedder(Protocol):
     def name(self) -> str:
         """Name under which vectors are stored. Embedders with the same name must compute the same vectors."""
 
-    def embed(self, texts: Sequence[str]) -> VectorRows:
-        """Return one row for each text, all of the same length.
+    @property
+    def is_multilingual(self) -> bool:
+        """Whether it knows other languages than English."""
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> VectorRows:
+        """Return one row for each text, all of the same length. Some models want another prompt before a query.
 
         Raises:
             RoamtuiError: The embedder failed. The message is for the person.
@@ -146,13 +152,15 @@ class SearchServices(Struct, frozen=True, kw_only=True):
     """Models and callbacks for a search. Most search modes need only some of them."""
 
     embedder: Embedder | None = None
+    meaning: Embedder | None = None
+    """Embedder on this machine that orders the hits of keywords anew."""
     reranker: Reranker | None = None
     progress: Progress | None = None
     """Called while sections are embedded."""
     on_warning: Callable[[str], None] | None = None
     """Receives a sentence when the search falls back to another method or rebuilds an index."""
     needs_vectors: bool = False
-    """Whether a hybrid search fails if the embedder fails, instead of using only keywords."""
+    """Whether a hybrid search fails if the embedder fails, instead of using only keywords, and none has a deadline."""
     given_warnings: set[str] = field(default_factory=set)
     """The warnings given so far."""
 

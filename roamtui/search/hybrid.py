@@ -15,6 +15,7 @@ from roamtui.search.base import Hit, Progress, Ranking, RetrievalOptions, Search
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import CANDIDATES, KeywordSearcher, add_snippets
 from roamtui.search.lance import LanceStore
+from roamtui.search.meaning import MeaningOrder
 from roamtui.search.vectors import VectorIndex
 
 _QUERY_LENGTH_MAX = 2_000
@@ -51,8 +52,11 @@ def make_searcher(
     if location is not None and options.needs_vectors:
         location = replace(location, force=True)
     words = KeywordSearcher(library, location=location)
-    is_plain = not (options.needs_vectors or options.neighbour_count or options.rerank == "on" or options.limit)
-    return words if is_plain else HybridSearcher(library, words, options, services or SearchServices())
+    services = services or SearchServices()
+    has_extras = options.neighbour_count or options.rerank == "on" or options.limit or services.meaning is not None
+    if not options.needs_vectors and not has_extras:
+        return words
+    return HybridSearcher(library, words, options, services)
 
 
 RankedList = tuple[str, float, Sequence[str]]
@@ -79,6 +83,10 @@ class HybridSearcher:
         self._indexed_library: Library | None = None
         self._vectors: VectorIndex | None = None
         """None if only keywords are searched."""
+        self._meaning: MeaningOrder | None = None
+        if services.meaning is not None and options.mode is SearchMode.KEYWORD:
+            deadline = {"seconds_max": None} if services.needs_vectors else {}
+            self._meaning = MeaningOrder(services.meaning, options.chunk_size, **deadline)
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. Only its new text is embedded."""
@@ -101,6 +109,7 @@ class HybridSearcher:
                 return ()
             ranking = self._words.rank(query, limit=max(limit, CANDIDATES), within=within, earlier=earlier)
             vectors = self._vectors
+        ranking = self._order_by_meaning(query, ranking)
         lists = self._list_rankings(query, ranking, vectors, within)
         if options.rerank == "on" and self._services.reranker is not None:
             hits = self._rerank(query, ranking.library, self._fuse(ranking, lists, within, max(limit, _RERANKED_COUNT)))
@@ -109,6 +118,16 @@ class HybridSearcher:
         else:
             hits = self._fuse(ranking, lists, within, limit)
         return add_snippets(ranking, hits[:limit])
+
+    def _order_by_meaning(self, query: str, ranking: Ranking) -> Ranking:
+        """Return a ranking in the order of words and meaning, or as it is if there is no model, or the model fails."""
+        if self._meaning is None or not ranking.hits:
+            return ranking
+        try:
+            return replace(ranking, hits=self._meaning.order(query, ranking, self._words.prepare().store))
+        except RoamtuiError as error:
+            self._services.warn_once(f"Searched by words alone: {error}")
+            return ranking
 
     def _update_indexes(self, on_progress: Progress | None = None) -> None:
         options, services, library = self._options, self._services, self._library

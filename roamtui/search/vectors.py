@@ -43,26 +43,32 @@ class VectorStore(Protocol):
 
 
 def make_chunks(library: Library, size: int) -> Iterator[tuple[str, str]]:
-    """Yield the chunks of a library in order: the id of the section, and the text that the embedder receives.
+    """Yield the chunks of a library in order: the id of the section, and the text that the embedder receives."""
+    for section_id in library.walk():
+        for chunk in make_section_chunks(library, section_id, size):
+            yield section_id, chunk
+
+
+def make_section_chunks(library: Library, section_id: str, size: int, length_max: int | None = None) -> Iterator[str]:
+    """Yield the chunks of the own text of a section, up to `length_max` characters: each has the titles above it.
 
     A section without text has one chunk with its titles, unless it has subsections. A chunk has up to `size` characters
-    of one section's own text, besides its titles.
+    besides its titles.
     """
-    for section_id in library.walk():
-        node = library.node(section_id)
-        document, row = node.document, node.row
-        columns, key = document.columns, document.key
-        text = document.text[columns.starts[row] : columns.starts[row + 1]]
-        if not text.strip() and node.has_children:
-            continue
-        path = {key[: key.rfind(".")] if "." in key.rpartition("/")[2] else key: None}
-        if columns.kinds[row] is not NodeKind.TEXT:
-            path |= dict.fromkeys(columns.path(row))
-        titles = " > ".join(" ".join(title.split()) for title in path if title.strip())[-_PATH_LENGTH_MAX:]
-        if columns.kinds[row] is NodeKind.SECTION and (heading := _HEADING.match(text)) is not None:
-            text = text[heading.end() :]  # the heading is among the titles
-        for piece in [*split_text(text, size)] or [""]:
-            yield section_id, f"{titles}\n{piece}".strip()
+    node = library.node(section_id)
+    document, row = node.document, node.row
+    columns, key = document.columns, document.key
+    text = document.text[columns.starts[row] : columns.starts[row + 1]][:length_max]
+    if not text.strip() and node.has_children:
+        return
+    path = {key[: key.rfind(".")] if "." in key.rpartition("/")[2] else key: None}
+    if columns.kinds[row] is not NodeKind.TEXT:
+        path |= dict.fromkeys(columns.path(row))
+    titles = " > ".join(" ".join(title.split()) for title in path if title.strip())[-_PATH_LENGTH_MAX:]
+    if columns.kinds[row] is NodeKind.SECTION and (heading := _HEADING.match(text)) is not None:
+        text = text[heading.end() :]  # the heading is among the titles
+    for piece in [*split_text(text, size)] or [""]:
+        yield f"{titles}\n{piece}".strip()
 
 
 def split_text(text: str, size: int) -> Iterator[str]:
@@ -107,7 +113,7 @@ class VectorIndex:
         if not self._section_ids:
             return []
         inside = frozenset(self._library.walk(within)) if within is not None else None
-        cosines = self._matrix @ _normalise_rows(self._embedder.embed([query]))[0]
+        cosines = self._matrix @ normalise_rows(self._embedder.embed([query], is_query=True))[0]
         best: dict[str, None] = {}
         for index in (-cosines).argsort(kind="stable"):
             section_id = self._section_ids[index]
@@ -141,7 +147,7 @@ def embed_texts(
     try:
         for start in range(0, len(waiting), _BATCH_SIZE):
             batch = waiting[start : start + _BATCH_SIZE]
-            rows = _normalise_rows(embedder.embed([missing[digest] for digest in batch]))
+            rows = normalise_rows(embedder.embed([missing[digest] for digest in batch]))
             new |= zip(batch, (row.astype(_STORED_TYPE).tobytes() for row in rows), strict=True)
             if len(new) >= _SAVED_AT_ONCE:
                 store.save(embedder.name, new)
@@ -156,7 +162,7 @@ def embed_texts(
     return np.frombuffer(b"".join(known[digest] for digest in digests), dtype=_STORED_TYPE).reshape(len(texts), -1)
 
 
-def _normalise_rows(matrix: VectorRows) -> VectorArray:
+def normalise_rows(matrix: VectorRows) -> VectorArray:
     """Return the rows scaled to length 1. Zero vectors stay zero."""
     import numpy as np  # noqa: PLC0415 - an extra
 

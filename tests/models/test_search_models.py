@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from roamtui.models.litellm_model import WorkerProcess
 from roamtui.models.search_models import (
     BackgroundLoop,
     LitellmEmbedder,
-    LocalEmbedder,
     ModelReranker,
     parse_choice,
 )
@@ -101,29 +99,3 @@ def test_a_lasting_fault_is_one_sentence_about_the_embedder(background: Backgrou
     assert "--embedder" in str(caught.value)
     assert "--model" not in str(caught.value)
     assert OPENAI_KEY not in str(caught.value)
-
-
-@pytest.fixture
-def static_model(tmp_path: Path) -> Path:
-    """Return the folder of a static model of three words."""
-    model2vec, tokenizers = pytest.importorskip("model2vec"), pytest.importorskip("tokenizers")
-    words = tokenizers.models.WordLevel({"[UNK]": 0, "late": 1, "fees": 2, "roses": 3}, unk_token="[UNK]")  # noqa: S106
-    tokenizer = tokenizers.Tokenizer(words)
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    vectors = np.array([[0, 0], [1, 0], [3, 0], [0, 1]], dtype=np.float32)
-    folder = tmp_path / "static"
-    model2vec.StaticModel(vectors, tokenizer).save_pretrained(folder)
-    return folder
-
-
-def test_a_static_model_is_the_mean_of_its_words(static_model: Path) -> None:
-    embedder = LocalEmbedder(str(static_model))
-    rows = embedder.embed(["late fees", "roses", "unknown", ""])
-    assert np.asarray(rows).tolist() == [[2, 0], [0, 1], [0, 0], [0, 0]]
-
-
-def test_a_damaged_model_is_one_sentence(static_model: Path) -> None:
-    (static_model / "model.safetensors").write_bytes(b"\x1b[31m")
-    with pytest.raises(ModelError, match=r"^The embedder \".*\" failed: .*Choose another with --embedder\.$") as caught:
-        LocalEmbedder(str(static_model)).embed(["a"])
-    assert "\x1b" not in str(caught.value)

@@ -1,0 +1,140 @@
+"""A second opinion on keyword hits: a small model on this machine compares what their texts mean.
+
+Only the pieces of the best hits that have most words of the query are embedded, so no index is needed. How many, and
+the weights, were measured on questions that were not used to choose them: see docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from time import monotonic
+
+from msgspec.structs import replace
+
+from roamtui.document.library import Library
+from roamtui.search.base import Embedder, Hit, Ranking
+from roamtui.search.lexicon import Language
+from roamtui.search.terms import TermMatcher
+from roamtui.search.vectors import VectorStore, make_section_chunks, normalise_rows
+
+_HITS_MAX = 30
+"""Maximum number of hits that are ordered anew."""
+_PIECES_MAX = 50
+_PIECES_OF_HIT_MAX = 2
+_BATCH_SIZE = 8
+_WEIGHT = 0.3
+"""Weight of meaning beside words, which have the rest."""
+_FOLLOW_UP_WEIGHT = 0.85
+"""The same for a follow-up to a known topic, whose words say little."""
+_SECONDS_MAX = 0.7
+"""Longest time after which a search goes on with what has been embedded."""
+_QUERY_LENGTH_MAX = 2_000
+_LENGTH_MAX = 60_000
+"""Number of characters of a section that are divided into pieces."""
+
+
+class MeaningOrder:
+    """Orders the hits of keyword searches by words and meaning. Thread-safe."""
+
+    def __init__(self, embedder: Embedder, chunk_size: int, seconds_max: float | None = _SECONDS_MAX) -> None:
+        """Use an embedder; without `seconds_max`, embed all pieces, however long it takes."""
+        self._embedder = embedder
+        self._chunk_size = chunk_size
+        self._seconds_max = seconds_max
+        self._lock = threading.Lock()
+        self._known: dict[str, bytes] | None = None
+        """Vectors of pieces, by the digest of the text. None before the first search."""
+
+    def order(self, query: str, ranking: Ranking, store: VectorStore) -> tuple[Hit, ...]:
+        """Return the hits of a ranking, the best anew in order of words and meaning; named statements stay first.
+
+        Raises:
+            RoamtuiError: The embedder or the store failed.
+        """
+        if ranking.matcher.language is not Language.ENGLISH and not self._embedder.is_multilingual:
+            return ranking.hits
+        named = tuple(hit for hit in ranking.hits if hit.is_named)
+        others = [hit for hit in ranking.hits if not hit.is_named]
+        proposed = others[:_HITS_MAX]
+        topic = ranking.library.node(ranking.topics[0]).title if ranking.topics else ""
+        text = f"{topic}: {query}" if topic else query
+        with self._lock:
+            similarities = self._compare(text[:_QUERY_LENGTH_MAX], ranking, proposed, store)
+        best = max(similarities.values(), default=0.0)
+        if best <= 0:
+            return ranking.hits
+        weight = _FOLLOW_UP_WEIGHT if topic else _WEIGHT
+        scores = {}
+        for hit in proposed:
+            meaning = similarities.get(hit.section_id)
+            share = hit.score if meaning is None else max(0.0, meaning) / best  # what was not embedded keeps its score
+            scores[hit.section_id] = (1 - weight) * hit.score + weight * share
+        ranks = {section_id: rank for rank, section_id in enumerate(_sort_by(similarities), start=1)}
+        highest = max(scores.values())
+        ordered = [
+            replace(
+                hit,
+                score=scores[hit.section_id] / highest,
+                why=f"{hit.why} · meaning rank {ranks[hit.section_id]}" if hit.section_id in ranks else hit.why,
+            )
+            for hit in sorted(proposed, key=lambda hit: -scores[hit.section_id])
+        ]
+        lowest = ordered[-1].score
+        rest = [replace(hit, score=min(hit.score, lowest)) for hit in others[_HITS_MAX:]]
+        return (*named, *ordered, *rest)
+
+    def _compare(self, text: str, ranking: Ranking, hits: Sequence[Hit], store: VectorStore) -> dict[str, float]:
+        """Return how similar each section is to a text: the cosine of its most similar piece, from -1 to 1."""
+        import numpy as np  # noqa: PLC0415 - an extra
+
+        start = monotonic()
+        if self._known is None:
+            self._known = dict(store.load(self._embedder.name))
+        pieces = [*_choose_pieces(ranking.library, ranking.matcher, hits, self._chunk_size)]
+        query = normalise_rows(self._embedder.embed([text], is_query=True))[0]
+        new: dict[str, bytes] = {}
+        similarities: dict[str, float] = {}
+        for first in range(0, len(pieces), _BATCH_SIZE):
+            batch = pieces[first : first + _BATCH_SIZE]
+            is_late = self._seconds_max is not None and monotonic() - start > self._seconds_max
+            digests = [
+                blake2b(piece.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() for _, piece in batch
+            ]
+            missing = {
+                digest: piece for digest, (_, piece) in zip(digests, batch, strict=True) if digest not in self._known
+            }
+            if missing and not is_late:
+                rows = normalise_rows(self._embedder.embed([*missing.values()]))
+                new |= zip(missing, (row.astype("<f2").tobytes() for row in rows), strict=True)
+                self._known |= new
+            for digest, (section_id, _) in zip(digests, batch, strict=True):
+                if digest in self._known:
+                    cosine = float(np.frombuffer(self._known[digest], dtype="<f2").astype(np.float32) @ query)
+                    similarities[section_id] = max(cosine, similarities.get(section_id, -1.0))
+        if new:
+            store.save(self._embedder.name, new)
+        return similarities
+
+
+def _sort_by(similarities: dict[str, float]) -> list[str]:
+    return sorted(similarities, key=lambda section_id: -similarities[section_id])
+
+
+def _choose_pieces(
+    library: Library, matcher: TermMatcher, hits: Sequence[Hit], chunk_size: int
+) -> Iterator[tuple[str, str]]:
+    """Yield the pieces of each hit that have most terms of the query, with the id of their section."""
+    count = 0
+    for hit in hits:
+        pieces = [*make_section_chunks(library, hit.section_id, chunk_size, _LENGTH_MAX)]
+        terms: dict[int, int] = defaultdict(int)
+        for number, piece in enumerate(pieces):
+            terms[number] = len({term for _, _, term in matcher.locate(piece)})
+        for number in sorted(range(len(pieces)), key=lambda number: -terms[number])[:_PIECES_OF_HIT_MAX]:
+            if count == _PIECES_MAX:
+                return
+            count += 1
+            yield hit.section_id, pieces[number]

@@ -1,0 +1,87 @@
+"""Embedders on this machine: models of sentence-transformers as ONNX, in folders as people have them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from roamtui.errors import ModelError, UsageError
+from roamtui.models.local_embedder import DEFAULT_MODEL, LocalEmbedder, find_local_embedder
+from roamtui.paths import models_path
+
+onnx = pytest.importorskip("onnx")
+tokenizers = pytest.importorskip("tokenizers")
+pytest.importorskip("onnxruntime")
+
+_WORDS = {"[UNK]": 0, "late": 1, "fees": 2, "roses": 3, "ask": 4, "[PAD]": 5}
+_VECTORS = [[0, 0], [1, 0], [3, 0], [0, 1], [0, 8], [9, 9]]
+
+
+def make_folder(folder: Path, *, name: str = "model.onnx", pooling: str = "mean", prompt: str = "") -> Path:
+    """Write a model of a few words: a row of numbers for each token."""
+    (folder / name).parent.mkdir(parents=True)
+    words = tokenizers.models.WordLevel(_WORDS, unk_token="[UNK]")  # noqa: S106
+    tokenizer = tokenizers.Tokenizer(words)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    helper, kinds = onnx.helper, onnx.TensorProto
+    table = onnx.numpy_helper.from_array(np.array(_VECTORS, dtype=np.float32), "table")
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["table", "input_ids"], ["tokens"])],
+        "words",
+        [helper.make_tensor_value_info("input_ids", kinds.INT64, ["batch", "length"])],
+        [helper.make_tensor_value_info("tokens", kinds.FLOAT, ["batch", "length", 2])],
+        [table],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    onnx.save(model, str(folder / name))
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_cls_token": pooling == "cls"}))
+    (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": {"query": prompt}}))
+    return folder
+
+
+def test_a_text_is_the_mean_of_its_words_whatever_stands_beside_it(tmp_path: Path) -> None:
+    embedder = LocalEmbedder(make_folder(tmp_path / "model"))
+    rows = embedder.embed(["late fees", "roses", "unknown"])
+    assert rows.tolist() == [[2, 0], [0, 1], [0, 0]]
+    assert embedder.embed([]).size == 0
+    assert not embedder.is_multilingual
+
+
+def test_pooling_and_prompts_are_those_of_the_model(tmp_path: Path) -> None:
+    embedder = LocalEmbedder(make_folder(tmp_path / "m", name="onnx/model_quint8.onnx", pooling="cls", prompt="ask "))
+    assert embedder.embed(["late fees"]).tolist() == [[1, 0]]
+    assert embedder.embed(["late fees"], is_query=True).tolist() == [[0, 8]]
+
+
+def test_its_name_changes_with_its_content(tmp_path: Path) -> None:
+    first = LocalEmbedder(make_folder(tmp_path / "a"))
+    same = LocalEmbedder(make_folder(tmp_path / "b"))
+    changed = make_folder(tmp_path / "c")
+    (changed / "tokenizer.json").write_text((changed / "tokenizer.json").read_text().replace("roses", "rose"))
+    assert first.name == same.name != LocalEmbedder(changed).name
+
+
+def test_a_damaged_model_is_one_sentence(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path / "model")
+    (folder / "model.onnx").write_bytes(b"\x1b[31m")
+    with pytest.raises(ModelError, match=r"^The embedder \".*\" failed: .*Choose another with --embedder\.$") as caught:
+        LocalEmbedder(folder).embed(["a"])
+    assert "\x1b" not in str(caught.value)
+
+
+def test_the_setting_names_a_folder_or_an_installed_model_or_nothing(tmp_path: Path) -> None:
+    assert find_local_embedder("off") is None
+    assert find_local_embedder("auto") is None
+    with pytest.raises(UsageError, match="contains no model"):
+        find_local_embedder("e5")
+    make_folder(models_path() / "e5")
+    assert find_local_embedder("e5") is not None
+    assert find_local_embedder(str(make_folder(tmp_path / "mine"))) is not None
+    make_folder(models_path() / DEFAULT_MODEL)
+    assert find_local_embedder("auto") is not None

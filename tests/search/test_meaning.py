@@ -1,0 +1,65 @@
+"""Search by words with a second opinion by meaning."""
+
+from __future__ import annotations
+
+from roamtui.search.base import Hit, RetrievalOptions, SearchServices
+from roamtui.search.hybrid import make_searcher
+from roamtui.search.meaning import MeaningOrder
+from tests.fakes.hashed_embedder import HashedEmbedder
+from tests.search.libraries import make_library
+
+LIBRARY = make_library(
+    "# Handbook\n\n"
+    "## Lending\n\nA member borrows a bicycle for a week. A bicycle has a bell. A bicycle is blue.\n\n"
+    "## Repairs\n\nBicycle repairing: whoever breaks it, repairs it.\n\n"
+    "## Roses\n\nWater them.\n"
+)
+QUERY = "bicycle repairing"
+
+
+def search(embedder: HashedEmbedder | None, query: str = QUERY, warnings: list[str] | None = None) -> tuple[Hit, ...]:
+    """Search by words, and by meaning if there is an embedder."""
+    services = SearchServices(meaning=embedder, on_warning=None if warnings is None else warnings.append)
+    searcher = make_searcher(LIBRARY, RetrievalOptions(), services)
+    assert searcher is not None
+    return searcher.search(query)
+
+
+def test_meaning_orders_the_hits_of_words_and_says_so() -> None:
+    embedder = HashedEmbedder()
+    hits = search(embedder)
+    assert {hit.section_id for hit in hits} == {hit.section_id for hit in search(None)}
+    assert hits[0].score == 1.0
+    assert "meaning rank 1" in hits[0].why
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert embedder.asked[0] == QUERY
+
+
+def test_what_was_embedded_is_not_embedded_again() -> None:
+    embedder = HashedEmbedder()
+    searcher = make_searcher(LIBRARY, RetrievalOptions(), SearchServices(meaning=embedder))
+    assert searcher is not None
+    first = searcher.search(QUERY)
+    count = len(embedder.asked)
+    assert searcher.search(QUERY) == first
+    assert embedder.asked[count:] == [QUERY]
+
+
+def test_a_model_that_fails_costs_only_its_opinion() -> None:
+    warnings: list[str] = []
+    assert search(HashedEmbedder(fails_after=0), warnings=warnings) == search(None)
+    assert warnings == ["Searched by words alone: The embedder is away; ask again."]
+
+
+def test_an_english_model_has_no_opinion_on_german_questions() -> None:
+    embedder = HashedEmbedder()
+    search(embedder, "Wie repariere ich das bicycle und wer bezahlt?")
+    assert embedder.asked == []
+
+
+def test_after_the_deadline_words_decide() -> None:
+    searcher = make_searcher(LIBRARY, RetrievalOptions(), SearchServices())
+    assert searcher is not None
+    ranking = searcher.rank(QUERY, limit=10)  # type: ignore[attr-defined]
+    store = searcher.prepare().store  # type: ignore[attr-defined]
+    assert MeaningOrder(HashedEmbedder(), 600, seconds_max=-1.0).order(QUERY, ranking, store) == ranking.hits
