@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from roamtui.document.clauses import add_clauses
 from roamtui.document.document import Columns, Document, NodeKind, NodeRow, build_columns, nest_levels
 from roamtui.document.headings import HeadingTable, restore_offsets, scan_headings
 from roamtui.document.plain import sanitise_line, shorten
@@ -27,20 +28,6 @@ _FRONT_TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _NON_SPACE = re.compile(r"\S")
 _LEADING_MARKS = re.compile(r"^[\s>*+\-|=_~`]+")
-_CLAUSE = re.compile(
-    r"(?:\A|\n[ \t]*\n)[ \t]*(?P<line>[*_]*(?P<word>(?i:article|section)[ \t]+)?"
-    r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3}|(?(word)[IVX]{1,5}|(?!)))"
-    r"(?P<mark>[.:]?)(?=[\s*_]+[\"“(\[A-Z_]|[*_ \t]*$).*)",
-    re.MULTILINE,
-)
-"""A paragraph that starts with a number and a capital letter, or is only a number."""
-_CLAUSE_TITLE_END = re.compile(r"(?<=\w)[.:]\s.*")
-_CLAUSE_TITLE_LENGTH = 80
-_ONES = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
-_ROMAN = tuple(tens + ones for tens in ("", "X", "XX") for ones in _ONES)
-_CLAUSES_MIN = 5
-_CLAUSE_LENGTH_MIN = 200
-"""Minimum mean length of a clause, in characters. The steps of a list are shorter."""
 _TOO_DEEP = "Lists or quotes nest very deep; what lies deeper than about 50 lists is read as plain text."
 
 
@@ -56,14 +43,13 @@ def parse_document(
     """Parse `text`, decoded and without byte order mark, into a document.
 
     The own texts of the nodes, one after the other, are exactly `text`. The title is the only H1. If there is none, or
-    several, it comes from the front matter, or else is `name`. If `is_markdown` is false, ``#`` starts no heading. In a
-    text without headings, numbered clauses are sections.
+    several, it comes from the front matter, or else is `name`. If `is_markdown` is false, ``#`` starts no heading.
+    Numbered clauses whose sequence holds are sections.
     """
     normalised = normalise_line_ends(text)
     front_length = measure_front_matter(normalised) if is_markdown else 0
     headings = scan_headings(normalised, front_length) if is_markdown else HeadingTable()
-    if not headings.levels:
-        headings = scan_clauses(normalised, front_length)
+    headings = add_clauses(normalised, front_length, headings)
     if headings.levels:
         starts = headings.offsets if text is normalised else restore_offsets(text, normalised, headings.offsets)
         levels, titles = bytes(headings.levels), headings.titles
@@ -111,32 +97,6 @@ def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, ha
     from roamtui.document.llms_txt import parse_site_file  # noqa: PLC0415 - rarely needed
 
     return parse_site_file(document, name)
-
-
-def scan_clauses(text: str, start: int = 0) -> HeadingTable:
-    """Return the numbered clauses from `start` as headings, or an empty table if their numbers form no outline."""
-    found = HeadingTable()
-    last: tuple[int, ...] = ()
-    for clause in _CLAUSE.finditer(text, start):
-        number = clause["number"]
-        key = (_ROMAN.index(number),) if number in _ROMAN else tuple(map(int, filter(str.isdigit, number.split("."))))
-        if (clause["word"] or clause["mark"] or len(key) > 1) and _follows(last, key):
-            last = key
-            words = clause["line"][clause.end("mark") - clause.start("line") :]
-            title = f"{clause['line'].removesuffix(words)} {_CLAUSE_TITLE_END.sub('', words).strip()}"
-            found.add(len(key), clause.start("line"), shorten(title.strip(" *_"), _CLAUSE_TITLE_LENGTH))
-    count = len(found.levels)
-    is_outline = count >= _CLAUSES_MIN and max(found.levels) > 1 and last[0] > 2
-    return found if is_outline and len(text) - found.offsets[0] >= _CLAUSE_LENGTH_MIN * count else HeadingTable()
-
-
-def _follows(last: tuple[int, ...], key: tuple[int, ...]) -> bool:
-    """Check whether a number may be the next one, such as 2.3.1, 2.4 or 3 after 2.3. One number may be missing."""
-    same = 0
-    while same < min(len(last), len(key)) and last[same] == key[same]:
-        same += 1
-    before = last[same] if same < len(last) else 0
-    return same < len(key) and 1 <= key[same] - before <= 2 and max(key[same + 1 :], default=0) <= 1
 
 
 def group_paragraphs(text: str, start: int, *, is_markdown: bool = True) -> list[NodeRow]:

@@ -133,7 +133,10 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
 
 
 def _find_gold_row(document: Document, gold: Gold) -> int | None:
-    """Find a section by its headings, and of several by the line; without headings by the line."""
+    """Find a section by its headings, and of several by the line; without headings by the line.
+
+    If the headings above it are others, because their levels were chosen by other rules, the line decides.
+    """
     columns, line_starts, line = document.columns, document.line_starts, gold.number or 1
     if not gold.titles:
         row = (
@@ -142,7 +145,9 @@ def _find_gold_row(document: Document, gold: Gold) -> int | None:
         return row if row >= 0 else None
     titles = [*map(_normalise, gold.titles)]
     rows = [row for row, title in enumerate(columns.titles) if _normalise(title) == titles[-1]]
-    rows = [row for row in rows if [*map(_normalise, columns.path(row))][-len(titles) :] == titles]
+    nested = [row for row in rows if [*map(_normalise, columns.path(row))][-len(titles) :] == titles]
+    at_line = [row for row in rows if bisect_right(line_starts, columns.starts[row]) == gold.number]
+    rows = nested or at_line
     return min(rows, key=lambda row: abs(bisect_right(line_starts, columns.starts[row]) - line), default=None)
 
 

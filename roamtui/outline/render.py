@@ -14,6 +14,7 @@ from itertools import count, takewhile
 
 from msgspec import Struct, field
 
+from roamtui.document.clauses import parse_number
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.document.plain import shorten
@@ -67,7 +68,8 @@ _ASSUMED_PAGE_TOKENS = 1_000
 """Assumed size of a page that is not loaded."""
 _EXPANDED_TOKENS_MIN = 300
 """A node with fewer tokens is opened whole, so lines for its parts would save nothing."""
-_PREVIEW_TITLES_MAX = 60
+_PREVIEW_READ_MAX, _PREVIEW_TITLES_MAX = 400, 60
+"""Maximum number of titles that are read for a preview, and of those that it may list."""
 _TITLE_LENGTH_MAX = 60
 """Maximum length of a title in a preview, in characters."""
 _GENERIC_TITLES = frozenset(
@@ -290,6 +292,9 @@ class _Outline(Struct):
             length_max = min(fair_length, _PREVIEW_LENGTH_MAX, _CHARACTERS_PER_TOKEN * self.tokens_left)
             preview = self._make_preview(line, length_max)
             cost = estimate_tokens(preview) + 1
+            if cost > self.tokens_left:  # a title with many figures has more tokens than others of its length
+                preview = self._make_preview(line, length_max * self.tokens_left // cost)
+                cost = estimate_tokens(preview) + 1
             if preview and cost <= self.tokens_left:
                 self.tokens_left -= cost
                 line.text = f"{line.text}: {preview}"
@@ -334,11 +339,21 @@ def _is_generic(title: str) -> bool:
     return not words or words.replace(" ", "-") in _GENERIC_TITLES or _ENUMERATOR.match(words) is not None
 
 
+def _count_numbers(node: Node) -> int:
+    """Return how deep the number of a title is: 1 for "2. Fees" and a title without one, 2 for "2.1 Fees"."""
+    return max(1, len(parse_number(node.title)))
+
+
 def _preview_titles_below(library: Library, node: Node, *, length_max: int) -> str:
-    """List on one line the titles below a node, vague ones last, and how many are left out."""
+    """List on one line the titles below a node, and how many are left out. Deep numbers and vague titles come last."""
     children = list_outline_children(library, node.id)
-    headings = map(library.node, children[:_PREVIEW_TITLES_MAX])
-    titled = [label for label in headings if label.title and (label.has_children or has_own_text(library, label.id))]
+    headings = sorted(map(library.node, children[:_PREVIEW_READ_MAX]), key=_count_numbers)[:_PREVIEW_TITLES_MAX]
+    titled = [
+        label
+        for label in headings
+        if label.title
+        and (label.has_children or has_own_text(library, label.id) or len(parse_number(label.title)) == 1)
+    ]
     titled.sort(key=lambda label: label.kind not in (NodeKind.FILE, NodeKind.FOLDER) and _is_generic(label.title))
     titles = dict.fromkeys(format_node_title(label, length_max=_TITLE_LENGTH_MAX) for label in titled)
     count = len(children) - len(titled) + len(titles)

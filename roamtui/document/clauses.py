@@ -1,0 +1,250 @@
+"""Find the numbered clauses of contracts: paragraphs whose numbers form a sequence, together with numbered headings."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import chain, groupby, pairwise
+
+from msgspec import Struct
+
+from roamtui.document.headings import HeadingTable
+from roamtui.document.plain import shorten
+
+_NUMBER = (
+    r"(?P<marks>[*_]*)(?P<word>(?i:article|section)[ \t]+)?"
+    r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3}|(?(word)[IVX]{1,5}|(?!)))(?P<point>\\?[.:]?)"
+)
+_CLAUSE = rf"[ \t]*{_NUMBER}(?=[\s*_]+\\?[\"“(\[A-Z_]|(?<=[.:])[A-Z]|[*_ \t]*(?:\n|\Z))"
+"""The start of a paragraph: a number and a capital letter, or only a number."""
+_FIRST = re.compile(_CLAUSE)
+_PARAGRAPH = re.compile(rf"\n[ \t]*\n{_CLAUSE}")
+_HEADING = re.compile(rf"{_NUMBER}(?=[\s*_]|(?<=[.:])[A-Z]|$)")
+_STARTS = frozenset("0123456789AaSs*_")
+"""What a numbered title starts with."""
+_LISTED = re.compile(r".{1,200}(?:\.{3}|\s{2}|\t)[ \t.]*(?:\d{1,3}|[ivx]{1,5})\s*")
+"""A line of a contents page: a title, a gap and a page number."""
+_LISTED_HEADING = re.compile(rf"{_NUMBER}.*?[^\d.]\s*(?P<page>\d{{1,3}})")
+_LISTED_LENGTH = 400
+"""Maximum mean length of a line of a contents page, which may list all clauses of an article."""
+_LISTED_LENGTH_MAX = 40
+"""Maximum length of what stands between two lines of a contents page, in characters."""
+_WORD = re.compile(r"[^\W\d_]+")
+_FENCE = re.compile(r"\n {0,3}(?:```|~~~)")
+_TITLE_END = re.compile(r"(?<=\w)[.:]\s.*")
+_TITLE_LENGTH = 80
+_ONES = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
+_ROMAN = tuple(tens + ones for tens in ("", "X", "XX") for ones in _ONES)
+_COUNT_MIN = 5
+_LENGTH_MIN = 200
+"""Minimum mean length of a clause, in characters. The steps of a list and the lines of a contents page are shorter."""
+_DIVIDED_MIN = 6_000
+"""Minimum length, in characters, of a section that is divided: about 1,500 tokens."""
+_LEVEL_MAX = 6
+_RUNS_MAX = 6
+"""Maximum number of sequences that may continue. A list in a clause begins another one."""
+
+
+class _Clause(Struct):
+    """A numbered heading, or a paragraph that may be a clause."""
+
+    offset: int
+    key: tuple[int, ...]
+    """Parts of its number; empty for a heading without one."""
+    title: str
+    level: int
+    """Of a heading; 0 for a paragraph."""
+    above: int
+    """Level of the heading above a paragraph; 0 if there is none."""
+    is_sure: bool
+    """Whether no item of a list looks like this."""
+
+
+class _Run(Struct):
+    clauses: list[_Clause]
+
+    @property
+    def level(self) -> int:
+        """Level of its first heading. A heading of a higher level ends it, as it ends a section."""
+        first = self.clauses[0]
+        return first.level or first.above + 1
+
+    @property
+    def length(self) -> int:
+        """Number of characters from its first number to its last."""
+        return self.clauses[-1].offset - self.clauses[0].offset
+
+    def follows(self, key: tuple[int, ...]) -> bool:
+        """Check whether a number may be the next one, such as 2.3.1, 2.4 or 3 after 2.3. One number may be missing."""
+        last = self.clauses[-1].key
+        same = 0
+        while same < min(len(last), len(key)) and last[same] == key[same]:
+            same += 1
+        before = last[same] if same < len(last) else 0
+        step = key[same] - before if same < len(key) else 0
+        return (step == 1 and max(key[same + 1 :], default=0) <= 1) or (step == 2 and same == len(key) - 1)
+
+
+def add_clauses(text: str, start: int, headings: HeadingTable) -> HeadingTable:
+    r"""Return the `headings` of a text, whose lines end with ``\n``, and its numbered clauses from `start`.
+
+    Without headings, clauses are the outline if they form one. Between headings, they divide long sections, and fill
+    the gaps between numbered headings.
+    """
+    if headings.levels and len(text) < _DIVIDED_MIN:
+        return headings
+    kept = _remove_contents(text, headings)
+    found: list[tuple[int, int, str]] = []
+    later: set[tuple[tuple[int, ...], str]] = set()
+    for run in reversed(_collect_runs(text, start, kept)):
+        names = {(clause.key, _make_name(clause)) for clause in run.clauses}
+        # The lines of a contents page come again, as headings or clauses.
+        is_repeated = 2 * len(names & later) >= len(names)
+        if not (is_repeated and run.length < _LISTED_LENGTH * len(run.clauses)):
+            found += _select_clauses(run)
+        later |= names
+    if not found and kept is headings:
+        return headings
+    found += zip(kept.offsets, kept.levels, kept.titles, strict=True)
+    merged = HeadingTable(is_too_deep=headings.is_too_deep)
+    for offset, level, title in sorted(found):
+        merged.add(level, offset, title)
+    return merged
+
+
+def _remove_contents(text: str, headings: HeadingTable) -> HeadingTable:
+    """Return the headings without the lines of a contents page: numbered titles with rising page numbers, and no text.
+
+    Other headings without text after them are lines too, such as those of schedules.
+    """
+    if sum(title[-1:].isdigit() for title in headings.titles if title[:1] in _STARTS) < _COUNT_MIN:
+        return headings
+    listed: list[int] = []
+    pages: list[int] = []
+    for row, (begin, end) in enumerate(pairwise([*headings.offsets, len(text)])):
+        title = headings.titles[row]
+        is_short = end - begin - len(title) < _LISTED_LENGTH_MAX
+        entry = _LISTED_HEADING.fullmatch(title) if is_short and len(title) < _LISTED_LENGTH else None
+        if entry and (not pages or pages[-1] <= int(entry["page"])):
+            pages.append(int(entry["page"]))
+            listed.append(row)
+        elif pages and (is_short or title.split()[:1] == headings.titles[row - 1].split()[:1]):
+            listed.append(row)
+        elif len(pages) >= _COUNT_MIN:
+            break
+        else:
+            listed, pages = [], []
+    if len(pages) < _COUNT_MIN or pages[-1] <= len(pages):
+        return headings
+    kept = HeadingTable(is_too_deep=headings.is_too_deep)
+    for row in range(len(headings.levels)):
+        if row not in range(listed[0], listed[-1] + 1):
+            kept.add(headings.levels[row], headings.offsets[row], headings.titles[row])
+    return kept
+
+
+def _collect_runs(text: str, start: int, headings: HeadingTable) -> list[_Run]:
+    """Return the sequences of numbers in the order in which they begin."""
+    runs: list[_Run] = []
+    active: list[_Run] = []
+    for clause in _iter_clauses(text, start, headings):
+        if not clause.key:
+            active = [run for run in active if clause.level >= run.level]
+            continue
+        for index in reversed(range(len(active))):
+            if active[index].follows(clause.key):
+                del active[index + 1 :]
+                active[index].clauses.append(clause)
+                break
+        else:
+            if clause.level or clause.key[0] == 1 == max(clause.key):
+                run = _Run([clause])
+                runs.append(run)
+                # The first sequence is that of the document.
+                active = [*active[:1], *active[1:][1 - _RUNS_MAX :], run]
+    return runs
+
+
+def _make_name(clause: _Clause) -> str:
+    """Return the first word of a title, to find it again."""
+    word = _WORD.search(clause.title)
+    return word[0].casefold() if word else ""
+
+
+def _iter_clauses(text: str, start: int, headings: HeadingTable) -> Iterator[_Clause]:
+    """Yield the numbered headings and the paragraphs that may be clauses, in order.
+
+    Of the headings without a number before each of them, the one with the highest level is yielded.
+    """
+    starts, levels, titles = [start, *headings.offsets, len(text)], b"\0" + headings.levels, ["", *headings.titles]
+    numbers = {row: key for row, title in enumerate(titles) if title[:1] in _STARTS and (key := parse_number(title))}
+    rows = {row for row, (begin, end) in enumerate(pairwise(starts)) if end - begin >= _DIVIDED_MIN}
+    rows.update(row for number in numbers for row in (number - 1, number))
+    fences = [fence.start() for fence in _FENCE.finditer(text)] if rows and headings.levels else []
+    last = 0
+    for row in sorted(rows) if headings.levels else (0,):
+        number, begin, end = numbers.get(row), starts[row], starts[row + 1]
+        passed = levels[last + 1 : row + (number is None)]
+        if passed:
+            yield _Clause(begin, (), "", min(passed), 0, is_sure=True)
+        if number:
+            yield _Clause(begin, number, titles[row], levels[row], 0, is_sure=True)
+        last = row
+        first = None if begin else _FIRST.match(text)
+        for match in chain((first,) if first else (), _PARAGRAPH.finditer(text, begin, end)):
+            key, offset = _parse_key(match["number"]), match.start("marks")
+            is_marked = bool(key) and (match["word"] or match["point"] or len(key) > 1)
+            line = text[offset : offset + _LISTED_LENGTH].partition("\n")[0]
+            if not is_marked or _LISTED.fullmatch(line) or bisect_left(fences, offset) % 2:
+                continue
+            words = line[match.end("point") - offset :]
+            name = _TITLE_END.sub("", words).strip(" *_")
+            shown = shorten(f"{line.removesuffix(words)} {name}".strip(" *_"), _TITLE_LENGTH)
+            is_sure = bool(match["word"]) or len(key) > 1 or name.isupper() or words[:1].isalpha()
+            yield _Clause(text.rfind("\n", begin, offset) + 1, key, shown, 0, levels[row], is_sure)
+
+
+def parse_number(title: str) -> tuple[int, ...]:
+    """Return the number at the start of a title: (2,) for "Article II" and "2.0 Fees", (2, 1) for "2.1", else ()."""
+    match = _HEADING.match(title) if title[:1] in _STARTS else None
+    return _parse_key(match["number"]) if match else ()
+
+
+def _parse_key(number: str) -> tuple[int, ...]:
+    """Return the parts of a number: (2,) for "II" and "2.0", (2, 1) for "2.1"."""
+    if number in _ROMAN:
+        return (_ROMAN.index(number),)
+    parts = [int(part) for part in number.split(".") if part.isdigit()]
+    if len(parts) > 1 and not parts[-1]:
+        parts.pop()
+    return tuple(parts)
+
+
+def _select_clauses(run: _Run) -> Iterator[tuple[int, int, str]]:
+    """Yield offset, level and title of those paragraphs of a sequence that are clauses."""
+    clauses = run.clauses
+    levels = {len(clause.key): clause.level for clause in clauses if clause.level}
+    is_outline = len(clauses) >= _COUNT_MIN and clauses[-1].key[0] > 2
+    is_deep = max(len(clause.key) for clause in clauses) > 1 or all(clause.is_sure for clause in clauses)
+    if (levels and sum(clause.level > 0 for clause in clauses) < 3) or (not levels and not (is_outline and is_deep)):
+        return
+    for is_heading, group in groupby(clauses, key=lambda clause: clause.level > 0):
+        part = list(group)
+        length = part[-1].offset - part[0].offset
+        if is_heading or (len(part) >= _COUNT_MIN and length < _LENGTH_MIN * (len(part) - 1)):
+            continue
+        for clause in part:
+            if clause.is_sure or not levels:
+                yield clause.offset, _choose_level(clause, levels, clauses), clause.title
+
+
+def _choose_level(clause: _Clause, levels: dict[int, int], clauses: list[_Clause]) -> int:
+    """Return the level of a paragraph, from the `levels` of the headings of its sequence by depth of number."""
+    depth = len(clause.key)
+    if levels:
+        nearest = min(levels, key=lambda known: (abs(known - depth), known > depth))
+        return min(_LEVEL_MAX, max(1, levels[nearest] + depth - nearest))
+    if not clause.above:
+        return depth
+    return min(_LEVEL_MAX, clause.above + 1 + depth - min(len(other.key) for other in clauses))
