@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, takewhile
+from statistics import median
 
 from roamtui.sources.convert.pdf.rows import PageRow
 
@@ -37,6 +38,12 @@ _NUMBER_ONLY = re.compile(
     r"(?:page)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE
 )
 """A line that is only a page number: `12`, `Page F-3`, `- 12 -`, `12 of 90`."""
+_SIZE_RATIO_MAX = 1.05
+"""Maximum size of a page number, relative to the body type of the file or of its page."""
+_BODY_QUANTILE = 0.8
+"""Quantile of letter heights that is the body type: tables may be smaller, and titles are fewer."""
+_SMALL_SHARE = 0.9
+_NUMBERED_TITLE = re.compile(r"(?!page\b)[^\W\d_]+\s\d{1,4}", re.IGNORECASE)
 _Edges = tuple[list[PageRow], list[PageRow]]
 """Up to three rows at the top of a page, and up to three at the bottom, both from the edge inwards."""
 PrintedNumbers = dict[tuple[str, int], list[int]]
@@ -70,18 +77,23 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
         ordered = sorted(rows, key=lambda row: row.top)
         half = (len(ordered) + 1) // 2
         edges.append((ordered[: min(_EDGE_ROWS, half)], ordered[: half - 1 : -1][:_EDGE_ROWS]))
-    numbers = _detect_page_numbers(edges)
-    repeated = _detect_repeated_rows(edges, numbers)
+    sizes = sorted(row.size for rows in pages for row in rows)
+    usual = sizes[int(len(sizes) * _BODY_QUANTILE)] if sizes else 0.0
+    sizes_max = [_SIZE_RATIO_MAX * max(usual, median(row.size for row in rows) if rows else 0.0) for rows in pages]
+    numbers = _detect_page_numbers(edges, sizes_max)
+    repeated = _detect_repeated_rows(edges, numbers, sizes_max)
     printed: PrintedNumbers = {}
     for page, printed_number in numbers.items():
         printed.setdefault(printed_number, []).append(page)
     kept = []
     for page, (rows, sides) in enumerate(zip(pages, edges, strict=True)):
 
-        def rate(row: PageRow, number: tuple[str, int] | None = numbers.get(page)) -> float:
+        def rate(
+            row: PageRow, number: tuple[str, int] | None = numbers.get(page), size_max: float = sizes_max[page]
+        ) -> float:
             """Return on which share of the pages a row is repeated; 1 for a page number."""
-            is_number = _NUMBER_ONLY.fullmatch(row.text) and number in set(_parse_page_numbers(row.text))
-            return 1.0 if is_number else repeated.get(_make_key(row, number), 0.0)
+            is_number = _NUMBER_ONLY.fullmatch(row.text) and number in set(_parse_page_numbers(row, size_max))
+            return 1.0 if is_number else repeated.get(_make_key(row, number, size_max), 0.0)
 
         # Rows with a lower rate stay if text of the page is between them and the edge.
         removed = {id(row) for row in chain(*sides) if rate(row) >= _INNER_SHARE}
@@ -90,21 +102,22 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
     return kept if any(kept) else list(pages), printed
 
 
-def _make_key(row: PageRow, number: tuple[str, int] | None) -> tuple[str, int]:
+def _make_key(row: PageRow, number: tuple[str, int] | None, size_max: float) -> tuple[str, int]:
     """Return the text of a row with the page number replaced, and the class of its position."""
-    text = row.text if number is None else re.sub(rf"\b{number[1]}\b", "#", row.text)
+    has_number = number is not None and number in set(_parse_page_numbers(row, size_max))
+    text = re.sub(rf"\b{number[1]}\b", "#", row.text) if number is not None and has_number else row.text
     return text, int(row.top // _POSITION_CLASS_POINTS)
 
 
 def _detect_repeated_rows(
-    edges: Sequence[_Edges], numbers: Mapping[int, tuple[str, int]]
+    edges: Sequence[_Edges], numbers: Mapping[int, tuple[str, int]], sizes_max: Sequence[float]
 ) -> dict[tuple[str, int], float]:
     """Return the share of pages that have a repeated row, by the key of the row."""
     pages_by_key: dict[tuple[str, int], list[int]] = {}
     for page, (top, bottom) in enumerate(edges):
         for row in (*top, *bottom):
             if any(map(str.isalpha, row.text)):
-                pages_by_key.setdefault(_make_key(row, numbers.get(page)), []).append(page)
+                pages_by_key.setdefault(_make_key(row, numbers.get(page), sizes_max[page]), []).append(page)
     repeats_needed = max(_REPEATS_MIN, _REPEATED_SHARE * len(edges))
     share_by_key = {}
     for text, position in pages_by_key:
@@ -117,7 +130,7 @@ def _detect_repeated_rows(
     return share_by_key
 
 
-def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
+def _detect_page_numbers(edges: Sequence[_Edges], sizes_max: Sequence[float]) -> dict[int, tuple[str, int]]:
     """Return the printed number of each page that agrees with the numbers on the pages near it.
 
     A shift is a printed number minus the index of its page. Neighbouring pages of one part have the same shift. Other
@@ -128,7 +141,7 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
             (prefix, value - page)
             for row in (*top, *bottom)
             if len(row.text) <= _HEAD_LENGTH_MAX
-            for prefix, value in _parse_page_numbers(row.text)
+            for prefix, value in _parse_page_numbers(row, sizes_max[page])
         }
         for page, (top, bottom) in enumerate(edges)
     ]
@@ -143,8 +156,15 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
     return number_by_page
 
 
-def _parse_page_numbers(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the page numbers that a line at the edge of a page may contain."""
-    for match in (_START_NUMBER.match(text), _END_NUMBER.search(text)):
+def _parse_page_numbers(row: PageRow, size_max: float) -> Iterator[tuple[str, int]]:
+    """Yield the page numbers that a row at the edge of a page may contain.
+
+    A number after a single word is part of a title, as in "Exhibit 3", unless small letters or a gap set it off.
+    """
+    text = row.text
+    if row.size > size_max:
+        return
+    is_title = len(row.cells) == 1 and row.size > _SMALL_SHARE * size_max and _NUMBERED_TITLE.fullmatch(text)
+    for match in () if is_title else (_START_NUMBER.match(text), _END_NUMBER.search(text)):
         if match:
             yield (match[1] or "").upper(), int(match[2])

@@ -73,6 +73,23 @@ def test_running_heads_are_left_out(count: int) -> None:
     assert converted.text.count("body") == count
 
 
+@pytest.mark.parametrize("title", ["# Results 2019", "# Exhibit 0", "Exhibit 0", "# 2019"])
+def test_a_title_that_ends_in_a_growing_number_stays(title: str) -> None:
+    words, _, first = title.rpartition(" ")
+    pages = [
+        [
+            *lay_out(f"{words} {int(first) + number}", "", f"text {number}00", *["Ships called at the harbour."] * 6),
+            PdfLine(text=str(number + 1), top=30, size=9),
+        ]
+        for number in range(5)
+    ]
+    text = convert_pdf(make_pdf(pages), "a.pdf").text
+    name = words.removeprefix("#").strip()
+    for number in range(5):
+        assert f"{name} {int(first) + number}".strip() in text
+        assert f"\n{number + 1}\n" not in text
+
+
 def test_pages_with_only_pictures_are_noted_and_blank_ones_are_not() -> None:
     pages = [lay_out("a"), [], lay_out("b"), [], []]
     assert convert_pdf(make_pdf(pages), "a.pdf").notes == ()
