@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from difflib import SequenceMatcher
 
@@ -11,6 +12,7 @@ from roamtui.sources.convert.pdf.pdfium import PdfFile, Word
 
 _MARK = bytes(value * 2 // 5 for value in range(256))
 """Dims the blue of a pixel, which makes white yellow and leaves black letters as they are."""
+_RAISED_TAG = re.compile("</?sup>")
 _PART_LENGTH_MIN = 8
 """If the page does not contain the quote in one piece, parts of it with at least this many letters are marked."""
 
@@ -47,7 +49,7 @@ def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
 def _find_quote(words: list[Word], quote: str) -> list[tuple[int, int]]:
     """Find a quote or parts of it, without its Markdown syntax. Return first and last character of each."""
     on_page = [(text, word) for word in words if (text := _keep_letters(word.text))]
-    parts = [text for text in map(_keep_letters, quote.replace("|", " ").split()) if text]
+    parts = [text for text in map(_keep_letters, _RAISED_TAG.sub("", quote.replace("|", " ")).split()) if text]
     matcher = SequenceMatcher(None, [text for text, _ in on_page], parts, autojunk=False)
     length_min = min(_PART_LENGTH_MIN, sum(map(len, parts)))
     return [

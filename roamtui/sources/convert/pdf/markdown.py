@@ -10,7 +10,7 @@ from statistics import median
 
 from roamtui.sources.convert.escaping import LINE_START, write_heading
 from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText
-from roamtui.sources.convert.pdf.pdfium import HYPHEN
+from roamtui.sources.convert.pdf.pdfium import HYPHEN, RAISED_END, RAISED_START
 from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.tables import write_table
 from roamtui.sources.decode import replace_surrogates
@@ -25,6 +25,7 @@ _FALSE_LIST_NUMBER = re.compile(r"\A(?=\d{3,9}[.)](?:\s|$))|(?<=\n)(?=1[.)](?:\s
 """A number at a line start, such as a year that ends a sentence, that Markdown would read as a list item's number."""
 _SHIELD = "\N{NO-BREAK SPACE}"
 """Keeps a line start from being read as Markdown. Unlike a backslash, it is invisible."""
+_RAISED_TAGS = str.maketrans({RAISED_START: "<sup>", RAISED_END: "</sup>"})
 _CELL_GAP_MIN = 1.5
 """Minimum gap between cells outside tables, in letter heights."""
 _BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
@@ -191,6 +192,6 @@ class MarkdownWriter:
 
 
 def _finish_text(text: str) -> str:
-    """Escape what looks like HTML, restore hyphens, and break the line after each row outside a Markdown table."""
-    text = _TAG_LIKE.sub(r"\\\g<0>", replace_surrogates(text.replace(HYPHEN, "-")))
+    """Escape what looks like HTML, restore hyphens, mark raised letters, and break lines after rows outside tables."""
+    text = _TAG_LIKE.sub(r"\\\g<0>", replace_surrogates(text.replace(HYPHEN, "-"))).translate(_RAISED_TAGS)
     return _ROW_END.sub(r"\1  \n", text)

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pypdfium2_raw as pdfium
@@ -23,6 +24,8 @@ from roamtui.sources.decode import replace_surrogates
 
 HYPHEN = "\x02"
 """Character that pdfium returns for a hyphen at a line end, without a line break after it."""
+RAISED_START, RAISED_END = "\x03", "\x04"
+"""Characters around raised letters in the text of a row. No word contains them."""
 _WORD = re.compile("(?:[^\\s\\x00-\\x1f\\x7f\\ufffe]|[\\x0b\\x0c\\x0e\\x0f]|\\r(?!\\n))+[\\x02\\ufffe]?")
 _LIGATURES = str.maketrans(
     {"\x0b": "ff", "\x0c": "fi", "\r": "fl", "\x0e": "ffi", "\x0f": "ffl", "\ufb00": "ff", "\ufb01": "fi"}
@@ -48,6 +51,17 @@ _ROW_HEIGHT_QUANTILE = 0.9
 """Quantile of word heights that is taken for the height of a row, because most words lack ascenders or descenders."""
 _FONT_HEIGHT_RATIO = 1.15
 """Height of the box of a font, relative to its letters."""
+_SMALL_RATIO = 0.85
+"""Maximum height of a raised letter, as a share of the height of the letters before it."""
+_RAISED_HEIGHT_MIN = 0.4
+_RISE_MIN = 0.1
+"""Minimum rise of the baseline of a raised letter, as a share of the height of the letters before it."""
+_RAISED_OVERHANG_MAX = 0.5
+"""How far a raised letter may be above the letters before it, as a share of their height."""
+_RAISED_TEXT = re.compile(r"(?!(?:st|nd|rd|th)\b)(?=.{0,9}$)(?:[^\W\d_]{1,2}|[^\W_]*\d[^\W_]*(?:[,;][^\W_]+)*)[,;]?")
+"""Figures or up to two letters. Ordinals such as "4th" are read as they are, and so are marks in brackets."""
+_PUNCTUATION = ".,;:)/"
+"""Signs after a figure that may be raised, as in "sales" with a note and a comma."""
 _TESSERACT_FONT = "GlyphLessFont"
 _PASSWORD_ERRORS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
 
@@ -158,6 +172,8 @@ class PdfPage:
         self._buffer = ctypes.create_string_buffer(_FONT_NAME_BYTES)
         self._flags = ctypes.c_int()
         self._box = pdfium.FS_RECTF()
+        self._is_uneven = False
+        """Whether the first and the last character of the box that was read last differ in height."""
         self.is_right_to_left = False
         """Whether most letters are right-to-left. `read_words` sets this field."""
 
@@ -226,20 +242,51 @@ class PdfPage:
         if box.right > box.left and box.top > box.bottom:
             left, right, top, bottom = _rotate_box(box.left, box.right, box.bottom, box.top, rotation)
         self.is_right_to_left = len(_RIGHT_TO_LEFT.findall(text)) * 2 > sum(map(str.isalpha, text))
-        words = []
+        words: list[Word] = []
+        uneven: list[int] = []
         # Tesseract stretches each word and the space after it, together, over the width of the word in the picture.
         past_end = 0 if self.read_font(len(text) // 2).name == _TESSERACT_FONT else 1
         for match in _WORD.finditer(text):
             first, end = match.span()
             bounds = self._read_box(first, end - past_end, rotation)
             if bounds and bounds[1] > left and bounds[0] < right and bounds[3] > top and bounds[2] < bottom:
-                letters = match[0].translate(_LIGATURES)
+                letters = match[0]
+                if not (letters.isascii() and letters.isprintable()):
+                    letters = letters.translate(_LIGATURES)
                 if self.is_right_to_left and _RIGHT_TO_LEFT.match(letters):
                     letters = self._order_letters(letters, first, rotation)
+                if letters[-1] in _PUNCTUATION and letters[-2:-1].isdigit():
+                    self._read_box(first, first + len(letters.rstrip(_PUNCTUATION)) - 1, rotation)
+                if self._is_uneven:
+                    uneven.append(len(words))
                 words.append(Word(letters, *bounds, first, end - 1))
         if words and not self.read_font(words[len(words) // 2].first).name:
             self._normalise_heights(words, rotation)
+        elif not self.is_right_to_left:
+            for index in uneven:
+                self._mark_raised(words[index], rotation)
         return words
+
+    def _mark_raised(self, word: Word, rotation: int) -> None:
+        """Mark the letters of a word that are raised, such as the 3 of a note after "50"."""
+        if len(word.text) != word.last - word.first + 1:  # a ligature stands for several letters
+            return
+        parts: list[Word] = []
+        for index, letter in enumerate(word.text, start=word.first):
+            box = self._read_box(index, index, rotation)
+            if box is None:
+                return
+            height, usual = box[3] - box[2], parts[-1].bottom - parts[-1].top if parts else 0.0
+            if _SMALL_RATIO * usual < height < usual / _SMALL_RATIO:
+                parts[-1].text += letter
+            else:
+                parts.append(Word(letter, *box, index, index))
+        for base, part in pairwise(parts):
+            if are_raised(part, base):
+                part.text = f"{RAISED_START}{part.text}{RAISED_END}"
+            elif base.text[0].isdigit() and are_raised(base, part):
+                base.text = f"{RAISED_START}{base.text}{RAISED_END}"
+        word.text = "".join(part.text for part in parts)
 
     def _order_letters(self, letters: str, first: int, rotation: int) -> str:
         """Put the letters of a right-to-left word into reading order. pdfium may return them in either order."""
@@ -261,9 +308,13 @@ class PdfPage:
         if not pdfium.FPDFText_GetLooseCharBox(self._text, first, box):
             return None
         x0, x1, low, high = box.left, box.right, box.bottom, box.top
+        self._is_uneven = False
         if last > first and pdfium.FPDFText_GetLooseCharBox(self._text, last, box):
+            if low != box.bottom or high != box.top:
+                sizes = (x1 - x0, box.right - box.left) if rotation % 2 else (high - low, box.top - box.bottom)
+                self._is_uneven = min(sizes) < _SMALL_RATIO * max(sizes)
             x0, x1, low, high = min(x0, box.left), max(x1, box.right), min(low, box.bottom), max(high, box.top)
-        return _rotate_box(x0, x1, low, high, rotation)
+        return _rotate_box(x0, x1, low, high, rotation) if rotation else (x0, x1, -high, -low)
 
     def _normalise_heights(self, words: list[Word], rotation: int) -> None:
         """Give words the height of a row, because the boxes of bitmap fonts are only as high as each letter."""
@@ -304,6 +355,17 @@ class PdfPage:
                 low, high = sorted((-rect.top, -rect.bottom))
                 links.append(PageLink(top=low, bottom=high, page=page))
         return links
+
+
+def are_raised(word: Word, base: Word) -> bool:
+    """Check whether a word next to another one is raised: small letters above its baseline, such as a note mark."""
+    usual = base.bottom - base.top
+    return (
+        _RAISED_HEIGHT_MIN * usual < word.bottom - word.top < _SMALL_RATIO * usual
+        and base.bottom - word.bottom > _RISE_MIN * usual
+        and base.top - word.top < _RAISED_OVERHANG_MAX * usual
+        and _RAISED_TEXT.fullmatch(word.text) is not None
+    )
 
 
 def _rotate_box(x0: float, x1: float, low: float, high: float, rotation: int) -> tuple[float, float, float, float]:

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from itertools import chain, groupby, pairwise, takewhile
 from operator import attrgetter
 
-from roamtui.sources.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage, Word
+from roamtui.sources.convert.pdf.pdfium import (
+    RAISED_END,
+    RAISED_START,
+    UNKNOWN_FONT,
+    Font,
+    PdfPage,
+    Word,
+    are_raised,
+)
 
 _OVERLAP_MIN = 0.5
 """Minimum vertical overlap of two words in one row, as a share of the height of the smaller one."""
@@ -23,6 +31,8 @@ _CELL_GAP = 0.62
 _SPACE_GAP = 0.07
 """Minimum gap, in letter heights, that counts as a space. A narrower gap counts only if the PDF has a space character
 there."""
+_RAISED_GAP = 0.15
+"""Maximum gap, in letter heights, between letters and a raised mark that belongs to them."""
 _TALL_RATIO = 1.8
 """Minimum height of vertical text, relative to the median height of words."""
 _FIGURE_PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
@@ -51,6 +61,16 @@ _COLUMN_WIDTH_MIN = 0.3
 _SWITCHES_MAX = 0.12
 """Maximum number of changes between the columns per row, in drawing order. A table changes more often."""
 _COLUMN_DEPTH_MAX = 2
+_LINES_MIN = 12
+"""Minimum number of lines in two columns that the page draws line by line."""
+_PROSE_WORDS_MIN = 4
+"""Minimum mean number of words of such a line in its column."""
+_FILLED_SHARE_MIN = 0.8
+"""Minimum share of its column that a usual line of prose fills. The cells of a table differ more."""
+_GUTTER_MAX = 4.0
+"""Maximum distance, in letter heights, of the longest line of the left column from the right column."""
+_FIGURES_SHARE_MAX = 0.15
+_SAMPLE_STEP = 4
 _GET_FIRST, _GET_LEFT = attrgetter("first"), attrgetter("x0")
 
 
@@ -144,17 +164,24 @@ def make_row(words: Sequence[Word]) -> PageRow:
     gap_max, touching = _CELL_GAP * size, _SPACE_GAP * size
     cells: list[Cell] = []
     cell: Cell | None = None
-    before = words[0]
+    before = base = words[0]
     for word in words:
         gap = word.x0 - before.x1
-        if cell is None or gap > gap_max or (gap > touching and _starts_column(cell.text, before.text, word.text)):
+        if cell is not None and gap < _RAISED_GAP * size and are_raised(word, base):
+            cell.text += f"{RAISED_START}{word.text}{RAISED_END}"
+            cell.x1 = max(word.x1, cell.x1)
+            before = word
+            continue
+        if cell is None or gap > gap_max or (gap > touching and _starts_column(cell.text, base.text, word.text)):
             cell = Cell(word.text, word.x0, word.x1)
             cells.append(cell)
         else:
             touches = gap < touching and word.first != before.last + 2 and cell.x0 != word.x0
+            if touches and base is before and base.text[0].isdigit() and are_raised(base, word):
+                cell.text = f"{cell.text.removesuffix(base.text)}{RAISED_START}{base.text}{RAISED_END}"
             cell.text += word.text if touches else f" {word.text}"
             cell.x1 = max(word.x1, cell.x1)
-        before = word
+        before = base = word
     if len(cells) > 1:
         cells = _join_marks(cells, size)
     return _build_row(cells, words, size)
@@ -165,6 +192,7 @@ def _starts_column(cell: str, last: str, after: str) -> bool:
 
     `last` is the last word of the cell.
     """
+    last = last.partition(RAISED_START)[0] or last
     if _YEAR.fullmatch(last) and _YEAR.fullmatch(after):
         return True
     if cell[0].isalpha() or not (last[-1] in _FIGURE_ENDS or cell in _DASHES):
@@ -239,7 +267,9 @@ def read_rows(page: PdfPage) -> list[PageRow]:
     words = page.read_words()
     usual = _measure_size(words) if words else 0.0
     vertical = [word for word in words if _is_vertical(word, usual)]
-    groups = _sort_into_reading_order([word for word in words if not _is_vertical(word, usual)], 0)
+    if vertical:
+        words = [word for word in words if not _is_vertical(word, usual)]
+    groups = _sort_into_reading_order(words, 0)
     make = _make_drawn_row if page.is_right_to_left else make_row
     rows = [make(group) for group in groups]
     if vertical:
@@ -268,7 +298,7 @@ def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
             lines.append([word])
     x = _detect_right_column(lines, words)
     if x is None:
-        return groups
+        return _divide_prose(groups)
     crossing = {word.first for line in lines if line[0].x0 < x - 2 and line[-1].x1 > x + 2 for word in line}
     ordered: list[list[Word]] = []
     rows = switches = 0
@@ -286,8 +316,53 @@ def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
         if left and right:
             rows += len(band)
             switches += sum((word.x0 < x) != (after.x0 < x) for word, after in pairwise(flat)) - 1
-    # A table is drawn row by row.
-    return groups if rows < _COLUMN_ROWS_MIN or switches > _SWITCHES_MAX * rows else ordered
+    # A table is drawn row by row, and so are the columns of some programs.
+    return _divide_prose(groups) if rows < _COLUMN_ROWS_MIN or switches > _SWITCHES_MAX * rows else ordered
+
+
+def _divide_prose(groups: list[list[Word]]) -> list[list[Word]]:
+    """Put rows of prose in two columns, which the page draws row by row, into the order of the columns.
+
+    Prose fills the lines of both columns, and its lines start at the same place.
+    """
+    sample = groups[::_SAMPLE_STEP]
+    if sum(_find_gutter(group) is not None for group in sample) < len(sample) // 2:
+        return groups
+    gutters = [_find_gutter(group) for group in groups]
+    starts = sorted(gutter[1] for gutter in gutters if gutter is not None)
+    if len(starts) < _LINES_MIN:
+        return groups
+    x = starts[len(starts) // 2] - _COLUMN_EDGE_WIDTH
+    is_divided = [gutter is not None and abs(gutter[1] - x) <= 2 * _COLUMN_EDGE_WIDTH for gutter in gutters]
+    first, end = is_divided.index(True), len(is_divided) - is_divided[::-1].index(True)
+    left = [side for group in groups[first:end] if (side := [word for word in group if word.x0 < x])]
+    right = [side for group in groups[first:end] if (side := [word for word in group if word.x0 >= x])]
+    are_prose = _fill_column(left) and _fill_column(right)
+    longest = max(line[-1].x1 for line in left)
+    is_beside = x - _GUTTER_MAX * _measure_size(left[0]) < longest < x + _COLUMN_EDGE_WIDTH
+    if sum(is_divided) < max(_LINES_MIN, _FILLED_SHARE_MIN * (end - first)) or not are_prose or not is_beside:
+        return groups
+    return [*groups[:first], *left, *right, *groups[end:]]
+
+
+def _find_gutter(group: Sequence[Word]) -> tuple[float, float] | None:
+    """Return the left and right edge of the only wide gap in a row, or None if there is none or more than one."""
+    gap_min = _CELL_GAP * (group[0].bottom - group[0].top)
+    gaps = [(before.x1, word.x0) for before, word in pairwise(group) if word.x0 - before.x1 > gap_min]
+    return gaps[0] if len(gaps) == 1 else None
+
+
+def _fill_column(lines: Sequence[Sequence[Word]]) -> bool:
+    """Check whether the lines of a column are prose: many words, few figures, and most lines as long as the longest."""
+    words = [word.text for line in lines for word in line]
+    figures = sum(any(map(str.isdigit, word)) for word in words)
+    left = min(line[0].x0 for line in lines)
+    lengths = sorted(line[-1].x1 - left for line in lines)
+    return (
+        len(words) >= _PROSE_WORDS_MIN * len(lines)
+        and figures <= _FIGURES_SHARE_MAX * len(words)
+        and lengths[len(lengths) // 4] >= _FILLED_SHARE_MIN * lengths[-1]
+    )
 
 
 def _detect_right_column(lines: Sequence[list[Word]], words: Sequence[Word]) -> float | None:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from statistics import median
 
 from roamtui.sources.convert.pdf.outline import PageText, count_similar_rows, join_rows
+from roamtui.sources.convert.pdf.pdfium import RAISED_END, RAISED_START
 from roamtui.sources.convert.pdf.rows import PageRow
 
 _COVER_PAGES = 2
@@ -97,4 +98,5 @@ def _find_large_title(pages: Sequence[PageText]) -> str:
     if rows[first].size < _LARGE_RATIO * median(sizes):
         return ""
     count = count_similar_rows(rows, first, min(len(rows), first + _TITLE_ROWS_MAX))
-    return join_rows(rows[first : first + count])[:_LENGTH_MAX]
+    title = join_rows(rows[first : first + count])[:_LENGTH_MAX]
+    return title.replace(RAISED_START, " ").replace(RAISED_END, "")

@@ -16,11 +16,13 @@ from roamtui.sources.convert.pdf.rows import Cell, PageRow
 
 _FIGURE = re.compile(
     r"(?:(?:[A-Z]{1,2}\s?)?[$€£¥]\s?)?[(\[]?\s?[-–—−+~<>±]?\s?[$€£¥]?\s?(?:\d[\d,.]*|\.\d+)\s?[)\]]?\s?"
-    r"(?:%|x|X|pts?|bps?|pp|bn|[MmBK])?\s?[)\]]?(?:\s?(?:\(\w{1,2}\)|\*{1,3}|†))?"
+    r"(?:%|x|X|pts?|bps?|pp|bn|[MmBK])?\s?[)\]]?(?:\s?(?:\(\w{1,2}\)|\*{1,3}|†|\x03[^\x04]*\x04))*"
     r"|[$€£¥]?\s?[-–—−]+\s?[%)]?|[nN]/?[aAmM]\.?|NM|n\.m\.|N\.M\.|\*+"
 )
 """A number with its currency, sign, unit and footnote mark, or a sign for a missing one: a dash, "n/a", "NM"."""
-_YEAR = re.compile(r"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\))*|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE)
+_YEAR = re.compile(
+    r"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\)|\x03[^\x04]*\x04)*|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE
+)
 _UNITS = re.compile(
     r"\(.{0,99}(?:million|thousand|billion|unaudited|per share|dollar|percent|\$).{0,99}\)"
     r"|(?:in|dollars in) (?:millions|thousands|billions)\b.*|unaudited",

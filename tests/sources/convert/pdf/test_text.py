@@ -39,6 +39,47 @@ def test_columns_are_read_one_after_the_other_if_they_are_drawn_so() -> None:
     assert "left line 0 has a few more words | right line 0" in by_rows
 
 
+def test_prose_in_two_columns_that_is_drawn_line_by_line_is_read_column_by_column() -> None:
+    words = "harbour office ferry captain storm deck winter rope"
+    left = [PdfLine(text=f"L{row} {words}", top=700 - 12 * row, x=72, size=9) for row in range(20)]
+    right = [PdfLine(text=f"R{row} {words}", top=700 - 12 * row, x=300, size=9) for row in range(20)]
+    text = _text([line for pair in zip(left, right, strict=True) for line in pair])
+    assert text.index("L19") < text.index("R0 ")
+
+
+def _raise(*parts: str) -> str:
+    """Return the Markdown of a line in which every second part is raised, and ``_`` starts a lowered one."""
+    drawn = ""
+    for number, part in enumerate(parts):
+        rise = 0 if number % 2 == 0 else -2 if part.startswith("_") else 4
+        drawn += f"/F1 {6.5 if rise else 11} Tf {rise} Ts ({part.lstrip('_')}) Tj "
+    data = make_pdf([[]], empty=f"BT 1 0 0 1 72 700 Tm {drawn}ET")
+    return convert_pdf(data, "a.pdf").text.partition("\n\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        (("It was 50", "3", " euros in 2024", "12", ", and"), "It was 50<sup>3</sup> euros in 2024<sup>12</sup>, and"),
+        (("10", "6", " cells, 12 m", "2"), "10<sup>6</sup> cells, 12 m<sup>2</sup>"),
+        (("for members", "a", " and guests"), "for members<sup>a</sup> and guests"),
+        (("Water is H", "_2", "O"), "Water is H2O"),
+        (("the 4", "th", " of May"), "the 4th of May"),
+    ],
+)  # fmt: skip
+def test_a_raised_figure_never_joins_a_number(parts: tuple[str, ...], expected: str) -> None:
+    assert _raise(*parts) == expected
+
+
+def test_a_raised_mark_of_a_figure_or_a_head_stays_in_its_cell() -> None:
+    lines = lay_cells("Item | 2023 | 2022", "Revenue | 1,234 | 1,310", "Costs | 900 | 950")
+    marks = [PdfLine(text="1", top=top, x=380 + width, size=6) for top, width in ((704, 24.5), (690, 27.5))]
+    assert _text([*lines, *marks]).partition("\n\n")[2] == (
+        "| Item | 2023 | 2022<sup>1</sup> |\n| --- | --- | --- |\n"
+        "| Revenue | 1,234 | 1,310<sup>1</sup> |\n| Costs | 900 | 950 |"
+    )
+
+
 def test_a_table_has_its_headers_units_and_years() -> None:
     text = _text(
         lay_cells(
