@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import threading
 from array import array
@@ -24,7 +25,7 @@ from roamtui.search.base import IndexLostError, Progress
 from roamtui.search.lexicon import STOP_WORDS, TOKENIZER, stem
 from roamtui.search.terms import normalise_unicode, space_unspaced_scripts, split_words, tokenise
 
-VERSION = 5
+VERSION = 6
 """Version of the tables and of their rows. A file that has another version is rebuilt."""
 _WEIGHTS = (3.0, 1.0, 1.0)
 """Weights of a word in the title, in the titles above or the path of the file, and in the text."""
@@ -40,6 +41,12 @@ _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS saved (kind TEXT, digest TEXT, value BLOB NOT NULL, PRIMARY KEY (kind, digest))",
     f"PRAGMA user_version = {VERSION}",
 )
+_LISTED_LINE = re.compile(r"\n[^\n]{4,300}?\d[ \t|]*(?=\n)")
+"""A line that may be one of a contents page: a title and the number of a page."""
+_LISTED_MIN = 5
+_CONTENTS_ROWS = 4
+"""Number of sections at the start of a document without pages that are searched for a contents page."""
+_NON_LETTERS = re.compile(r"[\W\d_]+")
 _PART_BITS = 32
 """The id of a row has the number of its part above these bits, and the row of the document in them."""
 _RANKED = """
@@ -173,14 +180,31 @@ class IndexedDocument(Struct, frozen=True):
     def make_rows(self) -> Iterator[tuple[int, tuple[str, str, str]]]:
         """Yield the number of each row, and its title, path and body. Summaries are searched like the text."""
         document, starts = self.document, self.document.columns.starts
+        titles = frozenset(map(_make_key, document.columns.titles)) - {""}
         for row in range(len(document.columns)):
             if row not in self.loaded:
                 body = document.text[starts[row] : starts[row + 1]]
+                if document.page_starts or row < _CONTENTS_ROWS:
+                    body = _drop_contents(body, titles)
                 if summary := document.get_summary(row, self.summaries):
                     body = f"{body}\n{summary}"
                 columns = (document.columns.titles[row], _join_context(document, row, self.above), body)
                 title, path, body = (space_unspaced_scripts(normalise_unicode(text)) for text in columns)
                 yield row, (title, path, body)
+
+
+def _make_key(title: str) -> str:
+    """Return the letters of a title, without the number before it and the page number after it."""
+    return _NON_LETTERS.sub("", title).casefold()
+
+
+def _drop_contents(body: str, titles: frozenset[str]) -> str:
+    """Return a text without the lines of a contents page, which lead to sections that are found by their own titles."""
+    listed = [line[0] for line in _LISTED_LINE.finditer(body) if _make_key(line[0]) in titles]
+    if len(listed) >= _LISTED_MIN:
+        dropped = frozenset(listed)
+        body = _LISTED_LINE.sub(lambda line: "\n" if line[0] in dropped else line[0], body)
+    return body
 
 
 class SectionStore:

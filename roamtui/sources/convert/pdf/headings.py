@@ -32,6 +32,8 @@ from roamtui.sources.convert.pdf.rows import PageRow
 _ITEM_LENGTH_MAX = 220
 _COUNT_MIN = 3
 """Minimum number of Items, notes or numbered titles. Fewer are taken for mentions in the text."""
+_LISTED_MIN, _LISTED_DISTANCE_MAX = 5, 2
+"""Minimum number of Items on a contents page, and the maximum number of rows from one to the next."""
 _PART_ROW = re.compile(
     r"part\s+[iv]{1,3}\W*(?:other information|financial information(?: and exhibits)?)?\W*", re.IGNORECASE
 )
@@ -143,6 +145,7 @@ def detect_items(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> l
         if item:
             candidates.append((index, item))
     parts.sort()
+    candidates = _drop_listed_items(rows, candidates)
 
     def find_part(row: int) -> tuple[int, int]:
         """Return the row and the number of the Part around a row."""
@@ -165,6 +168,27 @@ def detect_items(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> l
     starts = [*(heading.row for heading in items), *(heading.row for heading in known if parse_item(heading.title))]
     above = {find_part(row)[0] for row in starts} - {heading.row for heading in known} - {-1}
     return items + [DetectedHeading(row=row, level=1, title=rows[row].text) for row in above]
+
+
+def _drop_listed_items(
+    rows: Sequence[PageRow], candidates: Sequence[tuple[int, tuple[int, str]]]
+) -> list[tuple[int, tuple[int, str]]]:
+    """Return the Items (row and number) without those of a contents page, which come again where their text is.
+
+    Mark the rows of the others as listed.
+    """
+    groups: list[list[tuple[int, tuple[int, str]]]] = []
+    for candidate in candidates:
+        row, last = candidate[0], groups[-1][-1][0] if groups else None
+        if last is not None and row - last <= _LISTED_DISTANCE_MAX and rows[row].page == rows[last].page:
+            groups[-1].append(candidate)
+        else:
+            groups.append([candidate])
+    numbers = {item for group in groups if len(group) < _LISTED_MIN for _, item in group}
+    for group in groups:
+        for index, item in group:
+            rows[index].is_listed = len(group) >= _LISTED_MIN and item in numbers
+    return [candidate for candidate in candidates if not rows[candidate[0]].is_listed]
 
 
 def detect_statements(

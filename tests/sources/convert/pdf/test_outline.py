@@ -73,6 +73,15 @@ def test_items_of_a_filing_with_and_without_a_contents_page(*, has_contents: boo
     ]
 
 
+def test_a_list_of_items_in_bold_without_page_numbers_is_no_outline() -> None:
+    names = ("1. Business", "1A. Risk Factors", "2. Properties", "3. Suits", "4. Mine Safety Disclosures")
+    pages = [lay_out("* INDEX", *(f"* ITEM {name.upper()}" for name in names))]
+    pages += [lay_out(f"Item {name}", *_PROSE) for name in names]
+    converted = convert_pdf(make_pdf(pages), "a.pdf")
+    items = [title for _, title in read_outline(converted.text) if title.casefold().startswith("item")]
+    assert items == [f"Item {name}" for name in names]
+
+
 def test_an_item_is_where_its_title_is_even_if_the_contents_page_is_wrong() -> None:
     pages = _filing(has_contents=True)
     pages[0] = [PdfLine(text="6", top=line.top, x=line.x) if line.text == "3" else line for line in pages[0]]
