@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
@@ -13,6 +14,7 @@ from msgspec import Struct
 from roamtui.document.document import NodeKind, make_anchor
 from roamtui.document.library import Library
 from roamtui.document.text import Span
+from roamtui.sources.listing import name_paths, split_sources
 from roamtui.sources.pictures import DocumentFile, locate_document
 from roamtui.sources.web.urls import resolve_href
 
@@ -125,13 +127,27 @@ def _find_link_to_url(library: Library, url: str) -> str | None:
 
 def _find_listed_file(library: Library, section_id: str, path: str) -> str | None:
     """Find the file of the library that a relative path in a section leads to, and return its id."""
-    if not library.root.columns.has_files:
+    root = library.root
+    if not root.columns.has_files:
         return None
     node = library.node(section_id)
-    folder = node.doc if node.kind is NodeKind.FOLDER else posixpath.dirname(node.doc)
-    name = posixpath.normpath(posixpath.join("/", folder, path)).lstrip("/")
-    ids = dict(zip(map("/".join, library.root.columns.paths()), library.root.ids, strict=True))
-    return next((ids[candidate] for candidate in _list_candidate_paths(name) if candidate in ids), None)
+    keys = {"/" + "/".join(names): row_id for names, row_id in zip(root.columns.paths(), root.ids, strict=True)}
+    sources = [Path(source) for source in split_sources(library.source)]
+    own, ids = f"/{node.doc}", keys
+    if len(sources) > 1:
+        # Each is at the top by its name, but links between them follow their folders.
+        places = {f"/{name}": f"/{source.as_posix().lstrip('/')}" for name, source in name_paths(sources).items()}
+        moved = {key: _move_key(key, places) for key in (own, *keys)}
+        own, ids = moved[own], {moved[key]: row_id for key, row_id in keys.items()}
+    folder = own if node.kind is NodeKind.FOLDER else posixpath.dirname(own)
+    target = posixpath.normpath(posixpath.join(folder, path))
+    return next((ids[candidate] for candidate in _list_candidate_paths(target) if candidate in ids), None)
+
+
+def _move_key(key: str, places: Mapping[str, str]) -> str:
+    """Return the path of a document with a key, if its source is in one of the `places` by key."""
+    _, top, *inner = key.split("/")
+    return "/".join((places.get(f"/{top}", f"/{top}"), *inner))
 
 
 def _list_candidate_paths(path: str) -> list[str]:

@@ -7,9 +7,10 @@ import re
 import stat
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -288,33 +289,42 @@ def name_sources(source: str) -> str:
     return ", ".join(Path(path).name for path in split_sources(source))
 
 
+def name_paths(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return several sources by key: the name of each, and if others have it, its folder, and a number if needed."""
+    shared = Counter(path.name for path in paths)
+    keys: dict[str, Path] = {}
+    for path in paths:
+        name = format_name(path.name)
+        if shared[path.name] > 1:
+            name = f"{name} ({format_name(path.parent.name)})"
+        numbered = chain((name,), (f"{name} ({number})" for number in count(2)))
+        keys[next(key for key in numbered if key not in keys)] = path
+    return keys
+
+
 def list_sources(paths: Sequence[Path]) -> Listing:
     """List the files of a folder, or of several files and folders in the given order.
 
-    The keys of several sources are relative to their common parent folder.
+    Each of several sources is at the top, by its name. A file that is in two of them is listed once.
     """
     if len(paths) == 1:
         return list_folder(paths[0])
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
-    try:
-        top = os.path.commonpath([path.parent for path in absolute])
-    except ValueError:
-        raise SourceError("Sources on several drives cannot be opened as one. Copy them to one drive.") from None
     files: dict[str, ListedFile] = {}
     folders: list[Path] = []
     notes: list[str] = []
-    for path in absolute:
-        prefix = "/".join(map(format_name, path.relative_to(top).parts))
+    listed: set[Path] = set()
+    for name, path in name_paths(absolute).items():
         if path.is_dir():
             listing = list_folder(path)
             notes.extend(listing.notes)
             folders.extend(listing.folders)
-            for key, file in listing.files.items():
-                files.setdefault(f"{prefix}/{key}", file)
+            found = {f"{name}/{key}": file for key, file in listing.files.items()}
         else:
             check_file(path)
-            file = _find_file(path) or ListedFile(path=path, resolved=path, root=None, identity=None)
-            files.setdefault(prefix, file)
+            found = {name: _find_file(path) or ListedFile(path=path, resolved=path, root=None, identity=None)}
+        files.update((key, file) for key, file in found.items() if file.resolved not in listed)
+        listed.update(file.resolved for file in found.values())
     if len(files) > FILES_MAX:
         notes.append(f"More than {FILES_MAX:,} files; the rest is skipped. Open fewer.")
     return Listing(

@@ -5,7 +5,6 @@ Nothing outside the folder that was opened is read, and nothing is fetched or de
 
 from __future__ import annotations
 
-import os
 import posixpath
 import zipfile
 from contextlib import suppress
@@ -17,7 +16,7 @@ from msgspec import Struct
 
 from roamtui.sources.convert.drawing import PIXELS_MAX, PictureFile
 from roamtui.sources.convert.zip_package import ZIP_ERRORS, is_bounded
-from roamtui.sources.listing import split_sources
+from roamtui.sources.listing import name_paths, split_sources
 
 PICTURE_BYTES_MAX = 20_000_000
 PDF_BYTES_MAX = 200_000_000
@@ -85,17 +84,18 @@ class DocumentFile(Struct, frozen=True):
 
 def locate_document(source: str, doc: str) -> DocumentFile | None:
     """Return where a document of a library is, or None if it is not on this machine, such as a web page."""
+    path, inner = locate_key(source, doc)
+    file = path / inner if inner else path
+    return DocumentFile(file, path if inner else path.parent) if file.is_file() else None
+
+
+def locate_key(source: str, doc: str) -> tuple[Path, str]:
+    """Return the path of the source that has the document with a key, and the path of the document in it, if any."""
     paths = [Path(path) for path in split_sources(source)]
-    top = Path(os.path.commonpath([path.absolute().parent for path in paths])) if len(paths) > 1 else None
-    for path in paths:
-        prefix = path.absolute().relative_to(top).as_posix() if top is not None else ""
-        inner = doc if top is None else doc.removeprefix(f"{prefix}/") if doc.startswith(f"{prefix}/") else ""
-        if top is not None and doc != prefix and not inner:
-            continue
-        file = path / inner if inner else path
-        if file.is_file():
-            return DocumentFile(file, path if inner else path.parent)
-    return None
+    if len(paths) == 1:
+        return paths[0], doc
+    name, _, inner = doc.partition("/")
+    return name_paths(paths).get(name, paths[0].parent / doc), inner
 
 
 def _find_member(package: Path, name: str) -> tuple[zipfile.ZipFile, zipfile.ZipInfo] | None:

@@ -18,15 +18,20 @@ from roamtui.sources.listing import (
     list_sources,
     split_sources,
 )
+from roamtui.sources.pictures import locate_document
 from tests.sources.listings import keys, write
 
 
-def test_files_of_several_folders_are_below_their_common_parent(tmp_path: Path) -> None:
-    names = ("x/a.md", "y/z/a.md", "x/b.md")
-    write(tmp_path, *names)
-    listing = list_sources([tmp_path / name for name in names])
-    assert keys(listing) == ["x", "x/a.md", "x/b.md", "y", "y/z", "y/z/a.md"]
-    assert {key: file.path for key, file in listing.files.items()} == {name: tmp_path / name for name in names}
+def test_files_of_several_folders_are_at_the_top_by_their_names(tmp_path: Path) -> None:
+    names = {"x/a.md": "a.md (x)", "y/z/a.md": "a.md (z)", "x/b.md": "b.md", "v/z/a.md": "a.md (z) (2)"}
+    write(tmp_path, *names, "y/docs/c.md")
+    listing = list_sources([*(tmp_path / name for name in names), tmp_path / "y/docs", tmp_path / "y/docs/c.md"])
+    assert keys(listing) == [*names.values(), "docs", "docs/c.md"]
+    for name, key in (*names.items(), ("y/docs/c.md", "docs/c.md")):
+        assert listing.files[key].path == tmp_path / name
+        found = locate_document(listing.source, key)
+        assert found is not None
+        assert found.path == tmp_path / name
     with pytest.raises(SourceError, match="Did you mean"):
         list_sources([tmp_path / "x/a.md", tmp_path / "x/aa.md"])
 
