@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from roamtui.document.clauses import add_clauses
 from roamtui.document.document import Columns, Document, NodeKind, NodeRow, build_columns, nest_levels
 from roamtui.document.headings import HeadingTable, restore_offsets, scan_headings
+from roamtui.document.log_lines import group_log_lines
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import find_body_start, measure_front_matter, normalise_line_ends
 from roamtui.markdown.inline import extract_words
@@ -70,7 +71,8 @@ def parse_document(
     else:
         body_start = find_body_start(text) if is_markdown else 0
         rows = [NodeRow(NodeKind.PREAMBLE, 0, "", 0)] if body_start else []
-        rows.extend(group_paragraphs(text, body_start, is_markdown=is_markdown))
+        groups = [] if body_start else group_log_lines(text, is_log=name.lower().endswith(".log"))
+        rows.extend(groups or group_paragraphs(text, body_start, is_markdown=is_markdown))
         columns = build_columns(rows, len(text))
     if headings.is_too_deep:
         notes = (*notes, _TOO_DEEP)
