@@ -33,7 +33,6 @@ _DECLARED_CHARSET = re.compile(
 _FALLBACK_ENCODING = "cp1252"
 """Encoding that browsers assume if a page is not UTF-8 and its charset is unknown."""
 
-
 _NAMES_BY_LEGACY_ENCODING = {
     "cp1252": "Western European text (cp1252)",
     "cp932": "Japanese text (Shift-JIS)",
@@ -53,14 +52,8 @@ _UTF16_SIGNS_MIN = 0.02
 """Minimum share of these signs in a text in UTF-16."""
 _ASCII_BYTES_MAX = 0.75
 """Maximum share of bytes that are visible ASCII characters in a text in UTF-16. In other texts, most are."""
-_HALF_WIDTH_KANA = re.compile("[\uff61-\uff9f]")
-_HALF_WIDTH_SHARE_MAX = 0.1
-_KANA = re.compile("[\u3041-\u30fc]")
-_CAPITALS, _SMALL_LETTERS = re.compile("[А-Я]"), re.compile("[а-я]")
-_JAPANESE = ("cp932", "euc_jp")
-_LATIN = ("cp1252", "cp1250")
-_ACCENTS = re.compile("[À-ž]{4}")
-"""More letters with accents in a row than a word has."""
+_UNLIKELY = re.compile("[À-ž]{4}|[\uff61-\uff9f]{2}")
+"""More letters with accents or half-width kana in a row than words have: the text is in another encoding."""
 _CENTRAL_EUROPEAN = re.compile("[ŠšŽž]|[ªº][a-z]|^(?=.*[áéíóú])(?=.*[õû])[^àãäâçèêñ]*$", re.DOTALL)
 """What Czech, Romanian or Hungarian text in cp1250 looks like if it is read as cp1252."""
 
@@ -120,16 +113,11 @@ def _detect_utf16(data: bytes) -> str | None:
     """Detect UTF-16 by its zero bytes, which are halves of ASCII characters, or return None."""
     sample = data[:_SAMPLE_LENGTH]
     ascii_share = sum(0x20 <= byte < 0x7F for byte in sample) / len(sample)
-    if len(data) % 2 or ascii_share > _ASCII_BYTES_MAX:
-        return None
-    shares: dict[str, float] = {}
-    for encoding in ("utf-16-le", "utf-16-be"):
-        text, replaced = _decode(data, encoding)
-        sample_text = text[:_SAMPLE_LENGTH]
-        if not replaced and not _STRANGE.search(sample_text):
-            shares[encoding] = len(_UTF16_SIGNS.findall(sample_text)) / len(sample_text)
-    best = max(shares, key=shares.__getitem__, default=None)
-    return best if best and shares[best] >= _UTF16_SIGNS_MIN else None
+    encoding = "utf-16-be" if data[::2].count(0) > data[1::2].count(0) else "utf-16-le"
+    text, replaced = _decode(data, encoding)
+    sign_share = len(_UTF16_SIGNS.findall(text)) / len(text)
+    is_text = not replaced and not _STRANGE.search(text[:_SAMPLE_LENGTH]) and sign_share >= _UTF16_SIGNS_MIN
+    return encoding if is_text and ascii_share <= _ASCII_BYTES_MAX else None
 
 
 def _detect_legacy_encoding(data: bytes) -> str | None:
@@ -137,7 +125,7 @@ def _detect_legacy_encoding(data: bytes) -> str | None:
     from charset_normalizer import from_bytes  # noqa: PLC0415 - rarely needed, and takes 30 ms to import
 
     lines = data[: 16 * _SAMPLE_LENGTH].splitlines()
-    if len(lines) > 1 and not data.endswith((b"\n", b"\r")):
+    if len(data) > 16 * _SAMPLE_LENGTH and len(lines) > 1:
         lines.pop()  # it may end inside a character
     sample = b"\n".join(line for line in lines if not line.isascii()) or data[: 16 * _SAMPLE_LENGTH]
     while len(sample) > _SAMPLE_LENGTH and b"\n" in sample:
@@ -147,27 +135,12 @@ def _detect_legacy_encoding(data: bytes) -> str | None:
     for match in from_bytes(sample, cp_isolation=order, enable_fallback=False):
         for encoding in match.could_be_from_charset:
             text = str(match)
+            disorder = match.chaos + 0.3 * bool(_UNLIKELY.search(text))
+            if encoding == "cp1252" and _CENTRAL_EUROPEAN.search(text):
+                disorder += 0.01  # cp1250 is likelier
             if not _STRANGE.search(text):
-                disorder = round(match.chaos + _compute_penalty(text, encoding), 2)
-                ranked.append((disorder, -match.coherence, order.index(encoding), encoding))
+                ranked.append((round(disorder, 2), -match.coherence, order.index(encoding), encoding))
     return min(ranked)[-1] if ranked else None
-
-
-def _compute_penalty(text: str, encoding: str) -> float:
-    """Compute how much less likely an encoding is than charset-normalizer thinks, which knows little of short texts."""
-    penalty = 0.0
-    half_width = len(_HALF_WIDTH_KANA.findall(text))
-    if half_width > _HALF_WIDTH_SHARE_MAX * len(text) and not _KANA.search(text):
-        penalty = 0.3
-    elif encoding in _JAPANESE and _KANA.search(text):
-        penalty = -0.1
-    elif len(_CAPITALS.findall(text)) > len(_SMALL_LETTERS.findall(text)):
-        penalty = 0.1  # read as cp1251, small letters in KOI8-R become capitals
-    elif encoding in _LATIN and _ACCENTS.search(text):
-        penalty = 0.3
-    elif encoding == "cp1252" and _CENTRAL_EUROPEAN.search(text):
-        penalty = 0.01
-    return penalty
 
 
 def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str, ...]]:

@@ -23,6 +23,9 @@ _INLINE_SYNTAX = re.compile(
 """Characters that Markdown could read as inline syntax."""
 _CLOSING_HASHES = re.compile(r"(?<=\s)(?=#+$)")
 _FENCES = re.compile("`{3,}")
+_ORDINALS = frozenset({"st", "nd", "rd", "th"})
+_NOTE_MARK = re.compile("\ue000\\d+\ue001")
+"""A reference to a note: its number between two characters for private use."""
 
 
 def escape_inline(text: str) -> str:
@@ -45,3 +48,9 @@ def write_code(text: str, language: str = "") -> str:
     """Write a code block, without a line end. Its fence is longer than any fence in the text."""
     fence = "`" * max(3, 1 + max(map(len, _FENCES.findall(text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"
+
+
+def write_raised(words: str) -> str:
+    """Set raised words off, so that a figure does not join the number before it. The `th` of `4th` is no such word."""
+    is_plain = words in _ORDINALS or not any(map(str.isalnum, _NOTE_MARK.sub("", words)))
+    return words if is_plain else f"<sup>{words}</sup>"

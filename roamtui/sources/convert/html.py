@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.sources.convert.converted import ConvertedText
-from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_code, write_heading
+from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_code, write_heading, write_raised
 from roamtui.sources.convert.html_tree import BLOCKS, HEADINGS, LISTS, find_code_language, read_page
 from roamtui.sources.decode import decode_html
 
@@ -23,6 +23,7 @@ _SHELL_TEXT = re.compile(
 )
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)
+_LINK = re.compile(r"\[([^\[\]]*)\](\(\S*\))")
 _TICKS = re.compile("`+")
 _MARKS_BY_NAME = {
     **dict.fromkeys(("b", "strong", "dt"), "**"),
@@ -41,7 +42,6 @@ _SPANNED_LENGTH_MAX = 200
 """A longer text is not repeated in the further columns and rows of its cell."""
 _SPANNED_ROOM = 2_000
 """How many characters a table may repeat beyond its own length."""
-_ORDINALS = frozenset({"st", "nd", "rd", "th"})
 _NOTE_NUMBER = re.compile("\ue000(\\d+)\ue001")
 
 
@@ -228,8 +228,9 @@ def _mark_run(run: str, mark: str, href: str) -> str:
     if mark == "link":
         marked = f"[{words}]({href})"
     elif mark == "sup":
-        is_plain = words in _ORDINALS or not any(map(str.isalnum, _NOTE_NUMBER.sub("", words)))
-        marked = words if is_plain else f"<sup>{words}</sup>"
+        link = _LINK.fullmatch(words)
+        # A raised text is in marks inside the words of a link.
+        marked = f"[{write_raised(link[1])}]{link[2]}" if link else write_raised(words)
     elif mark == "`":
         ticks = max(map(len, _TICKS.findall(words)), default=0)
         fence, space = "`" * (ticks + 1), " " * bool(ticks)

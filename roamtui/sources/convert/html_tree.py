@@ -13,6 +13,7 @@ from lxml.etree import ErrorTypes, HTMLParser, fromstring, strip_tags
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.html_folds import ATTRIBUTE_LENGTH_MAX, is_panel, label_panels, list_controlled_ids
+from roamtui.sources.convert.office_math import write_formula
 from roamtui.sources.decode import replace_surrogates
 
 _DEPTH_MAX = 80
@@ -49,8 +50,7 @@ _HIDING_STYLE = re.compile(
 )
 _ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞"})
 """Texts of the links that a page adds to its headings."""
-_COPY_BUTTON = re.compile(r"\bcop(?:y|ied)\b|clipboard", re.IGNORECASE)
-_BUTTON_LENGTH_MAX = 60
+_COPY_BUTTON = re.compile(r"\W*cop(?:y|ied)\b.{0,15}$|.{0,40}clipboard|(?:.*\s)?copy-?b", re.IGNORECASE)
 _RAISED_STYLE = re.compile(r"vertical-align\s*:\s*super\b", re.IGNORECASE)
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\\s]+")
 _LANGUAGE_CLASS = re.compile(
@@ -70,6 +70,8 @@ _NOT_A_LANGUAGE = frozenset(
         "copy",
     }
 )
+_END_OF_PAGE = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)
+"""Browsers show what follows it, but libxml2 leaves it out."""
 _TITLE_LENGTH_MAX = 300
 _SCHEMES = frozenset({"", "http", "https", "mailto"})
 _NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029\ufffe\uffff]")
@@ -82,7 +84,8 @@ def read_page(source: str, base_url: str | None = None, image_base: str | None =
         SourceError: The page is nested more deeply than libxml2 allows.
     """
     parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    root = fromstring(f"<html>{replace_surrogates(source)}".encode(), parser)
+    whole = _END_OF_PAGE.sub("", replace_surrogates(source))
+    root = fromstring(f"<html>{whole}".encode(), parser)
     if parser.error_log.last_error and parser.error_log.last_error.type == ErrorTypes.ERR_RESOURCE_LIMIT:
         raise SourceError("The page has too many elements inside each other. Save it as text from a browser.")
     for element in root.xpath(f"//*[count(ancestor::*) = {_DEPTH_MAX}]"):
@@ -111,10 +114,12 @@ def _clean(root: Any, base_url: str | None, image_base: str | None) -> None:
             base_url = make_absolute_href(element.get("href", ""), base_url) or base_url
         elif element.tag == "select":
             _keep_chosen_option(element)
-        elif element.tag == "button":
-            _separate_button(element)
-        elif element.tag == "sup":
-            _put_link_around(element, base_url)
+        elif element.tag == "button" and (element.tail or "x")[0].isalnum():
+            element.tail = f" {element.tail or ''}"  # its border separates it from the words after it
+        elif element.tag == "math":
+            formula = write_formula(element)
+            element.clear(keep_tail=True)
+            element.text = formula
         elif element.tag in _WITHOUT_MEANING and _RAISED_STYLE.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX]):
             element.tag = "sup"
 
@@ -142,14 +147,10 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
 def _is_button_of_code(button: Any) -> bool:
     """Check whether a button copies or folds a code block, or has only a sign."""
     words = " ".join("".join(button.itertext()).split())
-    names = " ".join((words, button.get("class", ""), button.get("title", ""), button.get("aria-label", "")))
+    names = (words, *(button.get(name, "")[:ATTRIBUTE_LENGTH_MAX] for name in ("class", "title", "aria-label")))
     nearby = (button.getparent(), button.getprevious(), button.getnext())
     is_at_code = any(element is not None and element.tag == "pre" for element in nearby)
-    return (
-        is_at_code
-        or not any(map(str.isalnum, words))
-        or (len(words) <= _BUTTON_LENGTH_MAX and _COPY_BUTTON.search(names[:ATTRIBUTE_LENGTH_MAX]) is not None)
-    )
+    return is_at_code or not any(map(str.isalnum, words)) or any(map(_COPY_BUTTON.match, names))
 
 
 def _keep_chosen_option(menu: Any) -> None:
@@ -158,22 +159,6 @@ def _keep_chosen_option(menu: Any) -> None:
     text = "".join(options[0].itertext()) if options else ""
     menu.clear(keep_tail=True)
     menu.text = text
-
-
-def _separate_button(button: Any) -> None:
-    """Put a space after a button, whose border separates it from the words after it."""
-    tail = button.tail or ""
-    if tail[:1].isalnum() or (not tail and button.getnext() is not None):
-        button.tail = f" {tail}"
-
-
-def _put_link_around(raised: Any, base_url: str | None) -> None:
-    """Put the only link of a raised text around it, because a raised text is in marks inside the words of a link."""
-    if len(raised) == 1 and raised[0].tag == "a" and not (raised.text or raised[0].tail or "").strip():
-        link = raised[0]
-        raised.tag, link.tag = "a", "sup"
-        raised.set("href", link.attrib.pop("href", ""))
-        _clean_link(raised, base_url)
 
 
 def _clean_link(link: Any, base_url: str | None) -> None:

@@ -12,6 +12,7 @@ from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.html import convert_noted
 from roamtui.sources.convert.numbering import BlockWriter, is_plain_number
 from roamtui.sources.convert.odt_styles import OdtLists, OdtStyles, read_count
+from roamtui.sources.convert.office_math import write_formula
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name, join_text
 
 _SKIPPED = (
@@ -143,7 +144,7 @@ class _HtmlWriter:
             formula = self._package.parse(f"{get_attribute(child, 'href').removeprefix('./')}/content.xml")
             sources = [join_text(text) for text in formula.iter("{*}annotation")]
             if not sources and get_local_name(formula) == "math":
-                sources = ["".join(formula.itertext()).strip()]
+                sources = [write_formula(formula)]
             return "".join([*parts, *(f"<code>{escape(source)}</code>" for source in sources)])
         words = " ".join(join_text(child) for name in ("title", "desc") for child in frame.iterfind(f"{{*}}{name}"))
         return "".join(parts) + f'<img alt="{escape(words)}">' * (frame.find("{*}image") is not None)

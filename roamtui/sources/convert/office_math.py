@@ -24,7 +24,7 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
     """Write a formula, or a part of one."""
     name = get_local_name(element)
     if name in _WORDS:
-        return "".join(element.itertext())
+        return "".join(element.itertext()).strip("\r\n")
     signs = {get_local_name(sign): get_attribute(sign, "val") for sign in element.iterfind(f"{{*}}{name}Pr/*")}
     inner = [each for each in element if get_local_name(each) not in {f"{name}Pr", *_LEFT_OUT}]
     parts = [write_formula(each) for each in inner]

@@ -12,7 +12,7 @@ from pptx.enum.shapes import PP_PLACEHOLDER
 from pptx.oxml import parse_xml
 
 from roamtui.sources.convert.converted import ConvertedText
-from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
+from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading, write_raised
 from roamtui.sources.convert.html_tree import make_absolute_href
 from roamtui.sources.convert.numbering import format_number, is_plain_number
 from roamtui.sources.convert.office_math import write_formula
@@ -132,7 +132,7 @@ def _write_runs(paragraph: Any) -> str:
         if get_local_name(child) in ("r", "fld", "m", "br"):
             is_formula = get_local_name(child) == "m"
             text = escape_inline(write_formula(child) if is_formula else "".join(child.itertext("{*}t"))) or " "
-            if child.xpath("number(*[local-name()='rPr']/@baseline) > 0") and any(map(str.isalnum, text)):
-                text = f"<sup>{text}</sup>"
+            if child.xpath("number(*[local-name()='rPr']/@baseline) > 0"):
+                text = write_raised(text)
             words.append(f"[{text}]({make_absolute_href(links[child], None)})" if links.get(child) else text)
     return " ".join("".join(words).split())

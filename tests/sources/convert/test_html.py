@@ -61,6 +61,7 @@ def test_a_page_keeps_its_form(source: str, expected: str) -> None:
         ("<p>50<sup>3</sup> million, H<sub>2</sub>O, the 4<sup>th</sup>", "50<sup>3</sup> million, H2O, the 4th"),
         ('<p>in 2024<sup><a href="#n">12</a></sup>', "in 2024[<sup>12</sup>](#n)"),
         ('<p>5<span style="vertical-align: super">a</span> 6<sup></sup> Name<sup>®</sup>', "5<sup>a</sup> 6 Name®"),
+        ("<p><math><msup><mn>50</mn><mn>3</mn></msup><mo>+</mo><mfrac><mi>a</mi><mi>b</mi></mfrac></math>", "50^3+a/b"),
         ("<table><tr><th>2022<sup>1</sup><th>2023</table>", "| 2022<sup>1</sup> | 2023 |\n| --- | --- |"),
     ],
 )
@@ -73,10 +74,12 @@ def test_a_raised_figure_never_joins_a_number(source: str, expected: str) -> Non
     [
         ('<h3><button aria-controls="s">Why?</button></h3><div id="s" hidden><p>So.</div>', "### Why?\n\nSo."),
         ('<div hidden="until-found"><p>found</div>', "found"),
+        ("<button>How do I get a copy of it?</button><button>Copy code</button>", "How do I get a copy of it?"),
         ('<dl class="accordion"><dt>Bikes<dd style="display:none">7 euros</dl>', "**Bikes**\n\n7 euros"),
         ('<div class="tab-pane" style="display: none">late</div>', "late"),
         ('<div class="panel" aria-hidden="true">a<i class="icon" aria-hidden="true">x</i></div>', "a"),
         ("<details><summary>More</summary><p>text</details>", "More\n\ntext"),
+        ("<p>one</p></body></html><div>two</div><html><body><p>three", "one\n\ntwo\n\nthree"),
         ("<blockquote><p>said<footer>by me</footer></blockquote><footer>imprint</footer>", "> said\n>\n> by me"),
         ("<p>Press <button>Save</button> to store, or <button>Quit</button><button>Stop</button>",
          "Press Save to store, or Quit Stop"),
