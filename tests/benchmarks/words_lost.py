@@ -17,8 +17,9 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml import etree
 from lxml.html import document_fromstring
@@ -41,22 +42,38 @@ _ADDED = re.compile(
     re.MULTILINE,
 )
 """What we add: titles of sections, names of areas, and dates and times, which spreadsheets store as numbers."""
+_FORMULA = re.compile(r"<(?:\w+:)?math\b.*?</(?:\w+:)?math>", re.DOTALL)
 _LONG_NUMBER = re.compile(r"\d+\.\d{6,}(?:E[+-]?\d+)?|\d+(?:\.\d+)?E[+-]?\d+")
 _SEPARATE = frozenset(
-    {
-        *("p", "br", "tab", "tc", "tr", "h", "si", "cr", "s", "line-break", "table-cell", "is", "li", "oMath", "div"),
-        *("td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "dd", "pre", "section", "blockquote", "title", "rt"),
-        *("option", "button", "header", "figcaption", "caption", "summary", "center", "article", "label", "address"),
-    }
+    re.compile(r"\S+").findall(
+        "p br tab tc tr h si cr s line-break table-cell is li oMath div td th h1 h2 h3 h4 h5 h6 dt dd pre section "
+        "blockquote title rt option button header figcaption caption summary center article label address"
+    )
 )
 """Elements that begin and end a word."""
 _LEFT_OUT = frozenset(
-    {
-        *("del", "moveFrom", "instrText", "delText", "tracked-changes", "annotation", "forms", "table-of-content"),
-        *("note-citation", "desc", "covered-table-cell", "script", "style", "nav", "svg", "audio", "video", "iframe"),
-        *("object", "math", "rp", "template", "noscript", "textarea", "rPh", "phoneticPr", "head", "canvas", "select"),
-    }
+    re.compile(r"\S+").findall(
+        "del moveFrom instrText delText tracked-changes annotation forms table-of-content note-citation desc "
+        "covered-table-cell script style nav svg audio video iframe object math rp template noscript textarea rPh "
+        "phoneticPr head canvas select"
+    )
 )
+_HIDDEN_LOOKS = frozenset(
+    (
+        "dt",
+        "ftr",
+        "hdr",
+        "sldNum",
+        "lineno",
+        "linenos",
+        "aria-hidden=true",
+        "navigation",
+        "contentinfo",
+        "menu",
+        "search",
+    )
+)
+"""Types of placeholders in presentations; classes and roles in pages."""
 _LEFT_OUT_ENDS = ("-decls", "-index", "-source")
 _ORDINALS = ("st", "nd", "rd", "th")
 _SHOWN_MAX = 60
@@ -76,8 +93,9 @@ def read_our_words(text: str) -> Words:
     return read_words(_EMPTY_MARKUP.sub("", _SPACE_MARKUP.sub(" ", text)))
 
 
-def _name(element: _Element) -> str:
-    return str(element.tag).rpartition("}")[2]
+def _get_end(name: object) -> str:
+    """Return a name without its namespace."""
+    return str(name).rpartition("}")[2]
 
 
 def _parse(archive: zipfile.ZipFile, part: str) -> _Element:
@@ -88,18 +106,18 @@ def _parse(archive: zipfile.ZipFile, part: str) -> _Element:
     return etree.Element("none") if root is None else root
 
 
-def _list_hidden_styles(root: _Element) -> set[str]:
-    """List the names of styles whose text is hidden."""
-    hidden: set[str] = set()
+def _list_styles(root: _Element, look: str) -> set[str]:
+    """List the names of styles with a look: an element in Word, or an attribute and its value in OpenDocument."""
+    found: set[str] = set()
     for style in root.iter("{*}style"):
-        is_hidden = style.find("{*}rPr/{*}vanish") is not None
-        is_hidden |= any(value == "none" for each in style for key, value in each.items() if key.endswith("}display"))
-        hidden |= {value for key, value in style.items() if is_hidden and key.endswith(("}styleId", "}name"))}
-    return hidden
+        looks = {_get_end(each.tag) for each in style.iterfind("{*}rPr/*")}
+        looks |= {f"{_get_end(key)}={value.partition(' ')[0]}" for each in style for key, value in each.items()}
+        found |= {value for key, value in style.items() if look in looks and _get_end(key) in ("styleId", "name")}
+    return found
 
 
-def _is_left_out(element: _Element, hidden: set[str]) -> bool:
-    name = _name(element)
+def _is_left_out(element: _Element, hidden: AbstractSet[str]) -> bool:
+    name = _get_end(element.tag)
     if name in _LEFT_OUT or name.endswith(_LEFT_OUT_ENDS) or (name == "title" and element.tag != name):
         return True
     if name == "Fallback":
@@ -109,29 +127,36 @@ def _is_left_out(element: _Element, hidden: set[str]) -> bool:
     if name == "tr" and element.find("{*}trPr/{*}del") is not None:
         return True
     vanish = element.find("{*}rPr/{*}vanish")
-    kinds = [each.get("type") for each in element.findall("{*}nvSpPr/{*}nvPr/{*}ph")]
-    styles = {*element.xpath("*[local-name()='rPr']/*[local-name()='rStyle']/@*")}
-    styles |= {value for key, value in element.items() if key.endswith("}style-name")}
+    kinds = element.xpath("*[local-name()='nvSpPr']/*[local-name()='nvPr']/*[local-name()='ph']/@type")
+    styles = [value for key, value in element.items() if key.endswith("}style-name")]
+    styles += element.xpath("*[local-name()='rPr']/*[local-name()='rStyle']/@*")
+    looks = {
+        *kinds,
+        *element.get("class", "").split(),
+        element.get("role"),
+        f"aria-hidden={element.get('aria-hidden')}",
+    }
     return (
         (vanish is not None and "0" not in vanish.values())
-        or not {"dt", "ftr", "hdr", "sldNum"}.isdisjoint(kinds)
+        or not _HIDDEN_LOOKS.isdisjoint(looks)
         or not hidden.isdisjoint(styles)
         or element.get("hidden") is not None
         or "display:none" in element.get("style", "").replace(" ", "")
-        or not {"lineno", "linenos"}.isdisjoint(element.get("class", "").split())
-        or (element.get("aria-hidden") == "true" or element.get("role") in ("navigation", "contentinfo", "search"))
     )
 
 
-def _join(root: _Element, *texts: str, hidden: set[str] | None = None) -> str:
+def _join(
+    root: _Element, *texts: str, hidden: AbstractSet[str] = frozenset(), raised: AbstractSet[str] = frozenset()
+) -> str:
     """Join the text of elements with some names, or of all, with a space at the edges of paragraphs and cells."""
     out: list[str] = []
 
     def walk(element: _Element) -> None:
-        if not isinstance(element.tag, str) or _is_left_out(element, hidden or set()):
+        if not isinstance(element.tag, str) or _is_left_out(element, hidden):
             return
-        name = _name(element)
-        is_raised = name == "sup" or bool(element.xpath("*[local-name()='rPr'][@baseline>0 or *[@*='superscript']]"))
+        name = _get_end(element.tag)
+        is_raised = name == "sup" or "noteref" in element.values() or not raised.isdisjoint(element.values())
+        is_raised |= bool(element.xpath("*[local-name()='rPr'][@baseline>0 or *[@*='superscript']]"))
         is_raised &= "".join(element.itertext()).strip() not in _ORDINALS  # "4th" is one word
         gap = " " if name in _SEPARATE or is_raised else ""
         out.append(gap)
@@ -151,7 +176,7 @@ def _read_docx(archive: zipfile.ZipFile) -> Iterator[str]:
         each.get("Target") for each in _parse(archive, "_rels/.rels") if each.get("Type", "").endswith("eDocument")
     ]
     main = _parse(archive, posixpath.normpath([*starts, "word/document.xml"][0].lstrip("/")))
-    hidden = _list_hidden_styles(_parse(archive, "word/styles.xml"))
+    hidden = _list_styles(_parse(archive, "word/styles.xml"), "vanish")
     yield _join(main, "t", "noBreakHyphen", hidden=hidden)
     for kind in ("footnote", "endnote"):
         cited = {value for each in main.iter(f"{{*}}{kind}Reference") for value in each.values()}
@@ -162,7 +187,7 @@ def _read_docx(archive: zipfile.ZipFile) -> Iterator[str]:
 def _read_odt(archive: zipfile.ZipFile) -> Iterator[str]:
     root = _parse(archive, "content.xml")
     for body in root.findall("{*}body/{*}text"):
-        yield _join(body, hidden=_list_hidden_styles(root))
+        yield _join(body, hidden=_list_styles(root, "display=none"), raised=_list_styles(root, "text-position=super"))
 
 
 def _read_pptx(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -206,12 +231,6 @@ def _format_number(value: str) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 1e21 else f"{number:.15g}"
 
 
-def _read_ods(archive: zipfile.ZipFile) -> Iterator[str]:
-    for cell in _parse(archive, "content.xml").iter("{*}table-cell"):
-        kinds = {value for key, value in cell.items() if key.endswith("}value-type")}
-        yield from map(_join, cell.iterfind("{*}p") if "string" in kinds or not kinds else ())
-
-
 def _read_epub(archive: zipfile.ZipFile) -> Iterator[str]:
     part = next(each.get("full-path", "") for each in _parse(archive, "META-INF/container.xml").iter("{*}rootfile"))
     package = _parse(archive, part)
@@ -235,63 +254,73 @@ def _read_html(data: bytes) -> str:
 
 _READERS: dict[str, Callable[[zipfile.ZipFile], Iterator[str]]] = {
     "docx": _read_docx,
-    "docm": _read_docx,
     "odt": _read_odt,
     "pptx": _read_pptx,
     "xlsx": _read_xlsx,
-    "xlsm": _read_xlsx,
-    "ods": _read_ods,
     "epub": _read_epub,
 }
 
 
-def measure_file(path: Path) -> tuple[Words, Words, Words, float]:
-    """Return the words of an independent reading, those that we lost and those that we invented, and our seconds."""
+class _Measured(NamedTuple):
+    theirs: Words
+    lost: Words
+    invented: Words
+    seconds: float
+
+
+def measure_file(path: Path) -> _Measured:
+    """Compare the words of an independent reading with ours, and time ours."""
     formats = {name: each for each, names in NAMES_BY_FORMAT.items() for name in names}
-    data, kind = path.read_bytes(), path.suffix[1:].lower()
+    data = path.read_bytes()
     started = time.process_time()
-    text = get_converter(formats[path.suffix.lower()])(data, path.name).text
+    text = get_converter(formats[path.suffix])(data, path.name).text
     seconds = time.process_time() - started
-    if kind in _READERS:
+    if path.suffix == ".html":
+        theirs, source = read_words(_read_html(data)), data.decode("utf-8", "replace")
+    else:
         with zipfile.ZipFile(path) as archive:
-            theirs = read_words(" ".join(_READERS[kind](archive)))
+            theirs = read_words(" ".join(_READERS[path.suffix[1:]](archive)))
             names = [name for name in archive.namelist() if re.search(r"\.(x?html?|xml|rels|opf|ncx)$", name)]
             source = " ".join(archive.read(name).decode("utf-8", "replace") for name in names)
-    else:
-        theirs, source = read_words(_read_html(data)), data.decode("utf-8", "replace")
     source = html.unescape(source)
-    known = read_words(source) + read_words(" ".join(map(_format_number, _LONG_NUMBER.findall(source)))) + theirs
-    squeezed = "".join(theirs)
+    formulas = ["".join(re.sub("<[^>]*>", "", each).split()) for each in _FORMULA.findall(source)]
+    numbers = map(_format_number, _LONG_NUMBER.findall(source))
+    known = read_words(" ".join([source, *formulas, *numbers])) + theirs
+    squeezed = "".join([*theirs, *formulas]).casefold()
     own = read_our_words(_ADDED.sub(" ", _LIST_NUMBER.sub(r"\1", text)))
     # A word that is made of neighbours, as in a formula, is not invented.
     invented = {word for word in own if word not in known and (_NUMBER.fullmatch(word) or word not in squeezed)}
-    return theirs, theirs - read_our_words(text), Words({word: own[word] for word in invented}), seconds
+    lost = theirs - read_our_words(text)
+    return _Measured(theirs, lost, Words({word: own[word] for word in invented}), seconds)
+
+
+def _format_row(kind: str, files: list[_Measured]) -> str:
+    total = sum(file.theirs.total() for file in files)
+    cells = [kind, f"{len(files)}", f"{total:,}"]
+    for name in ("lost", "invented"):
+        words = [(word, count) for file in files for word, count in getattr(file, name).items()]
+        count = sum(count for _, count in words)
+        cells.append(f"{count} ({count / max(1, total):.3%})")
+        cells.append(f"{sum(count for word, count in words if _NUMBER.fullmatch(word))}")
+    return f"| {' | '.join(cells)} | {sum(file.seconds for file in files):.1f} |"
 
 
 def main(folder: str) -> None:
-    """Print a row for each format, and the worst files."""
-    rows: dict[str, list[tuple[Words, Words, Words, float]]] = {}
-    lines: list[str] = []
+    """Print the worst files, and a row for each format."""
+    rows: dict[str, list[_Measured]] = {}
     worst: list[tuple[int, str]] = []
-    for path in sorted(
-        each for each in Path(folder).rglob("*") if each.suffix[1:].lower() in {*_READERS, "html", "htm"}
-    ):
+    for path in sorted(each for kind in (*_READERS, "html") for each in Path(folder).rglob(f"*.{kind}")):
         try:
             result = measure_file(path)
         except Exception as error:  # noqa: BLE001 - as the subprocess: any error refuses a file
-            lines.append(f"  refused: {path.name}: {type(error).__name__}: {error}"[:160])
+            worst.append((0, f"refused: {path.name}: {type(error).__name__}: {error}"[:160]))
             continue
-        rows.setdefault(path.suffix[1:].lower(), []).append(result)
-        shown = f"{path.name}: -{dict(result[1].most_common(12))} +{dict(result[2].most_common(12))}"
-        worst.append((result[1].total() + result[2].total(), shown))
-    lines += [line for count, line in sorted(worst, reverse=True)[:_SHOWN_MAX] if count]
-    for kind, files in rows.items():
-        total, lost, invented = (sum((file[index] for file in files), Words()) for index in range(3))
-        numbers = [sum(words[word] for word in words if _NUMBER.fullmatch(word)) for words in (lost, invented)]
-        shares = [f"{words.total()} ({words.total() / max(1, total.total()):.3%})" for words in (lost, invented)]
-        cells = (kind, len(files), total.total(), *shares, *numbers, f"{sum(file[-1] for file in files):.1f}")
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    lines.append("| format | files | words | lost | invented | numbers lost | numbers invented | seconds |")
+        rows.setdefault(path.suffix[1:], []).append(result)
+        shown = f"{path.name}: -{dict(result.lost.most_common(12))} +{dict(result.invented.most_common(12))}"
+        worst.append((result.lost.total() + result.invented.total(), shown))
+    lines = [line for _, line in sorted(worst)[-_SHOWN_MAX:]]
+    lines.append("| format | files | words | lost | numbers lost | invented | numbers invented | seconds |")
+    lines += [_format_row(kind, files) for kind, files in rows.items()]
     sys.stdout.write("\n".join(lines) + "\n")
 
 
