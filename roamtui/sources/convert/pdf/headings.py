@@ -24,6 +24,7 @@ from roamtui.sources.convert.pdf.outline import (
     is_capitals,
     is_marked,
     join_rows,
+    make_comparison_key,
     parse_item,
     parse_part,
 )
@@ -46,6 +47,7 @@ _STATEMENT = re.compile(
     r"(?:balance sheets?|statements? of (?:(?:consolidated|condensed|comprehensive|net|changes in|total|other)\s+)*"
     r"(?:income|operations|earnings|loss|cash flows?|equity|financial (?:position|condition)|capital"
     r"|stockholders|shareholders|shareowners|profit|comprehensive)\b.{0,70}"
+    r"|reconciliations? of .{3,60}|supplement(?:al|ary) .{3,40}(?:data|information)"
     r"|(?:(?:comprehensive )?income|cash flows?|(?:stock|share)holders[’']? equity) statements?)"
     r"\s?(?:\(.{2,40}\))?",
     re.IGNORECASE,
@@ -67,6 +69,9 @@ _CHARACTERS_PER_TITLE_MIN = 200
 _HEADING_ROWS_MAX = 3
 _LONG_WITH_OUTLINE, _LONG_WITHOUT_OUTLINE = 8_000, 1_500
 """Minimum length, in characters, of a section that is divided: in a file with an outline of its own, and in others."""
+_SHORT_FILE_LENGTH = 120_000
+"""Length of a file, in characters, up to which its sections are divided as without an outline: bookmarks of a press
+release name fewer titles than a reader sees."""
 _LONG_SHARE = 0.1
 """Without an outline, a section with at least this share of the file's characters is also divided, so that short files
 are divided more finely."""
@@ -90,9 +95,10 @@ _CAPTION = re.compile(
 )
 _NOT_A_TITLE = re.compile(
     r"[□■○◆](?!\s*[\u1100-\ud7ff])|\((?:in |[A-Za-z]{4})"
-    r"|[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.|(?=\S*$)\S*\w[(._]\w"
+    r"|[a-z|=<>;,.:)\]}+*/•·▪●◦‣⁃➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.|(?=\S*$)\S*\w[(._]\w"
 )
 """Start of a text that cannot be a title."""
+_BULLETS = frozenset("•▪●◦‣⁃➢✓·")
 _CAPTION_STYLE: tuple[float, ...] = (0.0,)
 """Style of captions, lower than every style that `_compute_style` returns."""
 _CAPTION_TOP_ROWS = 3
@@ -328,8 +334,14 @@ def merge_headings(kept: Sequence[DetectedHeading], more: Sequence[DetectedHeadi
 
     A heading of level 0 gets a level: one below the heading before it.
     """
-    taken = {row for heading in kept for row in range(heading.row, max(heading.row + 1, heading.end))}
-    free = [heading for heading in more if taken.isdisjoint(range(heading.row, max(heading.row + 1, heading.end)))]
+    taken = {row for heading in kept for row in range(heading.row, heading.end)}
+    inserted = {heading.row: make_comparison_key(heading.title) for heading in kept if not heading.count}
+    free = [
+        heading
+        for heading in more
+        if taken.isdisjoint(range(heading.row, max(heading.row + 1, heading.end)))
+        and make_comparison_key(heading.title) not in inserted.get(heading.row, "")
+    ]
     merged = sorted([*kept, *free], key=lambda heading: heading.row)
     above = 0
     for heading in merged:
@@ -367,18 +379,18 @@ class TypographicHeadings:
         If `has_outline` is true, the known headings are the file's own outline. The text before them is then a cover,
         which is not divided.
         """
-        titles = list(self._iter_titles({heading.row: heading.end for heading in headings}))
+        titles = list(self._iter_titles({heading.row: heading.end for heading in headings if heading.count}))
         more = [] if has_outline else self._detect_siblings(headings, titles)
         headings = sorted([*headings, *more], key=lambda heading: heading.row)
         starts = [0, *(heading.end for heading in headings)]
         ends = [*(heading.row for heading in headings), len(self._rows)]
         levels = [0, *(heading.level for heading in headings)]
-        if not has_outline:
+        if not has_outline or self._offsets[-1] < _SHORT_FILE_LENGTH:
             self._long_min = min(_LONG_WITHOUT_OUTLINE, _LONG_SHARE * self._offsets[-1])
-        for start, end, level in zip(starts, ends, levels, strict=True):
+        for number, (start, end, level) in enumerate(zip(starts, ends, levels, strict=True)):
             inside = _select(titles, start, end)
             # The text before the first known heading is divided even if it is short, unless it is a cover.
-            if (start == 0 and not has_outline) or (start > 0 and self._is_long(start, end)):
+            if self._is_long(start, end) if number else not has_outline:
                 more += self._divide(inside, start, end, level)
         return more
 
@@ -386,7 +398,7 @@ class TypographicHeadings:
         self, headings: Sequence[DetectedHeading], titles: Sequence[DetectedHeading]
     ) -> list[DetectedHeading]:
         """Return more titles in the style of the known top-level headings, such as "Abstract" or "References"."""
-        tops = [heading for heading in headings if heading.level == 1 and heading.count]
+        tops = [head for head in headings if head.level == 1 and head.count and not _STATEMENT.fullmatch(head.title)]
         styles = Counter(self._compute_style(heading.row) for heading in tops)
         style = styles.most_common(1)[0][0] if styles else None
         siblings = [title for title in titles if title.style == style]
@@ -446,6 +458,9 @@ class TypographicHeadings:
             if title and is_title and not CONTINUED.search(title):
                 yield DetectedHeading(row=index, count=count, level=0, title=title, style=style)
             index += max(1, count)
+            if row.text[0] in _BULLETS:
+                while index < len(rows) and self._continues_item(rows[index - 1], rows[index], row):
+                    index += 1
 
     def _count_title_rows(self, index: int, known: Mapping[int, int]) -> int:
         """Return the number of rows of the title that starts at a row, or 0 if no title starts there."""
@@ -474,6 +489,11 @@ class TypographicHeadings:
         length_max, ends = (_SENTENCE_LENGTH_MAX, ",;-–—\x02") if row.font.is_bold else (_LENGTH_MAX, ",;-–—\x02.:")
         is_title = len(text) <= length_max and text[-1] not in ends and not _NOT_A_TITLE.match(text)
         return count if is_title else 0
+
+    def _continues_item(self, above: PageRow, row: PageRow, first: PageRow) -> bool:
+        """Check whether a row belongs to the listed item of a `first` row: it is indented, and near the one above."""
+        distance = row.top - above.top
+        return row.x0 > first.x0 + 1 and 0 < distance < _APART_RATIO * self._leading * row.size
 
     def _is_large_or_bold(self, row: PageRow) -> bool:
         return row.size > _LARGE_RATIO * self._size or row.font.is_bold
