@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from array import array
 from bisect import bisect_right
 from collections import Counter
@@ -121,12 +122,17 @@ def nest_levels(levels: bytes) -> tuple[array[int], array[int]]:
 
 
 _MARKED_ID = re.compile(r"\{[^{}#\n]*+#([^\s{}]++)[ }]|\b(?:id|name)=[\"']?([^\"'\s>]++)[\"'\s>]")
-_PUNCTUATION = re.compile(r"[^\w\- ]")
+_NOT_PLAIN = re.compile(r"[^a-z0-9_\- ]")
+_ANCHOR_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "Pc"})
+"""Unicode categories of letters, their accents, digits and signs such as `_`."""
 
 
 def make_anchor(title: str) -> str:
     """Return the anchor that GitHub gives to the first heading with this title."""
-    return _PUNCTUATION.sub("", title.lower()).strip().replace(" ", "-")
+    kept = _NOT_PLAIN.sub(
+        lambda match: match[0] if unicodedata.category(match[0]) in _ANCHOR_CATEGORIES else "", title.strip().lower()
+    )
+    return kept.replace(" ", "-")
 
 
 _SEPARATOR = "\x1f"
@@ -216,13 +222,18 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def anchors(self) -> dict[str, int]:
-        """Row of each heading by its GitHub anchor: lower case, no punctuation, hyphens for spaces."""
+        """Row of each heading by its GitHub anchor: lower case, no punctuation, hyphens for spaces.
+
+        A repeated anchor gets the next number that no other heading has.
+        """
         counts: Counter[str] = Counter()
         rows: dict[str, int] = {}
         for row, title in enumerate(self.columns.titles):
-            slug = make_anchor(title)
-            rows.setdefault(f"{slug}-{counts[slug]}" if counts[slug] else slug, row)
-            counts[slug] += 1
+            slug = anchor = make_anchor(title)
+            while anchor in rows:
+                counts[slug] += 1
+                anchor = f"{slug}-{counts[slug]}"
+            rows[anchor] = row
         return rows
 
     @cached_property

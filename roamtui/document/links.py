@@ -22,6 +22,11 @@ _INDEX_FILES = ("README.md", "index.md", "index.mdx")
 _OPTIONAL_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
 """Suffixes that a link may leave out, or replace by `.html`."""
 
+_ANCHOR_PREFIX = "user-content-"
+"""What GitHub writes before the anchors in its HTML."""
+_EMOJI_REST = "-\ufe0f"
+"""What GitHub's anchors keep of an emoji: the hyphen beside it, and its sign for colour."""
+
 
 class SectionLink(Struct, frozen=True):
     """A link to a section of the library."""
@@ -88,12 +93,17 @@ def find_fragment(library: Library, section_id: str, fragment: str) -> SectionLi
     """
     document = library.node(section_id).document
     row = document.anchors.get(fragment.lower(), document.anchors.get(make_anchor(fragment)))
+    if row is None:  # other programs leave out the hyphen beside an emoji
+        wanted = make_anchor(fragment).strip(_EMOJI_REST)
+        anchors = document.anchors.items()
+        row = next((row for anchor, row in anchors if wanted and anchor.strip(_EMOJI_REST) == wanted), None)
     if row is not None:
         return SectionLink(document.ids[row])
     start = document.marked_offsets.get(fragment)
     target_id = library.section_at(document.key, start) if start is not None else None
     if start is None or target_id is None:
-        return None
+        plain = fragment.removeprefix(_ANCHOR_PREFIX)
+        return find_fragment(library, section_id, plain) if plain != fragment else None
     return SectionLink(target_id, Span(doc=document.key, start=start, end=start + len(fragment)))
 
 

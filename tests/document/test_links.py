@@ -134,6 +134,28 @@ def test_an_anchor_leads_to_its_heading(library: Library, href: str, row: int) -
     assert resolve_link(href, library, next(library.walk())) == SectionLink(library.root.ids[row])
 
 
+GITHUB_ANCHORS = {
+    "🎯 Features": ("-features", "features", "user-content--features"),
+    "Installation 📦": ("installation-", "user-content-installation-"),
+    "⚙️ Set up": ("️-set-up", "set-up"),
+    "हिन्दी भाषा": ("हिन्दी-भाषा",),
+    "CO₂ & more": ("co--more",),
+    "Twice": ("twice", "user-content-twice"),
+    "Twice-1": ("twice-1",),
+    " Twice ": ("twice-2",),
+    "user-content-real": ("user-content-real",),
+}
+
+
+def test_anchors_are_those_of_github() -> None:
+    titles = [*GITHUB_ANCHORS]
+    text = "".join(f"## {title}\n\nwords\n\n" for title in titles)
+    library = build_library(RawText(text=text, source="t.md", name="t"))
+    for row, names in enumerate(GITHUB_ANCHORS.values()):
+        for name in names:
+            assert resolve_link(f"#{name}", library, next(library.walk())) == SectionLink(library.root.ids[row]), name
+
+
 @pytest.mark.parametrize(
     "href", ["#nowhere", "other.md", "javascript:alert(1)", "file:///etc/passwd", "//host/x", "http://[", "https:x"]
 )
