@@ -53,7 +53,8 @@ class Reloader:
 
     def _read_stamps(self) -> Mapping[str, SourceStamp] | None:
         names = [source.name for source in list_sources_of(self._conversation.state.library) if is_path(source.name)]
-        paths = [path for name in names for path in split_sources(name) if os.path.lexists(path)]
+        named = [path for name in names for path in split_sources(name)]
+        paths = [path for path in named if path in self._paths or os.path.lexists(path)]  # a deleted one may come back
         if paths != self._paths:  # a source was added or taken out, or this is the first check
             self._paths, self._files, self.loaded = paths, FileStamps(paths), None
         return self._files.read()
@@ -67,8 +68,9 @@ class Reloader:
         if self._reload_library is None:
             raise RoamtuiError("Cannot reload: the document came from standard input.")
         async with self._reloading:
+            old, self._paths = self.loaded or {}, []  # a source that is gone is no longer waited for
             stamps, before = await asyncio.to_thread(self._read_stamps) or {}, self._conversation.state.library
-            old, self._seen = self.loaded or {}, stamps
+            self._seen = stamps
             changed = frozenset(key for key in old.keys() | stamps.keys() if old.get(key) != stamps.get(key))
             library = await asyncio.to_thread(self._reload_library, before, changed)
             if self._conversation.loader is not None:  # it reads the files that are still unread

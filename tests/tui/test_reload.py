@@ -64,6 +64,10 @@ def write(file: Path, text: str) -> None:
     beside.replace(file)
 
 
+def delete(file: Path) -> None:
+    file.unlink()
+
+
 async def look(pilot: Pilot[None]) -> None:
     """Come back to the app, as from an editor."""
     app_of(pilot).main_screen.check_for_changes()
@@ -100,6 +104,34 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         await ask(pilot, "And now?")
         assert "a hundred loaves" in model.requests[-1].messages[-1].text
         assert state.exchanges[0].citations[0].is_verified
+
+
+@pytest.mark.parametrize("is_watching", [True, False])
+@pytest.mark.parametrize("names", [("bakery.md",), ("bakery.md", "shop.md")])
+async def test_a_file_that_is_deleted_and_made_again_is_noticed(
+    file: Path, names: tuple[str, ...], *, is_watching: bool
+) -> None:
+    (file.parent / "shop.md").write_text("# Shop\n", "utf-8")
+    sources = [str(file.parent / name) for name in names]
+    library, loader = Bootstrap().open(sources)
+    agent = Agent(Conversation(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
+    reload_library = partial(Bootstrap().reload, sources=sources)
+    app = RoamApp(context_of(agent, reload_library=reload_library, reload_on_change=is_watching))
+    async with running(app, (120, 35)) as (_, pilot):
+        reloader = app.main_screen._reloader
+        await look(pilot)
+        await wait_until(pilot, lambda: reloader.loaded is not None)
+        delete(file)
+        reloader._next_check_at = 0.0
+        await reloader.detect_change()
+        write(file, CHANGED)
+        reloader._next_check_at = 0.0
+        await look(pilot)
+        if is_watching:
+            conversation = app.main_screen.conversation
+            await wait_until(pilot, lambda: CHANGED in [each.text for each in conversation.state.library.documents])
+        else:
+            await wait_until(pilot, "Document changed on disk · f5 to reload")
 
 
 async def test_a_reload_ends_the_options_of_the_question_box_and_keeps_what_is_typed(file: Path) -> None:
