@@ -317,16 +317,16 @@ def show(args: Namespace) -> None:
 
 def search(args: Namespace) -> None:
     """Print the sections that best match a query."""
-    from roamtui.headless.sections import print_hits
+    from roamtui.headless.sections import print_hits, search_with_pages
 
     if not args.query.strip():
         raise UsageError("the query is empty.")
-    bootstrap, library, _ = _open(args)
+    bootstrap, library, loader = _open(args)
     options = bootstrap.settings.retrieval
     searcher = bootstrap.make_searcher_factory()(library)
     if searcher is None:
         raise UsageError("search is off. Set --mode to keyword, vector or hybrid.")
-    hits = searcher.search(args.query, limit=options.limit or 10)
+    library, hits = search_with_pages(library, loader, searcher, args.query, limit=options.limit or 10)
     print_hits(library, hits, options.mode, as_json=args.json)
 
 

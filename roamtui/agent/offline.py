@@ -168,6 +168,8 @@ def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[
     """List what to open so that the passages can be quoted: their sections, or pages of long ones."""
     wanted: list[str] = []
     for passage in passages:
+        if library.node(passage.section_id).problem:  # the page of a link was just asked for in vain
+            continue
         own = library.node(passage.section_id).own_content_span
         pages = split_pages(library.text_at(own))
         for number, (start, end) in enumerate(pages, start=1):

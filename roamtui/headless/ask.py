@@ -116,7 +116,9 @@ class AskReport:
                 self.final = event
             case _:
                 pass
-        is_warning = isinstance(event, WarningRaised) or (isinstance(event, NodesLoaded) and event.notes)
+        is_warning = isinstance(event, WarningRaised)
+        if isinstance(event, NodesLoaded):
+            is_warning = bool(event.notes or event.problems)
         if self._is_watched or is_warning:
             library = self._agent.conversation.state.library
             is_answer = isinstance(event, AnswerStreamed | QuestionAnswered)  # it is written elsewhere

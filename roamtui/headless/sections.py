@@ -14,8 +14,14 @@ from roamtui.errors import SourceError, UnknownSectionError, UsageError
 from roamtui.headless.output import write_json, write_notice, write_text
 from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.render import render_outline
-from roamtui.outline.structure import ChildRanges, Reference, resolve_reference, suggest_ids
-from roamtui.search.base import Hit, SearchMode
+from roamtui.outline.structure import (
+    ChildRanges,
+    Reference,
+    find_unread_pages,
+    resolve_reference,
+    suggest_ids,
+)
+from roamtui.search.base import Hit, Searcher, SearchMode
 
 
 def print_outline(library: Library, *, as_json: bool) -> None:
@@ -41,6 +47,23 @@ def _describe_node(library: Library, section_id: str) -> dict[str, object]:
         "tokens": tokens,
         "own_tokens": own_tokens,
     }
+
+
+def search_with_pages(
+    library: Library, loader: Loader | None, searcher: Searcher, query: str, *, limit: int
+) -> tuple[Library, tuple[Hit, ...]]:
+    """Search a library. If links are found, fetch their pages and search these too. Return the library with them.
+
+    What went wrong with a page is written to stderr.
+    """
+    hits = searcher.search(query, limit=limit)
+    links = [hit.section_id for hit in hits if not library.node(hit.section_id).is_loaded]
+    if loader is None or (hits and not links):
+        return library, hits
+    loaded = load_pages(library, loader, links or find_unread_pages(library, query))
+    write_notice(*(note for note in loaded.notes if note not in library.notes))
+    searcher.refresh(loaded)
+    return loaded, searcher.search(query, limit=limit)
 
 
 def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import GARDEN, RunCommand
-from tests.fakes.site import FakeSite
+from tests.fakes.site import FakeSite, SitePage
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 
@@ -93,6 +93,21 @@ def test_show_fetches_the_page_of_a_link(run: RunCommand, site: FakeSite) -> Non
     gone = run("show", site.origin, links["Gone"])
     assert (gone.code, gone.out) == (1, "")
     assert gone.err == f"roamtui: There is no page at {site.url('/gone')} (404). Check the address.\n"
+
+
+def test_search_finds_text_of_the_pages_that_links_lead_to(run: RunCommand, site: FakeSite) -> None:
+    hits = run("search", site.origin, "how much is a late return", "--json").json["hits"]
+    assert hits[0]["path"][-1] == "Late return"
+    assert "2 euros an hour" in hits[0]["snippet"]
+
+
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_a_page_that_cannot_be_fetched_is_named(run: RunCommand, site: FakeSite, command: str) -> None:
+    site.pages["/gone"] = SitePage(status=500)
+    result = run(command, site.origin, "What is gone?")
+    assert (
+        f"{site.origin.removeprefix('http://')} is overloaded or has a problem (500). Try again later.\n" in result.err
+    )
 
 
 def test_another_site_must_be_allowed(run: RunCommand, site: FakeSite) -> None:
