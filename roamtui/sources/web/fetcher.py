@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import ssl
+import threading
 import time
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,6 +16,7 @@ from msgspec.structs import replace
 
 from roamtui.sources.web.backend import Deadline, Dial, HostResolver, Resolve, resolve_proxy, resolve_with_system
 from roamtui.sources.web.cache import MISSING_STATUSES, PAGE_STATUSES, HttpResponse, PageCache
+from roamtui.sources.web.head import find_refresh
 from roamtui.sources.web.http_client import HttpClient
 from roamtui.sources.web.page import (
     BlockedAddressError,
@@ -25,6 +29,10 @@ from roamtui.sources.web.urls import AllowedOrigins, covers_origin, normalise_ur
 
 _DEFAULT_OPTIONS = FetchOptions()
 _TEMPORARY_STATUSES = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
+_HTML_TYPES = ("text/html", "application/xhtml+xml")
+_BUSY_STATUSES = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+_RETRY_SECONDS_MAX = 10.0
+"""Longest wait that a busy site may ask for."""
 
 
 class Fetcher:
@@ -49,6 +57,7 @@ class Fetcher:
         self._options = replace(options, proxy=resolve_proxy(options.proxy, os.environ))
         self._cache = None if cache_dir is None else PageCache(cache_dir, options.cache_bytes_max)
         self._deadline = Deadline()
+        self._closing = threading.Event()
         self._client = HttpClient(
             self._options, self._deadline, HostResolver(resolve), dial=dial, ssl_context=ssl_context
         )
@@ -65,13 +74,18 @@ class Fetcher:
         if not allowed.allows(requested_url):
             raise OriginNotApprovedError(origin_of(requested_url))
         current, problem = requested_url, ""
+        visited: set[str] = set()
         with self._deadline.within(self._options.total_seconds_max):
             for _ in range(self._options.redirects_max + 1):
                 response, failure = self._load_or_fetch(current, allows_local=allowed.may_be_local(current))
                 problem = problem or failure
+                visited.add(current)
                 if response.location is None:
-                    break
-                target = resolve_href(current, response.location)
+                    target = _find_refresh(response)
+                    if target is None or target in visited:
+                        break
+                else:
+                    target = resolve_href(current, response.location)
                 if target is None:
                     raise FetchError(f"{current} redirects to something other than a web page. It was not followed.")
                 is_downgrade = current.startswith("https:") and target.startswith("http:")
@@ -97,6 +111,7 @@ class Fetcher:
 
     def close(self) -> None:
         """Close all connections. Running fetches fail."""
+        self._closing.set()
         self._client.close()
 
     def _load_or_fetch(self, url: str, *, allows_local: bool) -> tuple[HttpResponse, str]:
@@ -112,6 +127,10 @@ class Fetcher:
                 return cached, ""
         try:
             response = self._client.send(url, allows_local=allows_local)
+            wait_seconds = _read_retry_seconds(response)
+            if wait_seconds is not None and wait_seconds <= min(_RETRY_SECONDS_MAX, self._deadline.remaining()):
+                self._closing.wait(wait_seconds)
+                response = self._client.send(url, allows_local=allows_local)
             if not response.is_conclusive:
                 raise _make_status_error(url, response.status)
         except FetchError as error:
@@ -125,6 +144,23 @@ class Fetcher:
         if self._cache is not None and "no-store" not in response.headers.get("cache-control", "").lower():
             self._cache.save(response)
         return response, ""
+
+
+def _find_refresh(response: HttpResponse) -> str | None:
+    is_page = response.status in PAGE_STATUSES and response.media_type in _HTML_TYPES
+    return find_refresh(response.body, response.charset, response.url) if is_page else None
+
+
+def _read_retry_seconds(response: HttpResponse) -> float | None:
+    """Return how long a busy site asks to wait, or None if it does not say so."""
+    value = response.headers.get("retry-after", "").strip()
+    if response.status not in _BUSY_STATUSES or not value:
+        return None
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    with suppress(ValueError):
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    return None
 
 
 def _make_status_error(url: str, status: int) -> FetchError:

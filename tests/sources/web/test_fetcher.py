@@ -10,7 +10,7 @@ import roamtui
 from roamtui.errors import SourceError
 from roamtui.sources.web.http_client import ACCEPT
 from roamtui.sources.web.page import FetchError, OriginNotApprovedError
-from tests.fakes.hostile_server import FakeInternet, HostileServer, answer, redirect
+from tests.fakes.hostile_server import Client, FakeInternet, Handler, HostileServer, SeenRequest, answer, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
 
 PAGE = b"# Guide\n\nWords.\n" * 50
@@ -125,6 +125,75 @@ def test_endless_redirects_end() -> None:
         with pytest.raises(FetchError, match="Too many redirects"):
             fetcher.fetch(server.origin, allow(server))
         assert len(server.paths) == 6
+
+
+def _page(head: str) -> Handler:
+    return answer(f"<html><head>{head}</head><p>Words.".encode(), headers=[("Content-Type", "text/html")])
+
+
+REFRESH = "<META content=\"0; URL='{0}'\" HTTP-EQUIV=refresh>"
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (REFRESH.format("/en/latest/"), "/en/latest/"),
+        (REFRESH.format("/back"), "/back"),
+        (REFRESH.format("javascript:x()"), "/"),
+        (REFRESH.format("/en/latest/").replace("0;", "60;"), "/"),
+        (f"<!-- {REFRESH.format('/en/latest/')} --><noscript>{REFRESH.format('/en/latest/')}</noscript>", "/"),
+        ('<meta http-equiv="refresh" content="5"><!--' + "<!--" * 40_000, "/"),
+    ],
+)
+def test_a_refresh_is_followed_as_a_redirect(head: str, expected: str) -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers |= {"/": _page(head), "/en/latest/": answer(PAGE), "/back": _page(REFRESH.format("/"))}
+        page = fetcher.fetch(server.origin, allow(server))
+        assert (page.url, page.final_url) == (f"{server.origin}/", server.origin + expected)
+
+
+def test_a_refresh_to_another_origin_must_be_allowed() -> None:
+    internet = FakeInternet()
+    with HostileServer() as first, HostileServer() as second, open_fetcher(internet=internet) as fetcher:
+        internet.add("old.example", first)
+        internet.add("docs.example", second, address="93.184.215.15")
+        first.handlers["/"] = _page(REFRESH.format("http://docs.example/"))
+        second.handlers["/"] = _page(REFRESH.format(f"http://127.0.0.1:{second.port}/private"))
+        with pytest.raises(OriginNotApprovedError):
+            fetcher.fetch("http://old.example", allow("http://old.example"))
+        assert second.connections == 0
+        with pytest.raises((FetchError, OriginNotApprovedError)):
+            fetcher.fetch("http://old.example", allow("http://old.example"), follows_public=True)
+        assert second.paths == ["/"]
+
+
+@pytest.mark.parametrize(
+    ("status", "retry_after", "answers", "requests"),
+    [
+        (429, "0", True, 2),
+        (503, "Wed, 21 Oct 2015 07:28:00 GMT", True, 2),
+        (429, "0", False, 2),
+        (503, "11", True, 1),
+        (429, "soon", True, 1),
+        (500, "0", True, 1),
+    ],
+)
+def test_a_busy_site_is_asked_once_more_when_it_says_so(
+    status: int, retry_after: str, requests: int, *, answers: bool
+) -> None:
+    busy, page = answer(b"", status, [("Retry-After", retry_after)]), answer(PAGE)
+
+    def handle(client: Client, request: SeenRequest) -> bool:
+        return (page if answers and len(server.requests) > 1 else busy)(client, request)
+
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/"] = handle
+        if answers and requests > 1:
+            assert fetcher.fetch(server.origin, allow(server)).body == PAGE
+        else:
+            with pytest.raises(FetchError, match=rf"has a problem \({status}\)"):
+                fetcher.fetch(server.origin, allow(server))
+        assert len(server.requests) == requests
 
 
 def test_proxy_variables_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
