@@ -35,6 +35,10 @@ _FILE_SUFFIX = re.compile(
     r"\.(?:png|jpe?g|gif|webp|svg|ico|css|js|json|xml|rss|atom|zip|gz|tgz|mp[34]|webm|woff2?|exe|dmg)\Z", re.IGNORECASE
 )
 """Ending of a URL that leads to a file such as a picture, not to a page."""
+_MACHINE_PAGE = re.compile(
+    r"/(?:(?:search|404)\.html?|(?:genindex|(?:\w+-)?modindex)(?:-[\w.]+)?(?:\.html?|/?))\Z", re.IGNORECASE
+)
+"""Path of a page that a program fills: a search form, an index of all names, an error."""
 _PAGE_SUFFIX = re.compile(r"\.(?!\d+\Z)\w{1,5}\Z")
 """Suffix of a page such as `install.html`. `3.12` has none."""
 _MARKDOWN_CHARACTER = re.compile(r"([\\\[\]<>*_`])")
@@ -51,8 +55,9 @@ def outline_site(fetch: Callable[[str], FetchedPage], home: FetchedPage, title: 
     origin = origin_of(home.final_url)
 
     def is_page(url: str) -> bool:
-        is_own = covers_origin(origin, origin_of(url))
-        return is_own and url != home.final_url and not _FILE_SUFFIX.search(url) and robots.can_fetch(url, _USER_AGENT)
+        is_text = not _FILE_SUFFIX.search(url) and not _MACHINE_PAGE.search(urlsplit(url).path)
+        is_other = url != home.final_url and covers_origin(origin, origin_of(url))
+        return is_text and is_other and robots.can_fetch(url, _USER_AGENT)
 
     sitemap_urls = (resolve_href(robots_url, str(href)) for href in robots.sitemaps)
     own_sitemaps = [url for url in sitemap_urls if url and covers_origin(origin, origin_of(url))]

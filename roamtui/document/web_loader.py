@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from msgspec.structs import replace
 
@@ -19,11 +20,16 @@ from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.converters import Format
 from roamtui.sources.decode import decode_html, decode_text, normalise_charset
 from roamtui.sources.read import RawText, has_headings
+from roamtui.sources.web.head import find_markdown_link
 from roamtui.sources.web.page import FetchedPage, FetchError, OriginNotApprovedError
+from roamtui.sources.web.urls import origin_of
 
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
 _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
 """Paths where a site may have its list of pages, in the order in which they are tried."""
+_HEADING = re.compile(rb"^#{1,6} ", re.MULTILINE)
+_TWIN_SUFFIXES = (".html.md", ".md")
+"""Endings of the Markdown twin of a page such as `guide.html` or `guide/`, in the order in which they are tried."""
 
 Fetch = Callable[[str], FetchedPage]
 """Fetches the page at a URL. Raises `SourceError`."""
@@ -98,6 +104,61 @@ def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
             raise SourceError(f"{page.url} {what}, and cannot be opened from the web. Download it and open the file.")
 
 
+class TwinFinder:
+    """Finds the Markdown twins of HTML pages: one that a page names, or one beside it. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._suffixes: dict[str, Sequence[str]] = {}
+        """Endings that are tried for the pages of an origin. None of them if its first page has no twin."""
+
+    def fetch(self, fetch: Fetch, url: str) -> FetchedPage:
+        """Fetch a page, or its Markdown twin.
+
+        Raises:
+            SourceError: As `Fetcher.fetch`.
+        """
+        page = fetch(url)
+        return self.find(fetch, page) or page
+
+    def find(self, fetch: Fetch, page: FetchedPage) -> FetchedPage | None:
+        """Return the Markdown twin of an HTML page, or None."""
+        if classify_page(page) is not PageKind.HTML:
+            return None
+        named = find_markdown_link(page.body, page.charset, page.final_url)
+        if named is not None and not urlsplit(named).path.endswith("llms.txt"):
+            return _fetch_twin(fetch, named)
+        origin = origin_of(page.final_url)
+        for suffix in self._suffixes.get(origin, _TWIN_SUFFIXES):
+            url = _make_twin_url(page.final_url, suffix)
+            twin = _fetch_twin(fetch, url) if url else None
+            if twin is not None:
+                self._suffixes[origin] = (suffix,)
+                return twin
+        if _make_twin_url(page.final_url, _TWIN_SUFFIXES[0]):
+            self._suffixes.setdefault(origin, ())
+        return None
+
+
+def _make_twin_url(url: str, suffix: str) -> str | None:
+    """Return the URL that the Markdown twin of a page may have, or None for a home page, or one that is no document."""
+    parts = urlsplit(url)
+    stem = re.sub(r"\.html?\Z", "", parts.path, flags=re.IGNORECASE)
+    is_file = stem == parts.path and "." in parts.path.rpartition("/")[2]
+    if parts.query or is_file or not stem.strip("/"):
+        return None
+    if stem.endswith("/"):
+        stem = f"{stem}index" if suffix == ".html.md" else stem.rstrip("/")
+    return urlunsplit((parts.scheme, parts.netloc, stem + suffix, "", ""))
+
+
+def _fetch_twin(fetch: Fetch, url: str) -> FetchedPage | None:
+    """Fetch the Markdown at a URL, or return None if there is something else, such as the words "Not found"."""
+    with suppress(SourceError):
+        page = fetch(url)
+        return page if classify_page(page) is PageKind.TEXT and _HEADING.search(page.body) else None
+    return None
+
+
 def _fetch_list(fetch: Fetch, url: str) -> FetchedPage | None:
     """Fetch the llms.txt at a URL, or return None if its site answers with something else.
 
@@ -131,6 +192,7 @@ def open_web_source(url: str, fetch: Fetch) -> Library:
             if (library := _open_outline(fetch, url, page)) is not None:
                 return library
             notes.append(f"{page.url} has no llms.txt; showing the page itself.")
+        page = TwinFinder().find(fetch, page) or page
     document = parse_page(page)
     return Library(source=url, root=replace(document, notes=(*notes, *document.notes)))
 
