@@ -132,7 +132,8 @@ def _write_runs(paragraph: Any) -> str:
         if get_local_name(child) in ("r", "fld", "m", "br"):
             is_formula = get_local_name(child) == "m"
             text = escape_inline(write_formula(child) if is_formula else "".join(child.itertext("{*}t"))) or " "
-            if child.xpath("number(*[local-name()='rPr']/@baseline) > 0"):
+            properties = child.find("{*}rPr")
+            if properties is not None and not properties.get("baseline", "0").startswith(("0", "-")):
                 text = write_raised(text)
             words.append(f"[{text}]({make_absolute_href(links[child], None)})" if links.get(child) else text)
     return " ".join("".join(words).split())

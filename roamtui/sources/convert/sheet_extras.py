@@ -46,18 +46,18 @@ def read_extras(package: ZipPackage) -> dict[str, SheetExtras]:
     for sheet in package.parse("xl/workbook.xml").iter("{*}sheet"):
         entry = parts.get(get_attribute(sheet, "id"))
         if entry:
-            content = package.read(entry.target).decode("utf-8", "replace")
+            content = package.read(entry.target)
             relations = package.read_relations(entry.target)
             drawings = [each.target for each in relations.values() if each.kind == "drawing"]
             extras[sheet.get("name", "")] = SheetExtras(
-                links=dict(_iter_links(content, relations)),
+                links=dict(_iter_links(content.decode("utf-8", "replace"), relations)),
                 boxes=tuple(text for drawing in drawings for text in _iter_box_texts(package, drawing)),
             )
     return extras
 
 
 def _iter_links(content: str, relations: dict[str, Relation]) -> Iterator[tuple[tuple[int, int], str]]:
-    targets = _LINK_FORMULA.findall(content)
+    targets = _LINK_FORMULA.findall(content) if "HYPERLINK(" in content else []
     for link in _LINK.findall(content):
         attributes = {name.rpartition(":")[2]: value for name, value in _ATTRIBUTE.findall(link)}
         relation = relations.get(attributes.get("id", ""))
