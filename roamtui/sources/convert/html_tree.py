@@ -12,7 +12,13 @@ from urllib.parse import quote, urljoin, urlsplit
 from lxml.etree import ErrorTypes, HTMLParser, fromstring, strip_tags
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.html_folds import ATTRIBUTE_LENGTH_MAX, is_panel, label_panels, list_controlled_ids
+from roamtui.sources.convert.html_folds import (
+    ATTRIBUTE_LENGTH_MAX,
+    has_controls,
+    is_panel,
+    label_panels,
+    list_controlled_ids,
+)
 from roamtui.sources.convert.office_math import write_formula
 from roamtui.sources.decode import replace_surrogates
 
@@ -90,17 +96,19 @@ def read_page(source: str, base_url: str | None = None, image_base: str | None =
         raise SourceError("The page has too many elements inside each other. Save it as text from a browser.")
     for element in root.xpath(f"//*[count(ancestor::*) = {_DEPTH_MAX}]"):
         strip_tags(element, "*")
-    label_panels(root)
-    _clean(root, base_url, image_base)
+    controlled_ids: frozenset[str] = frozenset()
+    if has_controls(whole):
+        label_panels(root)
+        controlled_ids = list_controlled_ids(root)
+    _clean(root, controlled_ids, base_url, image_base)
     _raise_signatures(root)
     strip_tags(root, *_WITHOUT_MEANING)
     titles = (" ".join((title.text or "").split()) for title in root.iter("title"))
     return root, next(filter(None, titles), "")[:_TITLE_LENGTH_MAX]
 
 
-def _clean(root: Any, base_url: str | None, image_base: str | None) -> None:
+def _clean(root: Any, controlled_ids: frozenset[str], base_url: str | None, image_base: str | None) -> None:
     """Empty what is hidden, and make links absolute."""
-    controlled_ids = list_controlled_ids(root)
     for element in [*root.iter()]:
         if _is_hidden(element, controlled_ids):
             element.clear(keep_tail=True)
@@ -120,12 +128,14 @@ def _clean(root: Any, base_url: str | None, image_base: str | None) -> None:
             formula = write_formula(element)
             element.clear(keep_tail=True)
             element.text = formula
-        elif element.tag in _WITHOUT_MEANING and _RAISED_STYLE.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX]):
-            element.tag = "sup"
+        elif element.tag in _WITHOUT_MEANING and (style := element.get("style")):
+            element.tag = "sup" if _RAISED_STYLE.search(style[:ATTRIBUTE_LENGTH_MAX]) else element.tag
 
 
 def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
     """Check whether an element is invisible and no control opens it, or part of the navigation around the text."""
+    if not element.keys() and element.tag not in ("footer", "button"):
+        return element.tag in _HIDDEN_NAMES
     if (
         element.tag in _HIDDEN_NAMES
         or element.get("role", "").lower() in _HIDDEN_ROLES
