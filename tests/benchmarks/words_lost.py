@@ -58,21 +58,7 @@ _LEFT_OUT = frozenset(
         "phoneticPr head canvas select"
     )
 )
-_HIDDEN_LOOKS = frozenset(
-    (
-        "dt",
-        "ftr",
-        "hdr",
-        "sldNum",
-        "lineno",
-        "linenos",
-        "aria-hidden=true",
-        "navigation",
-        "contentinfo",
-        "menu",
-        "search",
-    )
-)
+_HIDDEN_LOOK = re.compile("dt|ftr|hdr|sldNum|linenos?|aria-hidden|navigation|contentinfo|menu|search")
 """Types of placeholders in presentations; classes and roles in pages."""
 _LEFT_OUT_ENDS = ("-decls", "-index", "-source")
 _ORDINALS = ("st", "nd", "rd", "th")
@@ -130,15 +116,11 @@ def _is_left_out(element: _Element, hidden: AbstractSet[str]) -> bool:
     kinds = element.xpath("*[local-name()='nvSpPr']/*[local-name()='nvPr']/*[local-name()='ph']/@type")
     styles = [value for key, value in element.items() if key.endswith("}style-name")]
     styles += element.xpath("*[local-name()='rPr']/*[local-name()='rStyle']/@*")
-    looks = {
-        *kinds,
-        *element.get("class", "").split(),
-        element.get("role"),
-        f"aria-hidden={element.get('aria-hidden')}",
-    }
+    looks = [*kinds, *element.get("class", "").split(), element.get("role", "")]
+    looks += ["aria-hidden"] if element.get("aria-hidden") == "true" else []
     return (
         (vanish is not None and "0" not in vanish.values())
-        or not _HIDDEN_LOOKS.isdisjoint(looks)
+        or any(map(_HIDDEN_LOOK.fullmatch, looks))
         or not hidden.isdisjoint(styles)
         or element.get("hidden") is not None
         or "display:none" in element.get("style", "").replace(" ", "")
@@ -172,10 +154,10 @@ def _join(
 
 
 def _read_docx(archive: zipfile.ZipFile) -> Iterator[str]:
-    starts = [
-        each.get("Target") for each in _parse(archive, "_rels/.rels") if each.get("Type", "").endswith("eDocument")
-    ]
-    main = _parse(archive, posixpath.normpath([*starts, "word/document.xml"][0].lstrip("/")))
+    starts = _parse(archive, "_rels/.rels").xpath(
+        "*[substring-after(@Type, 'relationships/') = 'officeDocument']/@Target"
+    )
+    main = _parse(archive, [*starts, "word/document.xml"][0].lstrip("/"))
     hidden = _list_styles(_parse(archive, "word/styles.xml"), "vanish")
     yield _join(main, "t", "noBreakHyphen", hidden=hidden)
     for kind in ("footnote", "endnote"):
@@ -205,9 +187,8 @@ def _read_xlsx(archive: zipfile.ZipFile) -> Iterator[str]:
     kinds = [each.get("numFmtId", "0") for each in styles.iterfind("{*}cellXfs/*")]
     shapes = [re.sub(r'"[^"]*"|\\.|\[[^\]]*\]', "", codes.get(kind, "0")) for kind in kinds]
     dates = {*map(str, (*range(14, 23), *range(27, 37), *range(45, 48)))}
-    is_date = [
-        kind in dates or bool(re.search("[dmyhs]", code, re.I)) for kind, code in zip(kinds, shapes, strict=True)
-    ]
+    looks_like_date = re.compile("[dmyhs]", re.I).search
+    is_date = [kind in dates or bool(looks_like_date(shape)) for kind, shape in zip(kinds, shapes, strict=True)]
     for part in archive.namelist():
         for cell in _parse(archive, part).iter("{*}c") if re.fullmatch(r"xl/worksheets/[^/]+\.xml", part) else ():
             value, style = cell.findtext("{*}v") or "", int(cell.get("s") or 0)

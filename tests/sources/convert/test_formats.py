@@ -152,6 +152,8 @@ _UNREADABLE = [
     ("a.epub", pack({"META-INF/encryption.xml": "http://www.w3.org/2001/04/xmlenc#aes256"})),
     ("a.pptx", replace_part(_SAMPLES["talk.pptx"], "ppt/slides/slide2.xml", "</p:spTree>", "<p:grpSp>" * 5_000)),
     ("a.odt", pack({"content.xml": "<a>" * 100_000})),
+    ("a.docx", pack({"word/document.xml": "<w:document xmlns:w='w'><w:body>" + "<w:tbl><w:tr><w:tc>" * 30_000})),
+    ("a.docx", pack({"word/document.xml": f"<w:document xmlns:w='w'><w:body><w:p>{'<w:f>' * 100_000}"})),
 ]
 
 
