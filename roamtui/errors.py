@@ -40,11 +40,23 @@ class UnknownSectionError(UsageError):
 
 
 class ModelError(RoamtuiError):
-    """A model could not answer. `overflow` is true if the request exceeded its context window."""
+    """A model could not answer."""
 
-    def __init__(self, message: str, *, overflow: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        overflow: bool = False,
+        window_tokens: int | None = None,
+        request_tokens: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.overflow = overflow
+        """Whether the request exceeded the model's context window."""
+        self.window_tokens = window_tokens
+        """Size of that window, if the server named it."""
+        self.request_tokens = request_tokens
+        """Size of that request, if the server named it."""
 
 
 class StoreError(RoamtuiError):

@@ -16,7 +16,8 @@ from roamtui.conversation.library_sync import is_source_missing
 from roamtui.errors import SourceError
 from roamtui.headless.output import report_conversion
 from roamtui.launch import Launch
-from roamtui.models.registry import LOCAL_SERVERS, LocalServer, discover_local_models
+from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
+from roamtui.models.registry import discover_local_models
 from roamtui.paths import config_path
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.listing import split_sources

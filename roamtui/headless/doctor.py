@@ -33,7 +33,7 @@ def run_doctor(model: str | None, api_base: str | None, options: ModelOptions, m
     """Inspect this machine, and a model if one is named. Return 1 if it or the settings are unusable, otherwise 0.
 
     `meaning` is the setting of search by meaning. `fault` says what is wrong with the settings, if anything. Nothing is
-    created, and no provider is contacted.
+    created. Only the named model is asked, for one token.
     """
     versions = {package: _find_version(package) for package in _PACKAGES}
     versions |= {"Python": platform.python_version(), "SQLite": sqlite3.sqlite_version}
@@ -45,7 +45,7 @@ def run_doctor(model: str | None, api_base: str | None, options: ModelOptions, m
     reports = [*inspect_providers(os.environ)]
     reports.append(ModelAvailability(name="ollama_chat/MODEL", is_usable=not ollama.problem, reason=reason))
     if model is not None:
-        reports.append(asyncio.run(inspect_model(model, api_base=api_base, options=options)))
+        reports.append(asyncio.run(inspect_model(model, api_base=api_base, options=options, is_tried=True)))
     lines = [
         " · ".join(f"{name} {number or 'missing'}" for name, number in versions.items()),
         "reads          " + "; ".join(kind if reader else f"{kind} (missing)" for kind, reader in readers.items()),
@@ -54,10 +54,11 @@ def run_doctor(model: str | None, api_base: str | None, options: ModelOptions, m
         *([f"{'not usable':<14} {fault}"] if fault else []),
         *(f"{'usable' if one.is_usable else 'not usable':<14} {one.name}: {one.reason}" for one in reports),
     ]
-    if reports[-1].provider is not None:
-        tokens, can_call = reports[-1].window_tokens, reports[-1].can_call_tools
+    if reports[-1].provider is not None and (reports[-1].is_usable or not reports[-1].window_note):
+        tokens, can_call, note = reports[-1].window_tokens, reports[-1].can_call_tools, reports[-1].window_note
         calls = {True: "tool calls", False: "no tool calls", None: "tool calls unknown"}[can_call]
-        lines.append(f"  window {f'of {tokens:,} tokens' if tokens else 'unknown'}, {calls}")
+        window = f"of {tokens:,} tokens" if tokens else "unknown"
+        lines.append(f"  window {window}{f' ({note})' if note else ''}, {calls}")
     write_sanitised("\n".join(lines) + "\n")
     return int(bool(fault) or (model is not None and not reports[-1].is_usable))
 

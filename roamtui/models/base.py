@@ -9,10 +9,13 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from roamtui.conversation.events import Message, Role, ToolCall, Usage
-from roamtui.document.text import estimate_tokens
+from roamtui.document.text import estimate_tokens, format_tokens
 
 _MESSAGE_TOKENS = 6
 _TOOL_TOKENS = 120
+_TOKEN_RATIO_MAX = 4.0
+TOOLS_WINDOW_MIN = 4_000
+"""In a smaller window, tools and all that explains them would take a third of a request."""
 ARGUMENTS_LENGTH_MAX = 65_536
 """Maximum number of characters in the arguments of a tool call. The rest is cut off: no tool needs more."""
 
@@ -83,6 +86,10 @@ class Model:
     """The name by which a person selects it."""
     window_tokens: int | None = None
     """Size of the context window, or None if unknown."""
+    window_note: str = ""
+    """Where this size is from, in a few words; empty for most models."""
+    token_ratio: float = 1.0
+    """How many tokens the model counts for each token that is estimated, at least 1."""
     prices: tuple[float, float] | None = None
     """Prices in USD of a token that is sent and of one of the reply, or None if unknown."""
     note: str = ""
@@ -90,6 +97,21 @@ class Model:
 
     async def start(self) -> None:
         """Load early, and learn what the attributes say. Nothing is raised: the first request reports failures."""
+
+    @property
+    def lacks_tools(self) -> bool:
+        """Whether requests should have no tools, as in a window where these leave too little room."""
+        return self.window_tokens is not None and self.window_tokens < TOOLS_WINDOW_MIN
+
+    def learn_size(self, estimated_tokens: int, counted_tokens: int) -> None:
+        """Learn how the model counts, from a request for which it has named the tokens."""
+        if estimated_tokens > 0:
+            self.token_ratio = max(1.0, min(_TOKEN_RATIO_MAX, counted_tokens / estimated_tokens))
+
+    def limit_window(self, window_tokens: int) -> None:
+        """Learn from a refused request that the window has only this size."""
+        self.window_tokens = min(window_tokens, self.window_tokens or window_tokens)
+        self.window_note = "as the server said when it refused a request"
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Yield the events of one reply. `ReplyFinished` is the last.
@@ -101,6 +123,12 @@ class Model:
 
     async def close(self) -> None:
         """Release resources. A later request starts the model again."""
+
+
+def format_window(tokens: int) -> str:
+    """Format the size of a context window, as in ``8k window``."""
+    size = f"{tokens // 1_024}k" if tokens % 1_024 == 0 else format_tokens(tokens)
+    return f"{size} window"
 
 
 def estimate_request_tokens(request: ModelRequest) -> int:
@@ -171,8 +199,6 @@ def get_recommended_key_variable(model: str) -> str:
     return list_key_variables(model.partition("/")[0] if "/" in model else "openai")[0]
 
 
-OLLAMA_WINDOW_TOKENS = 32_768
-"""Default for `num_ctx`, because Ollama's own default is small, and longer input is silently truncated."""
 _FIRST_TOKEN_SECONDS = 120.0
 _LOCAL_FIRST_TOKEN_SECONDS = 900.0
 """A server of one's own may need minutes to read a long request before its first word."""
@@ -185,7 +211,7 @@ class ModelOptions(Struct, frozen=True, kw_only=True):
     """Sizes, timeouts and retries of requests to a model."""
 
     window_tokens: int | None = None
-    """Size of the context window, or None if the model's registry entry says it."""
+    """Size of the context window, or None if the server or litellm's table says it."""
     output_tokens: int | None = None
     """Maximum tokens of a reply. If None, Anthropic models get at most 8,192, because Anthropic requires a number."""
     temperature: float | None = None

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from roamtui.document.plain import sanitise_line, shorten
+from roamtui.models.local_servers import find_server
 from roamtui.models.redaction import redact_secrets
 from roamtui.models.redirects import RedirectRefusedError
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
@@ -25,6 +26,18 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 _NO_CREDIT = re.compile(r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE)
+_WINDOW_SIZE = re.compile(
+    r"(?:n_ctx\W+|context (?:length|size|window)(?: is| of)?(?: only)?\W+|tokens (?:>|exceeds[^\d]{0,60})\s*"
+    r"|tokens allowed\W+)(?P<size>\d{3,9})\b",
+    re.IGNORECASE,
+)
+"""The size of the window in what servers say of a request that is too long."""
+_REQUEST_SIZE = re.compile(
+    r"(?:n_prompt_tokens\W+|resulted in |too long: |request has |requested[^(]{0,40}\(|token count(?: of)?\W+"
+    r"|request \()"
+    r"(?P<size>\d{3,9})\b",
+    re.IGNORECASE,
+)
 _DETAIL_LENGTH_MAX = 200
 _HOST_LENGTH_MAX = 100
 
@@ -94,9 +107,12 @@ def _explain_status(
     model = _clean(resolved.model.partition("/")[2] or resolved.model, environ)
     is_too_long = status == 413 or (status in (400, 422, 429, 500, None) and _OVERFLOW.search(text) is not None)
     is_busy, advice = False, f"check it or {CHOOSE_ADVICE}"
+    window = request = None
     if is_too_long:
-        reason = f'The conversation exceeds the context window of "{model}"'
-        advice = f"close some sections or {CHOOSE_ADVICE}"
+        window, request = _find_size(_WINDOW_SIZE, text), _find_size(_REQUEST_SIZE, text)
+        size = f" of {window:,} tokens" if window else ""
+        reason = f'The request exceeds the context window{size} of "{model}"'
+        advice = _advise_on_window(resolved)
     elif status in (401, 403):
         key = f"the key in {resolved.key_variable}" if resolved.key_variable else "your key"
         reason = f'{who} does not accept {key} for "{model}" ({status})'
@@ -107,13 +123,46 @@ def _explain_status(
     elif status == 402 or (status == 429 and _NO_CREDIT.search(text)):
         reason, advice = f"No credit left at {who}", f"add some or {CHOOSE_ADVICE}"
     elif status is not None and (status in (408, 409, 425, 429) or status >= 500):
-        reason = f"{who} {'is rate limiting' if status == 429 else 'is unavailable'} ({status})"
+        detail = "" if status == 429 else _find_own_reason(chain, environ)
+        reason = f"{who} {'is rate limiting' if status == 429 else 'is unavailable'} ({status}{detail})"
         is_busy, advice = True, f"wait a minute and ask again or {CHOOSE_ADVICE}"
     else:
         refused = f"The request to {who} failed" if status is None else f"{who} refused the request ({status})"
         reason, advice = f"{refused}: {_clean(_get_provider_message(chain), environ).rstrip('.')}", CHOOSE_ADVICE
     wait = _get_retry_after(chain) if is_busy else None
-    return ModelFailure(reason=reason, advice=advice, is_transient=is_busy, is_overflow=is_too_long, wait_seconds=wait)
+    return ModelFailure(
+        reason=reason,
+        advice=advice,
+        is_transient=is_busy,
+        is_overflow=is_too_long,
+        window_tokens=window,
+        request_tokens=request,
+        wait_seconds=wait,
+    )
+
+
+def _find_size(pattern: re.Pattern[str], text: str) -> int | None:
+    found = pattern.search(text)
+    return int(found["size"]) if found else None
+
+
+def _advise_on_window(resolved: ResolvedModel) -> str:
+    """Say how a larger window is set at the server, or in the settings, if it is larger than roamtui knows."""
+    server = find_server(resolved.provider)
+    if server is not None:
+        setting = f"{server.title} more room ({server.window_setting})"
+    elif resolved.api_base is not None:
+        setting = "the server more room (llama.cpp: --ctx-size)"
+    else:
+        return f"set window_tokens in config.toml to its size, close some sections or {CHOOSE_ADVICE}"
+    return f"give {setting}, set window_tokens in config.toml to its size, or close some sections"
+
+
+def _find_own_reason(chain: Sequence[BaseException], environ: Mapping[str, str]) -> str:
+    """Return what a server says of its own failure, with a colon before it; empty if it only repeats the status."""
+    found = _JSON_MESSAGE.search(" ".join(map(str, chain)))
+    words = _clean(_ERROR_PREFIX.sub("", found[1] or found[2]), environ).rstrip(".") if found else ""
+    return f": {words}" if words else ""
 
 
 def _get_http_status(chain: Sequence[BaseException]) -> int | None:

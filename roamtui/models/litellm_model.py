@@ -20,8 +20,9 @@ from typing_extensions import override
 
 from roamtui.conversation.events import Role
 from roamtui.errors import ModelError, format_reason
-from roamtui.models.base import OLLAMA_WINDOW_TOKENS, Model, ModelEvent, ModelOptions, ModelRequest, RetryPending
+from roamtui.models.base import Model, ModelEvent, ModelOptions, ModelRequest, RetryPending
 from roamtui.models.worker_protocol import (
+    ASSUMED_NOTE,
     EmbeddingBatch,
     Frame,
     Job,
@@ -41,7 +42,7 @@ _CRASHED = ModelFailure(reason="The model's process ended unexpectedly", advice=
 _TOOL_REFUSAL = re.compile(
     r"(?:not support|unsupported)[^.]{0,30}\b(?:tool|function)"
     r"|\b(?:tool|function)[^.]{0,30}(?:not|n't) (?:be )?(?:support|enabl|available)"
-    r"|requires --enable-auto-tool-choice",
+    r"|requires --enable-auto-tool-choice|tools param requires",
     re.IGNORECASE,
 )
 """Messages of servers whose model has no tool calls."""
@@ -72,14 +73,24 @@ class LitellmModel(Model):
         """Whether the model has no tool calls, according to litellm or its server."""
         self.window_tokens = self._options.window_tokens
         """Size of the context window; None if unknown, as for most models until `start` or `describe` has finished."""
-        if self.window_tokens is None and name.startswith(("ollama/", "ollama_chat/")):
-            self.window_tokens = OLLAMA_WINDOW_TOKENS
+        self._window_limit: int | None = None
+        """Size of the window that the server named when it refused a request."""
+
+    @property
+    @override
+    def lacks_tools(self) -> bool:
+        return self._lacks_tools or super().lacks_tools
+
+    @override
+    def limit_window(self, window_tokens: int) -> None:
+        super().limit_window(window_tokens)
+        self._window_limit = self.window_tokens
 
     @override
     async def start(self) -> None:
         """Start the process and learn the window size, which takes seconds. The first request reports failures.
 
-        Once the window size is known, this does nothing, even if the process has ended, because waiting here would
+        Once the server has been asked, this does nothing, even if the process has ended, because waiting here would
         delay the question.
         """
         if not self._is_described:
@@ -87,7 +98,7 @@ class LitellmModel(Model):
                 await self.describe()
 
     async def describe(self) -> ResolvedModel:
-        """Return what is known about the model, without asking its provider.
+        """Return what is known about the model. Only a server of the person's own is asked, never a provider.
 
         Raises:
             ModelError: The name is unknown, or the process could not be started.
@@ -95,7 +106,10 @@ class LitellmModel(Model):
         # Nothing is sent, so a failure (the name is unknown, or the process ended) is reported at once.
         job = replace(self._job, operation="describe", options=replace(self._options, retries=0))
         resolved = await self._worker.run_to_result(job, ResolvedModel)
-        self._is_described, self.window_tokens = True, resolved.window_tokens
+        self._is_described, self.window_tokens = resolved.is_reached, resolved.window_tokens
+        self.window_note = resolved.window_note
+        if self._window_limit is not None:
+            super().limit_window(self._window_limit)
         self._lacks_tools = self._lacks_tools or resolved.can_call_tools is False
         notes = [self._no_tools_note] if resolved.can_call_tools is False else []
         if resolved.input_usd is not None:
@@ -103,6 +117,9 @@ class LitellmModel(Model):
             self.prices = resolved.input_usd, output_usd
         elif self._options.has_spending_cap and not resolved.is_ollama:
             notes.append(f"No price known for {self.name}; the spending limit does not apply.")
+        if resolved.is_reached and resolved.window_note == ASSUMED_NOTE:
+            notes.append(f"The server does not say its context window; {self.window_tokens:,} tokens are assumed.")
+            notes.append("Set window_tokens in config.toml if it has more.")
         self.note = " ".join(notes)
         return resolved
 
@@ -117,7 +134,8 @@ class LitellmModel(Model):
         Raises:
             ModelError: The model could not answer.
         """
-        if not self._lacks_tools:
+        await self.start()
+        if not self.lacks_tools:
             try:
                 async with aclosing(self._send_request(request)) as events:
                     async for event in events:
@@ -138,7 +156,8 @@ class LitellmModel(Model):
         return f"{self.name} cannot call tools, so it answers from what comes with each question."
 
     async def _send_request(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        async with aclosing(self._worker.run(replace(self._job, request=request))) as events:
+        options = replace(self._options, window_tokens=self.window_tokens)
+        async with aclosing(self._worker.run(replace(self._job, request=request, options=options))) as events:
             async for event in events:
                 assert not isinstance(event, ResolvedModel | EmbeddingBatch)
                 yield event
@@ -195,7 +214,12 @@ class WorkerProcess:
                 wait = min(options.retry_wait_seconds * float(2**attempt), options.retry_wait_seconds_max)
             can_retry = failure.is_transient and not has_begun and attempt < options.retries
             if not can_retry or wait > options.retry_wait_seconds_max:
-                raise ModelError(f"{failure.reason}; {failure.advice}.", overflow=failure.is_overflow)
+                raise ModelError(
+                    f"{failure.reason}; {failure.advice}.",
+                    overflow=failure.is_overflow,
+                    window_tokens=failure.window_tokens,
+                    request_tokens=failure.request_tokens,
+                )
             yield RetryPending(failure.reason, wait)
             await asyncio.sleep(wait)
 

@@ -15,14 +15,25 @@ from contextlib import aclosing
 from typing import Any, BinaryIO
 
 import msgspec
+from msgspec.structs import replace
 
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.models.base import OLLAMA_WINDOW_TOKENS, PROVIDERS, get_key_variable
+from roamtui.models.base import PROVIDERS, ModelOptions, get_key_variable
 from roamtui.models.completion import compute_vectors, stream_completion
 from roamtui.models.failures import CHOOSE_ADVICE, to_failure
+from roamtui.models.local_servers import (
+    ASSUMED_WINDOW_TOKENS,
+    OLLAMA_WINDOW_TOKENS,
+    ServerFacts,
+    ask_server,
+    complete_url,
+    find_server,
+    is_loopback,
+)
 from roamtui.models.redaction import list_keys, mask_keys
 from roamtui.models.redirects import refuse_redirects
 from roamtui.models.worker_protocol import (
+    ASSUMED_NOTE,
     EmbeddingBatch,
     Frame,
     Job,
@@ -43,9 +54,7 @@ _LITELLM_VARIABLES = {
 _BASE_URL_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
     "anthropic": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
-    "ollama_chat": ("OLLAMA_API_BASE",),
 }
-_OLLAMA_BASE_URL = "http://localhost:11434"
 _MODEL_EXAMPLES = "openai/gpt-4.1-mini, or use --model offline"
 _EMBEDDER_EXAMPLES = "ollama/snowflake-arctic-embed2, or local:FOLDER"
 
@@ -105,7 +114,7 @@ class LitellmWorker:
             reason = f'"{shorten(sanitise_line(job.model), 80)}" names no provider that is known'
             yield ModelFailure(reason=reason, advice=f"write provider/model, such as {examples}")
         elif job.operation == "describe":
-            yield resolved
+            yield await self._ask_about(resolved, job.options)
         elif not resolved.is_usable:
             reason = f"{' or '.join(resolved.missing_keys)} is not set"
             yield ModelFailure(reason=reason, advice=f"export it or {CHOOSE_ADVICE}")
@@ -120,6 +129,15 @@ class LitellmWorker:
                         yield event
             except Exception as error:  # noqa: BLE001 -- litellm's exceptions have no common base
                 yield to_failure(error, resolved, self._environ)
+
+    async def _ask_about(self, resolved: ResolvedModel, options: ModelOptions) -> ResolvedModel:
+        """Add what the server says about a model, unless it is the provider's own server."""
+        if resolved.api_base is None:
+            return resolved
+        key = self._environ.get(resolved.key_variable or "")
+        name = resolved.model.partition("/")[2]
+        facts = await ask_server(resolved.provider, resolved.api_base, name, key)
+        return replace(add_facts(resolved, facts or ServerFacts(), options), is_reached=facts is not None)
 
     def _send(self, number: int, frame: Mapping[str, object]) -> None:
         # os.write blocks while the pipe is full, which stops all jobs until the program reads again.
@@ -158,7 +176,11 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
         # Cloud providers also take profiles and tokens from files, which litellm's own check does not count.
         missing = litellm.validate_environment(model)["missing_keys"]
         missing_keys = tuple(missing) if all(name.endswith("_API_KEY") for name in missing) else ()
-    bases = (environ[name] for name in _BASE_URL_VARIABLES.get(provider, ()) if environ.get(name))
+    server = find_server(provider)
+    variables = (server.variable,) if server else _BASE_URL_VARIABLES.get(provider, ())
+    bases = [environ[name].strip() for name in variables if environ.get(name, "").strip()]
+    bases += [server.default_url] if server else []
+    api_base = job.api_base or next(iter(bases), None)
     parameters = litellm.get_supported_openai_params(model, custom_llm_provider=provider)
     can_call_tools = info.get("supports_function_calling")
     if parameters is not None and "tools" not in parameters:
@@ -166,16 +188,30 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
     return ResolvedModel(
         model=model,
         provider=provider,
-        api_base=job.api_base or next(bases, _OLLAMA_BASE_URL if is_ollama else None),
+        api_base=complete_url(api_base, provider) if api_base else None,
         missing_keys=missing_keys,
         key_variable=key_variable,
         window_tokens=job.options.window_tokens
         or (OLLAMA_WINDOW_TOKENS if is_ollama else info.get("max_input_tokens")),
+        window_note="set by window_tokens" if job.options.window_tokens else "",
         output_tokens=info.get("max_output_tokens"),
         can_call_tools=can_call_tools,
         input_usd=info.get("input_cost_per_token"),
         output_usd=info.get("output_cost_per_token"),
     )
+
+
+def add_facts(resolved: ResolvedModel, facts: ServerFacts, options: ModelOptions) -> ResolvedModel:
+    """Decide the window and the tools of a model from what its server says, and say where the window is from."""
+    window, note, limit = resolved.window_tokens, resolved.window_note, facts.window_tokens_max
+    if options.window_tokens is None and facts.window_tokens is not None:
+        window, note = facts.window_tokens, "as the server says"
+    elif options.window_tokens is None and resolved.is_ollama:
+        window, note = min(OLLAMA_WINDOW_TOKENS, limit or OLLAMA_WINDOW_TOKENS), "as asked of Ollama"
+    elif window is None and is_loopback(resolved.api_base or ""):
+        window, note = min(ASSUMED_WINDOW_TOKENS, limit or ASSUMED_WINDOW_TOKENS), ASSUMED_NOTE
+    can_call_tools = resolved.can_call_tools if facts.can_call_tools is None else facts.can_call_tools
+    return replace(resolved, window_tokens=window, window_note=note, can_call_tools=can_call_tools)
 
 
 def prepare_environment(environ: MutableMapping[str, str]) -> None:

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 import os
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from msgspec import Struct
+from msgspec.structs import replace
 from typing_extensions import override
 
+from roamtui.conversation.events import Message, Role
 from roamtui.conversation.state import RECORDED
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, SourceError, UsageError
-from roamtui.models.base import OFFLINE, PROVIDERS, Model, ModelEvent, ModelOptions, ModelRequest, get_key_variable
+from roamtui.models.base import (
+    OFFLINE,
+    PROVIDERS,
+    Model,
+    ModelEvent,
+    ModelOptions,
+    ModelRequest,
+    ToolSpec,
+    format_window,
+    get_key_variable,
+)
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
+from roamtui.models.local_servers import LOCAL_SERVERS, OLLAMA_URL, LocalServer, is_loopback, parse_models
 from roamtui.models.recorded import RecordedModel
+from roamtui.models.worker_protocol import ResolvedModel
 from roamtui.sources.web.page import FetchOptions, UnreachableError
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 
-OLLAMA_URL = "http://127.0.0.1:11434"
 _PROBE_SECONDS_MAX = 1.0
 _REPLY_BYTES_MAX = 1_000_000
 _OFFLINE_REASON = "no key, no network"
@@ -74,27 +84,10 @@ class ModelAvailability(Struct, frozen=True, kw_only=True):
     """Why it is usable or not. Names the variable of a key, never the key."""
     provider: str | None = None
     window_tokens: int | None = None
+    window_note: str = ""
+    """Where the size of the window is from, as in `ResolvedModel`."""
     can_call_tools: bool | None = None
     """None if unknown."""
-
-
-class LocalServer(NamedTuple):
-    """A program that serves models on this machine."""
-
-    title: str
-    provider: str
-    """litellm's provider for it, which needs no key."""
-    variable: str
-    """Environment variable in which litellm looks for its URL."""
-    default_url: str
-
-
-LOCAL_SERVERS = (
-    LocalServer("Ollama", "ollama_chat", "OLLAMA_API_BASE", OLLAMA_URL),
-    LocalServer("LM Studio", "lm_studio", "LM_STUDIO_API_BASE", "http://127.0.0.1:1234/v1"),
-    LocalServer("llama.cpp", "llamafile", "LLAMAFILE_API_BASE", "http://127.0.0.1:8080/v1"),
-    LocalServer("vLLM", "hosted_vllm", "HOSTED_VLLM_API_BASE", "http://127.0.0.1:8000/v1"),
-)
 
 
 class ServerStatus(Struct, frozen=True, kw_only=True):
@@ -103,6 +96,8 @@ class ServerStatus(Struct, frozen=True, kw_only=True):
     url: str
     """Without credentials."""
     models: tuple[str, ...] = ()
+    window_sizes: Mapping[str, int] = {}
+    """Context windows of the models for which the list names them."""
     problem: str = ""
     """Why none of its models can be used, in a few words; empty if there are models."""
 
@@ -188,57 +183,77 @@ async def inspect_model(
     api_base: str | None = None,
     options: ModelOptions | None = None,
     environ: Mapping[str, str] | None = None,
+    is_tried: bool = False,
 ) -> ModelAvailability:
-    """Report whether a model can be used, and why, from what litellm knows about it."""
+    """Report whether a model can be used, and why, from what litellm and a server of the person's own know about it.
+
+    With `is_tried`, it must also answer a request for one token.
+    """
     environ = os.environ if environ is None else environ
+    options = options or ModelOptions()
+    worker = WorkerProcess(environ)
     try:
-        model = make_model(name, api_base=api_base, options=options, environ=environ)
+        model = make_model(name, api_base=api_base, options=options, worker=worker)
         if not isinstance(model, LitellmModel):
             window = model.window_tokens
             return ModelAvailability(
                 name=name, is_usable=True, reason=_OFFLINE_REASON, window_tokens=window, can_call_tools=True
             )
-        try:
-            found = await model.describe()
-        finally:
-            await model.close()
+        found = await model.describe()
+        is_usable, reason = await asyncio.to_thread(_judge, name, found, environ)
+        can_call_tools = found.can_call_tools
+        if is_usable and is_tried:
+            options = replace(options, output_tokens=1, retries=0)
+            trial = make_model(name, api_base=api_base, options=options, worker=worker)
+            await request_one_token(trial)
+            reason, can_call_tools = f"{reason}; it answered", not trial.lacks_tools
     except (UsageError, ModelError) as error:
         return ModelAvailability(name=name, is_usable=False, reason=str(error))
-    is_usable, key_variable = found.is_usable, get_key_variable(found.provider, environ)
-    if not is_usable:
-        reason = f"{' or '.join(found.missing_keys)} is not set"
-    elif key_variable is not None:
-        reason = f"{key_variable} is set"
-    else:
-        reason = f"uses {urlsplit(api_base).netloc}" if api_base else "no missing keys"
-    if found.is_ollama and is_usable:
-        tag = name.partition("/")[2]
-        ollama = await asyncio.to_thread(probe_server, api_base or get_ollama_url(environ))
-        is_usable = tag in ollama.models or f"{tag}:latest" in ollama.models
-        problem = ollama.problem or f'it lacks the model; run "ollama pull {tag}"'
-        reason = f"Ollama at {ollama.url}: {'it has the model' if is_usable else problem}"
+    finally:
+        await worker.close()
     return ModelAvailability(
         name=name,
         is_usable=is_usable,
         reason=reason,
         provider=found.provider,
         window_tokens=found.window_tokens,
-        can_call_tools=found.can_call_tools,
+        window_note=found.window_note,
+        can_call_tools=can_call_tools,
     )
+
+
+def _judge(name: str, found: ResolvedModel, environ: Mapping[str, str]) -> tuple[bool, str]:
+    """Return whether a model can be used, and why."""
+    if found.is_ollama:
+        tag = name.partition("/")[2]
+        ollama = probe_server(found.api_base or OLLAMA_URL)
+        has_model = tag in ollama.models or f"{tag}:latest" in ollama.models
+        problem = ollama.problem or f'it lacks the model; run "ollama pull {tag}"'
+        return has_model, f"Ollama at {ollama.url}: {'it has the model' if has_model else problem}"
+    if not found.is_usable:
+        return False, f"{' or '.join(found.missing_keys)} is not set"
+    if not found.is_reached:
+        return False, f"{found.title} cannot be reached; start the server there, or check --api-base"
+    if key_variable := get_key_variable(found.provider, environ):
+        return True, f"{key_variable} is set"
+    return True, f"uses {found.address}" if found.address else "no missing keys"
+
+
+async def request_one_token(model: Model) -> None:
+    """Test a model whose replies have one token, by a short request that has no text of a document.
+
+    Raises:
+        ModelError: The model could not answer.
+    """
+    tool = ToolSpec(name="wait", description="Do nothing.", parameters={"type": "object", "properties": {}})
+    question = Message(role=Role.USER, text="Say yes.")
+    async for _ in model.stream(ModelRequest(messages=(question,), tools=(tool,))):
+        pass
 
 
 def get_ollama_url(environ: Mapping[str, str]) -> str:
     """Return the configured Ollama URL, or the default."""
     return environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_URL
-
-
-def is_loopback(url: str) -> bool:
-    """Return whether a URL names this machine."""
-    try:
-        host = urlsplit(url).hostname or ""
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> ServerStatus:
@@ -251,19 +266,27 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
         return ServerStatus(url="?", problem="its address is invalid; write it like " + OLLAMA_URL)
     options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_REPLY_BYTES_MAX, redirects_max=0)
     models: tuple[str, ...] = ()
+    window_sizes: dict[str, int] = {}
     with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
         try:
             url_of_list = url.removesuffix("/v1") + "/v1/models"
             page = fetcher.fetch(url_of_list, AllowedOrigins(typed=frozenset({origin})))
-            entries = json.loads(page.body)["data"] or ()
-            models = tuple(sorted(str(entry["id"]) for entry in entries))
+            reply = json.loads(page.body)
+            models = tuple(sorted(str(entry["id"]) for entry in reply["data"] or ()))
+            sizes = {name: parse_models(reply, name).window_tokens for name in models}
+            window_sizes = {name: size for name, size in sizes.items() if size is not None}
         except UnreachableError:
             problem = "no server"
         except (SourceError, ValueError, KeyError, TypeError, RecursionError):
             problem = "it does not list models"
         else:
             problem = "" if models else "it has no models yet"
-    return ServerStatus(url=url, models=models, problem=problem)
+    return ServerStatus(url=url, models=models, window_sizes=window_sizes, problem=problem)
+
+
+def _describe_local(server: LocalServer, window_tokens: int | None) -> str:
+    window = f", {format_window(window_tokens)}" if window_tokens else ""
+    return f"{server.title}{window}, nothing leaves this machine"
 
 
 def discover_local_models() -> tuple[tuple[ModelOffer, ...], str]:
@@ -274,15 +297,15 @@ def discover_local_models() -> tuple[tuple[ModelOffer, ...], str]:
         found = [*zip(local, pool.map(probe_server, local.values()), strict=True)]
     offers = tuple(
         ModelOffer(
-            name=name,
-            note=f"{server.title}, nothing leaves this machine",
+            name=f"{server.provider}/{model}",
+            note=_describe_local(server, status.window_sizes.get(model)),
             api_base=status.url,
             needs_test=True,
             is_known_to_work=True,
         )
         for server, status in found
-        for name in (f"{server.provider}/{model}" for model in status.models if "embed" not in model)
-        if name.isprintable() and " " not in name  # `make_model` accepts no other names
+        for model in status.models
+        if "embed" not in model and model.isprintable() and " " not in model  # `make_model` accepts no other names
     )
     names = ", ".join(server.title for server, status in found if status.models)
     usual = ", ".join(server.title for server in LOCAL_SERVERS)

@@ -12,6 +12,7 @@ from msgspec import Struct
 from roamtui.models.base import PROVIDERS, ModelEvent, ModelOptions, ModelRequest
 
 Frame = dict[str, Any]
+ASSUMED_NOTE = "assumed, because the server does not say it"
 _NO_REQUEST = ModelRequest(messages=())
 
 
@@ -44,12 +45,16 @@ class ModelFailure(Struct, frozen=True, kw_only=True, tag=True):
     """Whether the same request may soon succeed, so that it is sent again automatically."""
     is_overflow: bool = False
     """Whether the request exceeded the model's context window."""
+    window_tokens: int | None = None
+    """Size of that window, if the server named it."""
+    request_tokens: int | None = None
+    """Size of that request, if the server named it."""
     wait_seconds: float | None = None
     """Wait that the provider asks for, or None if it names none."""
 
 
 class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
-    """What is known about a model by its name, without asking a server."""
+    """What is known about a model, by its name and from a server of the person's own."""
 
     model: str
     """litellm's name of the model."""
@@ -62,6 +67,10 @@ class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
     key_variable: str | None = None
     """The environment variable that holds the key."""
     window_tokens: int | None = None
+    window_note: str = ""
+    """Where the size of the window is from, in a few words; empty if it is from litellm's table."""
+    is_reached: bool = True
+    """Whether its server, if it has one of its own, could be reached."""
     output_tokens: int | None = None
     """Maximum length of a reply, or None if unknown."""
     can_call_tools: bool | None = None

@@ -50,6 +50,8 @@ class StatusLine(ClickableLine):
     """Shows the model and its step, a message, the open sections, and the tokens and cost of the conversation."""
 
     model: reactive[str] = reactive("")
+    window: reactive[str] = reactive("")
+    """Size of the model's context window, if it is worth knowing."""
     step: reactive[int | None] = reactive[int | None](None)
     """Step of the running question: 0 before the first one, None if no question is being answered."""
     message: reactive[str] = reactive("")
@@ -78,7 +80,9 @@ class StatusLine(ClickableLine):
 
     @override
     def render(self) -> Content:
-        model = _make_clickable(Content.styled(sanitise_line(self.model), "bold $primary"), "global.choose_model")
+        name = Content.styled(sanitise_line(self.model), "bold $primary")
+        window = Content.styled(f" · {self.window}", "$muted") if self.window else Content()
+        model = _make_clickable(name + window, "global.choose_model")
         if self.step is not None:
             frame = int(monotonic() / _SPINNER_SECONDS) if self.app.animation_level != "none" else 0
             step = f"{_SPINNER_FRAMES[frame % len(_SPINNER_FRAMES)]} {f'step {self.step}' if self.step else 'waiting'}"

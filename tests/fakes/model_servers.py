@@ -83,6 +83,8 @@ class FakeServer(LoopbackServer, ABC):
         """Every request so far, oldest first."""
         self.request_came = threading.Event()
         """Set when a request was recorded."""
+        self.facts: dict[str, object] = {}
+        """JSON by the path at which a client asks about models; other paths are not found."""
         self.client_closed = threading.Event()
         """Set when a client closed its connection before the end of a reply."""
         super().__init__(_Handler, _QuietServer)
@@ -138,7 +140,15 @@ class _ClientClosedError(Exception):
 class _Handler(QuietHandler):
     fake: FakeServer
 
+    def do_GET(self) -> None:
+        fact = self.fake.facts.get(self.path)
+        self.reply(404 if fact is None else 200, json.dumps(fact).encode(), content_type="application/json")
+
     def do_POST(self) -> None:
+        if self.path == "/api/show":
+            self.read_body()
+            self.do_GET()
+            return
         body = json.loads(self.read_body() or b"{}")
         headers = {name.lower(): value for name, value in self.headers.items()}
         reply = self.fake.take_reply(RecordedRequest(path=self.path, headers=headers, body=body))

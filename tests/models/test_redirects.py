@@ -205,7 +205,7 @@ async def test_no_text_is_embedded_by_another_server(
     ("location", "named"),
     [
         ("https://{address}", "http://{address} redirects requests to https://{address}, "),
-        ("/new", "{address} redirects requests to {address}/new/chat/completions, "),
+        ("/new", "{address} redirects requests to {address}/new/v1/chat/completions, "),
         ("http://a\x7fb.example", "{address} redirects requests to a␡b.example, "),
     ],
 )

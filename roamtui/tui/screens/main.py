@@ -16,7 +16,7 @@ from roamtui.conversation.events import ConversationEvent, DocumentReloaded
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import RECORDED, AskOptions
 from roamtui.errors import UnknownSectionError, UsageError
-from roamtui.models.base import OFFLINE
+from roamtui.models.base import OFFLINE, format_window
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog, WelcomeView
 from roamtui.tui.chat.content_view import ExampleTarget, LinkTarget, SectionTarget, TargetActivated, TargetSelected
@@ -138,6 +138,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         try:
             await self.agent.model.start()
+            self._show_window()
             if note := self.agent.model.note:
                 self.chat_log.add_notice(note)
             await self.agent.index_ahead(report)
@@ -174,6 +175,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         state = self.conversation.state
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
             self._shown_state = self.status_line.state = state
+            self._show_window()
             self.status_line.refresh()
             self.tree_pane.outline.show(state)
         if isinstance(event, DocumentReloaded):
@@ -301,8 +303,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _show_model(self) -> None:
         """Say everywhere which model answers, and start it."""
         self.status_line.model = self.agent.model.name
+        self._show_window()
         self.welcome.show_model(self.agent.model.name)
         self._prepare_agent()
+
+    def _show_window(self) -> None:
+        """Show the size of the context window, unless the model is one of a provider, where it is large."""
+        model = self.agent.model
+        window = model.window_tokens if model.window_note else None
+        self.status_line.window = "" if window is None else format_window(window)
 
     @work(group="choosing", exit_on_error=False)
     async def action_choose_model(self) -> None:

@@ -15,19 +15,16 @@ from textual.theme import BUILTIN_THEMES
 from textual.widgets import Input, Static
 from typing_extensions import override
 
-from roamtui.conversation.events import Message, Role
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError
-from roamtui.models.base import Model, ModelRequest, get_recommended_key_variable
-from roamtui.models.registry import ModelOffer, inspect_model, inspect_providers
+from roamtui.models.base import Model, format_window, get_recommended_key_variable
+from roamtui.models.registry import ModelOffer, inspect_model, inspect_providers, request_one_token
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.labels import adapt_flags
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
-_TRIAL = ModelRequest(messages=(Message(role=Role.USER, text="Say yes."),), allow_calls=False)
-"""A short question without document text."""
 _OTHER_MODEL = "Other model…"
 _READY_GROUP = "Ready"
 _MISSING_KEY_GROUP = "Missing a key"
@@ -117,7 +114,9 @@ class ModelPicker(PickerDialog):
     def _list_choices(self) -> tuple[PickerItem[str], ...]:
         """List the current model, then the models that work, are not tested yet, or lack a key."""
         current = self._current
-        choices = [PickerItem(value=current, label=current, note="in use", group=_READY_GROUP, sign="●")]
+        choices = [
+            PickerItem(value=current, label=current, note=self._describe_current(), group=_READY_GROUP, sign="●")
+        ]
         offers = [offer for offer in self._offers.values() if offer.name != current]
         for offer in sorted(offers, key=lambda offer: not offer.is_known_to_work):
             sign = "✓" if offer.is_known_to_work else ""
@@ -133,6 +132,12 @@ class ModelPicker(PickerDialog):
                 if not report.is_usable and report.name != current and report.name not in self._offers
             ]
         return tuple(choices)
+
+    def _describe_current(self) -> str:
+        model = self._agent.model
+        if model.window_tokens is None or not model.window_note:
+            return "in use"
+        return f"in use, {format_window(model.window_tokens)} ({model.window_note})"
 
     @on(events.Mount)
     @work(exit_on_error=False)
@@ -194,8 +199,7 @@ class ModelPicker(PickerDialog):
                 self.show_message(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
                 trial = make_model(offer.name, offer.api_base or None, is_test=True)
                 try:
-                    async for _ in trial.stream(_TRIAL):
-                        pass
+                    await request_one_token(trial)
                 finally:
                     await trial.close()
             model = make_model(offer.name, offer.api_base or None)

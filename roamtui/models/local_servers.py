@@ -1,0 +1,183 @@
+"""Servers that run models on a person's own machine: where they listen, and what they say about a model.
+
+`ask_server` runs in the process of litellm, so that its HTTP client refuses redirects and imports nothing at start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import ipaddress
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+OLLAMA_URL = "http://127.0.0.1:11434"
+OLLAMA_WINDOW_TOKENS = 32_768
+"""Default for `num_ctx`, because Ollama's own default is small, and longer input is silently truncated."""
+ASSUMED_WINDOW_TOKENS = 4_096
+"""Window of a server on this machine that does not say it. Most start with this size."""
+_WINDOW_TOKENS_MIN, _WINDOW_TOKENS_MAX = 256, 20_000_000
+"""A server that says less or more is not believed."""
+_ASKING_SECONDS = 3.0
+_REPLY_BYTES_MAX = 4_000_000
+_OPENAI_PROVIDERS = frozenset({"openai", "lm_studio", "llamafile", "hosted_vllm", "litellm_proxy"})
+"""Providers whose servers list their models at ``/v1/models``."""
+
+
+class LocalServer(NamedTuple):
+    """A program that serves models on this machine."""
+
+    title: str
+    provider: str
+    """litellm's provider for it, which needs no key."""
+    variable: str
+    """Environment variable in which litellm looks for its URL."""
+    default_url: str
+    window_setting: str
+    """How a person gives it a larger context window."""
+
+
+LOCAL_SERVERS = (
+    LocalServer("Ollama", "ollama_chat", "OLLAMA_API_BASE", OLLAMA_URL, "OLLAMA_CONTEXT_LENGTH"),
+    LocalServer("LM Studio", "lm_studio", "LM_STUDIO_API_BASE", "http://127.0.0.1:1234/v1", "its context length"),
+    LocalServer("llama.cpp", "llamafile", "LLAMAFILE_API_BASE", "http://127.0.0.1:8080/v1", "--ctx-size"),
+    LocalServer("vLLM", "hosted_vllm", "HOSTED_VLLM_API_BASE", "http://127.0.0.1:8000/v1", "--max-model-len"),
+)
+
+
+class ServerFacts(Struct, frozen=True, kw_only=True):
+    """What a server says about a model. Values without sense are None."""
+
+    window_tokens: int | None = None
+    """Size of the context window that it has now."""
+    window_tokens_max: int | None = None
+    """Size that the window can have at most."""
+    can_call_tools: bool | None = None
+
+
+def find_server(provider: str) -> LocalServer | None:
+    """Return the local server that litellm knows as `provider`."""
+    return next((server for server in LOCAL_SERVERS if server.provider == provider), None)
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether a URL names this machine."""
+    try:
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def complete_url(url: str, provider: str) -> str:
+    """Add the path of the API to a server's URL that has no path. Ollama's has none."""
+    is_bare = provider in _OPENAI_PROVIDERS and urlsplit(url).path in ("", "/")
+    return f"{url.rstrip('/')}/v1" if is_bare else url
+
+
+async def ask_server(provider: str, url: str, name: str, key: str | None) -> ServerFacts | None:
+    """Ask a server about the model `name`, in a few seconds. Return None if it cannot be reached.
+
+    Only servers that can be asked without starting anything are asked.
+    """
+    root = url.rstrip("/").removesuffix("/v1")
+    httpx: Any = importlib.import_module("httpx")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    try:
+        async with asyncio.timeout(_ASKING_SECONDS), httpx.AsyncClient(headers=headers) as client:
+            if provider == "ollama_chat":
+                loaded = await _read_json(client, f"{root}/api/ps")
+                shown = await _read_json(client, f"{root}/api/show", {"model": name})
+                return parse_ollama(loaded, shown, name)
+            if provider not in _OPENAI_PROVIDERS:
+                return ServerFacts()
+            if provider == "lm_studio":
+                return parse_lm_studio(await _read_json(client, f"{root}/api/v0/models"), name)
+            facts = parse_models(await _read_json(client, f"{root}/v1/models"), name)
+            if facts.window_tokens is None or facts.can_call_tools is None:
+                facts = parse_properties(await _read_json(client, f"{root}/props"), facts)
+            if facts.window_tokens is None:
+                facts = parse_lm_studio(await _read_json(client, f"{root}/api/v0/models"), name)
+            return facts
+    except (TimeoutError, httpx.ConnectError, httpx.ConnectTimeout):
+        return None
+    except Exception:  # noqa: BLE001 -- a server may break HTTP in any way; then it has said nothing
+        return ServerFacts()
+
+
+async def _read_json(client: Any, url: str, body: Mapping[str, str] | None = None) -> object:  # noqa: ANN401
+    """Return the JSON of a reply, or None if it has none."""
+    received = bytearray()
+    async with client.stream("GET" if body is None else "POST", url, json=body) as response:
+        async for piece in response.aiter_bytes():
+            received += piece
+            if len(received) > _REPLY_BYTES_MAX:
+                return None
+    try:
+        return json.loads(received) if response.status_code == 200 else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def parse_models(reply: object, name: str) -> ServerFacts:
+    """Read the list ``/v1/models`` of vLLM or llama.cpp."""
+    model = _find_model(_get(reply, "data"), name, "id")
+    window = _get_size(model, "max_model_len") or _get_size(_get(model, "meta"), "n_ctx")
+    return ServerFacts(window_tokens=window)
+
+
+def parse_properties(reply: object, facts: ServerFacts) -> ServerFacts:
+    """Add to `facts` what ``/props`` of llama.cpp says: the window of one request, and whether it may have tools."""
+    window = _get_size(_get(reply, "default_generation_settings"), "n_ctx")
+    takes_tools = _get(_get(reply, "chat_template_caps"), "supports_tools")
+    return ServerFacts(
+        window_tokens=window or facts.window_tokens,
+        can_call_tools=False if takes_tools is False else None,  # a template may have tools and use them badly
+    )
+
+
+def parse_lm_studio(reply: object, name: str) -> ServerFacts:
+    """Read the list ``/api/v0/models`` of LM Studio. The window of a model that is not loaded is not known."""
+    model = _find_model(_get(reply, "data"), name, "id")
+    return ServerFacts(
+        window_tokens=_get_size(model, "loaded_context_length"),
+        window_tokens_max=_get_size(model, "max_context_length"),
+    )
+
+
+def parse_ollama(loaded: object, shown: object, name: str) -> ServerFacts:
+    """Read ``/api/ps``, which has the loaded models of Ollama, and ``/api/show``, which describes one."""
+    running = _find_model(_get(loaded, "models"), name, "name", is_alone=False)
+    details = _get(shown, "model_info")
+    keys = [key for key in details if str(key).endswith(".context_length")] if isinstance(details, dict) else []
+    capabilities = _get(shown, "capabilities")
+    return ServerFacts(
+        window_tokens=_get_size(running, "context_length"),
+        window_tokens_max=_get_size(details, keys[0]) if keys else None,
+        can_call_tools="tools" in capabilities if isinstance(capabilities, list) else None,
+    )
+
+
+def _find_model(models: object, name: str, key: str, *, is_alone: bool = True) -> object:
+    """Return the entry of a model, or the only entry, because some servers ignore the name."""
+    entries = models if isinstance(models, list) else []
+    found = [entry for entry in entries if _get(entry, key) in (name, f"{name}:latest")]
+    if not found and is_alone and len(entries) == 1:
+        return entries[0]
+    return found[0] if found else None
+
+
+def _get(value: object, key: str) -> object:
+    return value.get(key) if isinstance(value, dict) else None
+
+
+def _get_size(value: object, key: str) -> int | None:
+    """Return a window size if it can be true."""
+    size = _get(value, key)
+    if not isinstance(size, int) or isinstance(size, bool):
+        return None
+    return size if _WINDOW_TOKENS_MIN <= size <= _WINDOW_TOKENS_MAX else None

@@ -1,0 +1,188 @@
+"""The window of a model on a person's own server, and the names by which such a model is asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roamtui.errors import ModelError
+from roamtui.models.base import ModelOptions, format_window
+from roamtui.models.litellm_model import LitellmModel, WorkerProcess
+from roamtui.models.local_servers import LOCAL_SERVERS, complete_url
+from roamtui.models.registry import inspect_model
+from roamtui.models.worker_protocol import ResolvedModel
+from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeReply, FakeServer, openai_error
+from tests.models.asking import OPTIONS, collect, join_text
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SERVERS = {"llamafile": "llama_cpp", "lm_studio": "lm_studio", "hosted_vllm": "vllm", "ollama_chat": "ollama"}
+"""File with the answers of each real server, by litellm's provider for it."""
+BAD_SIZES = [0, 10**12, "8192", True, None, -1, 4096.5]
+
+
+def read_facts(provider: str) -> dict[str, Any]:
+    path = Path(__file__).parents[1] / "fakes" / "servers" / f"{SERVERS[provider]}.json"
+    facts: dict[str, Any] = json.loads(path.read_bytes())
+    return facts
+
+
+@pytest.fixture(params=SERVERS)
+def provider(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def server(provider: str) -> Iterator[FakeServer]:
+    with FakeOllamaServer() if provider == "ollama_chat" else FakeOpenAIServer() as server:
+        server.facts |= read_facts(provider)
+        yield server
+
+
+async def describe(
+    worker: WorkerProcess, name: str, server: FakeServer, options: ModelOptions = OPTIONS
+) -> ResolvedModel:
+    return await LitellmModel(name, api_base=server.origin, options=options, worker=worker).describe()
+
+
+async def test_every_server_is_asked_for_the_window_that_it_has_now(
+    worker: WorkerProcess, provider: str, server: FakeServer
+) -> None:
+    found = await describe(worker, f"{provider}/tiny", server)
+    assert (found.window_tokens, found.window_note) == (8_192, "as the server says")
+    named = await describe(worker, f"{provider}/tiny", server, ModelOptions(window_tokens=5_000))
+    assert (named.window_tokens, named.window_note) == (5_000, "set by window_tokens")
+    if provider != "ollama_chat":
+        again = await describe(worker, "openai/tiny", server)
+        assert again.window_tokens == 8_192
+
+
+async def test_tools_are_sent_if_the_server_says_that_the_model_has_them(
+    worker: WorkerProcess, provider: str, server: FakeServer
+) -> None:
+    found = await describe(worker, f"{provider}/tiny", server)
+    assert found.can_call_tools is {"llamafile": False, "ollama_chat": True}.get(provider)
+
+
+def spoil(value: Any, bad: object) -> Any:  # noqa: ANN401 - any JSON
+    """Return JSON with a bad size in each place where a server names one."""
+    if isinstance(value, dict):
+        names = ("n_ctx", "max_model_len", "context_length")
+        return {key: bad if key.endswith(names) else spoil(one, bad) for key, one in value.items()}
+    return [spoil(one, bad) for one in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("bad", BAD_SIZES)
+async def test_sizes_without_sense_are_ignored(
+    worker: WorkerProcess, provider: str, server: FakeServer, bad: object
+) -> None:
+    server.facts = spoil(server.facts, bad)
+    found = await describe(worker, f"{provider}/tiny", server)
+    assert found.window_tokens == (32_768 if provider == "ollama_chat" else 4_096)
+
+
+@pytest.mark.parametrize("reply", [None, [], {"data": [1]}, {"data": {"id": "tiny"}}, "tiny", 7])
+async def test_a_server_that_does_not_say_its_window_has_an_assumed_one(worker: WorkerProcess, reply: object) -> None:
+    with FakeOpenAIServer() as server:
+        server.facts["/v1/models"] = reply
+        model = LitellmModel("openai/tiny", api_base=server.url, options=OPTIONS, worker=worker)
+        await model.start()
+    assert model.window_tokens == 4_096
+    assert "4,096 tokens are assumed" in model.note
+
+
+async def test_the_largest_window_of_a_model_that_is_not_loaded_is_only_a_limit(worker: WorkerProcess) -> None:
+    with FakeOpenAIServer() as server:
+        server.facts |= read_facts("lm_studio")
+        found = await describe(worker, "lm_studio/other", server)
+    assert (found.window_tokens, found.window_note.partition(",")[0]) == (2_048, "assumed")
+
+
+async def test_ollama_gets_as_its_window_what_the_model_can_have(worker: WorkerProcess) -> None:
+    with FakeOllamaServer(FakeReply(text="Yes.")) as server:
+        server.facts |= read_facts("ollama_chat") | {"/api/ps": {"models": []}}
+        model = LitellmModel("ollama/tiny", api_base=server.url, options=OPTIONS, worker=worker)
+        assert join_text(await collect(model)) == "Yes."
+        assert model.window_tokens == 16_384
+        assert server.bodies[0]["options"]["num_ctx"] == 16_384
+
+
+async def test_a_window_that_was_named_in_a_refusal_stays(worker: WorkerProcess) -> None:
+    message = "request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it"
+    error = {"code": 400, "message": message, "type": "exceed_context_size_error"}
+    with FakeOpenAIServer(FakeReply(status=400, error={"error": error})) as server:
+        server.facts |= read_facts("llamafile")
+        model = LitellmModel("llamafile/tiny", api_base=server.url, options=OPTIONS, worker=worker)
+        with pytest.raises(ModelError, match=r"window of 4,096 tokens.*--ctx-size.*window_tokens") as caught:
+            await collect(model)
+        assert caught.value.overflow
+        assert (caught.value.window_tokens, caught.value.request_tokens) == (4_096, 9_000)
+        model.limit_window(4_096)
+        await model.describe()
+        assert model.window_tokens == 4_096
+
+
+@pytest.mark.parametrize("end", ["", "/", "/v1"])
+async def test_every_name_works_with_an_address(
+    worker: WorkerProcess, provider: str, server: FakeServer, end: str
+) -> None:
+    server.reset(FakeReply(text="Yes."))
+    if provider == "ollama_chat" and end == "/v1":
+        return  # Ollama's own interface has no such path
+    model = LitellmModel(f"{provider}/tiny", api_base=f"{server.origin}{end}", options=OPTIONS, worker=worker)
+    assert join_text(await collect(model)) == "Yes."
+
+
+async def test_every_name_works_without_an_address(
+    model_environ: dict[str, str], forking_command: tuple[str, ...], provider: str, server: FakeServer
+) -> None:
+    server.reset(FakeReply(text="Yes."))
+    variable = next(one.variable for one in LOCAL_SERVERS if one.provider == provider)
+    worker = WorkerProcess(model_environ | {variable: server.origin}, command=forking_command)
+    model = LitellmModel(f"{provider}/tiny", options=OPTIONS, worker=worker)
+    try:
+        assert join_text(await collect(model)) == "Yes."
+    finally:
+        await worker.close()
+
+
+async def test_a_trial_says_what_answered(provider: str, server: FakeServer, model_environ: dict[str, str]) -> None:
+    server.reset(FakeReply(text="Y"))
+    report = await inspect_model(f"{provider}/tiny", api_base=server.origin, environ=model_environ, is_tried=True)
+    assert report.is_usable
+    assert server.address in report.reason
+    assert report.reason.endswith("it answered")
+    assert report.can_call_tools is (provider != "llamafile")
+    [body] = server.bodies
+    assert body.get("max_tokens", body.get("options", {}).get("num_predict")) == 1
+
+
+async def test_a_server_that_does_not_run_is_not_usable(provider: str, model_environ: dict[str, str]) -> None:
+    environ = model_environ | {one.variable: "http://127.0.0.1:9" for one in LOCAL_SERVERS}
+    report = await inspect_model(f"{provider}/tiny", environ=environ, is_tried=True)
+    assert not report.is_usable
+    assert "127.0.0.1:9" in report.reason
+
+
+async def test_the_reason_of_a_proxy_is_shown(worker: WorkerProcess) -> None:
+    words = "litellm.InternalServerError: OpenAIException - Connection error to http://upstream:8000"
+    error = openai_error(words, code="500", kind="None")
+    options = ModelOptions(retries=0)
+    with FakeOpenAIServer(FakeReply(status=500, error=error)) as server:
+        model = LitellmModel("openai/tiny", api_base=server.url, options=options, worker=worker)
+        with pytest.raises(ModelError, match=r"is unavailable \(500: Connection error to http://upstream:8000\); "):
+            await collect(model)
+
+
+@pytest.mark.parametrize(("tokens", "words"), [(2_048, "2k window"), (32_768, "32k window"), (200_000, "200k window")])
+async def test_a_window_is_named_in_few_words(tokens: int, words: str) -> None:
+    assert format_window(tokens) == words
+
+
+async def test_only_an_address_without_a_path_is_completed() -> None:
+    assert complete_url("http://h/api", "openai") == "http://h/api"
+    assert complete_url("http://h", "anthropic") == "http://h"
