@@ -28,6 +28,7 @@ from roamtui.sources.convert.pdf.outline import (
     parse_item,
     parse_part,
 )
+from roamtui.sources.convert.pdf.pdfium import RAISED_AT_END
 from roamtui.sources.convert.pdf.rows import PageRow
 
 _ITEM_LENGTH_MAX = 220
@@ -474,7 +475,7 @@ class TypographicHeadings:
             is_below = any(
                 row.page == after.page and _is_italic_or_capitals(after) for after in rows[index + 1 : index + 2]
             )
-            is_apart = self._is_apart(index) or rows[index - 1].text[-1] in ".!?"
+            is_apart = self._is_apart(index) or _get_last_sign(rows[index - 1].text) in ".!?"
             if is_below or not is_apart or not _is_italic_or_capitals(row):
                 return 0
         letters = NON_LETTERS.sub("", text)
@@ -487,7 +488,7 @@ class TypographicHeadings:
             return 0
         text = join_rows(rows[index : index + count])
         length_max, ends = (_SENTENCE_LENGTH_MAX, ",;-–—\x02") if row.font.is_bold else (_LENGTH_MAX, ",;-–—\x02.:")
-        is_title = len(text) <= length_max and text[-1] not in ends and not _NOT_A_TITLE.match(text)
+        is_title = len(text) <= length_max and _get_last_sign(text) not in ends and not _NOT_A_TITLE.match(text)
         return count if is_title else 0
 
     def _continues_item(self, above: PageRow, row: PageRow, first: PageRow) -> bool:
@@ -501,7 +502,7 @@ class TypographicHeadings:
     def _is_apart(self, index: int) -> bool:
         """Check whether a short row starts a page or column, or is farther below the one above than usual."""
         row, above = self._rows[index], self._rows[index - 1]
-        if row.text[-1] in ".:;," or len(row.text) > _APART_LENGTH_MAX:
+        if _get_last_sign(row.text) in ".:;," or len(row.text) > _APART_LENGTH_MAX:
             return False
         return not row.number or row.top < above.top or row.top - above.top > _APART_RATIO * self._leading * row.size
 
@@ -516,6 +517,11 @@ def _select(titles: Sequence[DetectedHeading], start: int, end: int) -> Sequence
     """Return the titles from row `start` up to `end`."""
     low, high = (bisect_left(titles, row, key=lambda title: title.row) for row in (start, end))
     return titles[low:high]
+
+
+def _get_last_sign(text: str) -> str:
+    """Return the last character of a text, before a raised mark such as that of a note."""
+    return RAISED_AT_END.sub("", text)[-1:]
 
 
 def _is_italic_or_capitals(row: PageRow) -> bool:

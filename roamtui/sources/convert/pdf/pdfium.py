@@ -26,6 +26,7 @@ HYPHEN = "\x02"
 """Character that pdfium returns for a hyphen at a line end, without a line break after it."""
 RAISED_START, RAISED_END = "\x03", "\x04"
 """Characters around raised letters in the text of a row. No word contains them."""
+RAISED_AT_END = re.compile("\x03[^\x04]*\x04\\Z")
 _WORD = re.compile("(?:[^\\s\\x00-\\x1f\\x7f\\ufffe]|[\\x0b\\x0c\\x0e\\x0f]|\\r(?!\\n))+[\\x02\\ufffe]?")
 _LIGATURES = str.maketrans(
     {"\x0b": "ff", "\x0c": "fi", "\r": "fl", "\x0e": "ffi", "\x0f": "ffl", "\ufb00": "ff", "\ufb01": "fi"}

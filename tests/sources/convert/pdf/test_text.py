@@ -10,7 +10,7 @@ from roamtui.sources.convert.pdf.convert import convert_pdf
 from roamtui.sources.convert.pdf.markdown import WordRepairer
 from roamtui.sources.convert.pdf.pdfium import Word
 from roamtui.sources.convert.pdf.rows import PageRow, make_row
-from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_cells, make_pdf
+from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_cells, lay_out, make_pdf
 
 
 def _text(*pages: list[PdfLine]) -> str:
@@ -69,6 +69,16 @@ def _raise(*parts: str) -> str:
 )  # fmt: skip
 def test_a_raised_figure_never_joins_a_number(parts: tuple[str, ...], expected: str) -> None:
     assert _raise(*parts) == expected
+
+
+@pytest.mark.parametrize(("end", "is_title"), [("", True), (".", False)])
+def test_a_sentence_that_ends_in_a_raised_mark_is_no_title(end: str, *, is_title: bool) -> None:
+    sentence = f"WINTER SERVICE{end}"
+    page = lay_out(*["Ships called at the harbour"] * 8, "", sentence, "", *["Ferries sail each hour"] * 8)
+    mark = PdfLine(text="8", top=720 - 9 * 14 + 4, x=166 + 3 * len(end), size=6)
+    text = _text([*page, mark])
+    assert f"{sentence}<sup>8</sup>\n" in text
+    assert (f"# {sentence}" in text) is is_title
 
 
 def test_a_raised_mark_of_a_figure_or_a_head_stays_in_its_cell() -> None:
