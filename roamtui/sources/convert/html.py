@@ -23,7 +23,7 @@ _SHELL_TEXT = re.compile(
 )
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)
-_LINK = re.compile(r"\[([^\[\]]*)\](\(\S*\))")
+_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](\(\S*\))")
 _TICKS = re.compile("`+")
 _MARKS_BY_NAME = {
     **dict.fromkeys(("b", "strong", "dt"), "**"),

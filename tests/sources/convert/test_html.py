@@ -60,6 +60,7 @@ def test_a_page_keeps_its_form(source: str, expected: str) -> None:
     [
         ("<p>50<sup>3</sup> million, H<sub>2</sub>O, the 4<sup>th</sup>", "50<sup>3</sup> million, H2O, the 4th"),
         ('<p>in 2024<sup><a href="#n">12</a></sup>', "in 2024[<sup>12</sup>](#n)"),
+        ('<p>in 2024<sup id="r"><a href="#n">[1]</a></sup>', "in 2024[<sup>[1]</sup>](#n)"),
         ('<p>5<span style="vertical-align: super">a</span> 6<sup></sup> Name<sup>®</sup>', "5<sup>a</sup> 6 Name®"),
         ("<p><math><msup><mn>50</mn><mn>3</mn></msup><mo>+</mo><mfrac><mi>a</mi><mi>b</mi></mfrac></math>", "50^3+a/b"),
         ("<table><tr><th>2022<sup>1</sup><th>2023</table>", "| 2022<sup>1</sup> | 2023 |\n| --- | --- |"),
