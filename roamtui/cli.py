@@ -139,6 +139,7 @@ def make_parser(name: str) -> ArgumentParser:  # noqa: PLR0912, PLR0915 - a bran
                 help="in your own words, as one argument; put -- before one such as --help",
             )
             add("--within", metavar="ID", help="limit the question to this section and its subsections")
+            add("--strict", action="store_true", help="exit status 1 unless all quotes are in the text")
             form = of.add_mutually_exclusive_group()
             form.add_argument("--json", action="store_true", help="print the answer and its metadata as JSON")
             form.add_argument("--events", action="store_true", help="print events as JSON lines, the answer last")
@@ -297,7 +298,8 @@ def ask(args: Namespace) -> int:
     agent.conversation.is_one_shot = True
     within = args.within.strip("[]") if args.within else None
     form = "events" if args.events else "json" if args.json else "text"
-    return asyncio.run(run_ask(agent, args.question, within, is_watched=sys.stderr.isatty(), output_format=form))
+    status = asyncio.run(run_ask(agent, args.question, within, is_watched=sys.stderr.isatty(), output_format=form))
+    return status or int(args.strict and not agent.conversation.state.exchanges[-1].is_proven)
 
 
 def outline(args: Namespace) -> None:
@@ -315,8 +317,8 @@ def show(args: Namespace) -> None:
     print_sections(library, loader, args.ids)
 
 
-def search(args: Namespace) -> None:
-    """Print the sections that best match a query."""
+def search(args: Namespace) -> int:
+    """Print the sections that best match a query; exit 1 if there is none."""
     from roamtui.headless.sections import print_hits, search_with_pages
 
     if not args.query.strip():
@@ -328,6 +330,7 @@ def search(args: Namespace) -> None:
         raise UsageError("search is off. Set --mode to keyword, vector or hybrid.")
     library, hits = search_with_pages(library, loader, searcher, args.query, limit=options.limit or 10)
     print_hits(library, hits, options.mode, as_json=args.json)
+    return int(not hits)
 
 
 def index(args: Namespace) -> None:

@@ -33,6 +33,7 @@ from roamtui.conversation.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
+    QuoteState,
     ReadingSectionChanged,
     ReminderSent,
     RetryScheduled,
@@ -118,6 +119,13 @@ class Exchange(Struct, frozen=True, kw_only=True):
         """Whether it has an answer without a quote, so that nothing could be checked."""
         is_answer = self.stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT) and bool(self.answer)
         return is_answer and all(citation.quote is None for citation in self.citations)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether it has an answer with quotes, all of which are in text that the model got."""
+        states = {citation.state for citation in self.citations if citation.quote is not None}
+        is_answer = self.stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
+        return is_answer and bool(states) and QuoteState.NOT_FOUND not in states
 
     @property
     def outcome(self) -> QuestionAnswered:

@@ -52,10 +52,10 @@ _LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^
 _VERIFIED = (QuoteState.FOUND.label, PASSAGE_LABEL)
 """Labels of found quotes in exports."""
 _PATH_STEP = " › "
-_SIMILARITY_MIN = 0.65
+SIMILARITY_MIN = 0.65
 """If a text is more similar to the quote than this, the quote counts as changed. Similarity is the share of words that
 both have in the same order."""
-_CITED_SIMILARITY_MIN = 0.4
+CITED_SIMILARITY_MIN = 0.4
 """If the words of a model and a passage are less similar than this, the words were not made from the passage."""
 _BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
 _OPENING = re.compile(r"(?:!?\[|[*_~`])+\Z")
@@ -206,7 +206,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
         section = library.node(section_id).content_span
         if (span := find_in_span(quote, library, section)) is not None:
             warning = "" if citation.is_verified else "The section has these words, but the model had not read them"
-        elif (span := _find_nearest(quote, library, [section], _CITED_SIMILARITY_MIN)) is not None:
+        elif (span := _find_nearest(quote, library, [section], CITED_SIMILARITY_MIN)) is not None:
             warning = "Quote is not in its section · nearest passage"
         else:
             warning = "Quote is not in its section, nor anything like it"
@@ -325,7 +325,7 @@ def _get_line_number(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
 
 
-def recheck(claim: Claim, library: Library) -> Finding:
+def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_MIN) -> Finding:
     """Return what became of a claim's quote in a library whose files are all loaded.
 
     The quote is looked up in the claimed section, then in its document, then in all others. If it is nowhere, similar
@@ -352,7 +352,7 @@ def recheck(claim: Claim, library: Library) -> Finding:
             break
     else:
         status = ClaimStatus.CHANGED
-        found = _find_nearest(claim.quote, library, spans[:1] if expected is not None else spans, _SIMILARITY_MIN)
+        found = _find_nearest(claim.quote, library, spans[:1] if expected is not None else spans, similarity_min)
     if found is not None:
         section_id = library.section_at(found.doc, found.start) or ""
         return Finding(claim=claim, standing=status, span=found, section_id=section_id)

@@ -25,6 +25,7 @@ from roamtui.outline.expansion import render_section, strip_ids
 from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
 from roamtui.quotes.find import find_quote
+from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.recheck import find_cited_passage, read_claims
 from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.search.keyword import parse_query
@@ -103,6 +104,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "quote": lambda text: find_quote(f"a b {text} c", "Alpha beta. " * 50),
     "quoted text": lambda text: find_quote("words that are … nowhere", f"a {text} b"),
     "nearest passage": _find_passage,
+    "quotations": lambda text: read_quotations(f"a {text} b", "a.md"),
     "claims of a file": lambda text: read_claims(f"Source: a {text} b", "a.md"),
     "exported quote": lambda text: render_markdown(_answer(f"a {text} b"), "a.md"),
     "arguments of a call": lambda text: parse_section_ids({"id": f"a {text} b"}, _STATE.library),

@@ -50,6 +50,30 @@ def test_a_missing_key_names_the_variable(run: RunCommand, garden: Path) -> None
     assert result.json["stopped"] == "error"
 
 
+@pytest.mark.usefixtures("forked_models")
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ('It costs "50 cents a day" [{id}].', 0),
+        ('It costs "50 cents a day" [{id}], or "2 euros" [{id}].', 1),
+        ("It costs 50 cents [{id}].", 1),
+        ("Not found: the text has no price.", 1),
+    ],
+)
+def test_a_strict_answer_without_proof_fails(
+    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch, answer: str, code: int
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+    tools = {section["title"]: section["id"] for section in run("outline", garden, "--json").json["sections"]}["Tools"]
+    with FakeOpenAIServer() as server:
+        server.reset(*[FakeReply(text=answer.format(id=tools))] * 2)
+        model = ("--model", "openai/test", "--api-base", server.url)
+        assert run("ask", garden, QUESTION, "--strict", *model).code == code
+        server.reset(*[FakeReply(text=answer.format(id=tools))] * 2)
+        assert run("ask", garden, QUESTION, *model).code == 0
+    assert run("ask", garden, QUESTION, "--strict").code == 0
+
+
 def test_a_config_beside_the_document_is_never_read(
     run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,6 +68,8 @@ async def test_a_wrong_call_is_answered_in_words() -> None:
         ("search_sections", {"query": "fee", "limit": []}, "limit must be a whole number from 1 to 20."),
         ("list_documents", {"limit": True}, "limit must be a whole number from 1 to 200."),
         ("list_documents", {"offset": -3}, "offset must be a whole number of 0 or more."),
+        ("check_quotes", {"text": " "}, "needs a text"),
+        ("check_quotes", {"text": '"Loans last from 3 days"', "document": "no.md"}, "is no document or section"),
     ],
 )
 async def test_missing_or_wrong_arguments_are_an_error(name: str, arguments: dict[str, object], words: str) -> None:
@@ -75,6 +77,28 @@ async def test_missing_or_wrong_arguments_are_an_error(name: str, arguments: dic
         result = await client.call_tool(name, arguments)
     assert result.is_error
     assert words in read_text(result)
+
+
+LOANS = "Loans last from 3 to 14 days according to class"
+PLACE = "[87920c79] The Tallow Street Tool Library Handbook > Borrowing > Loan lengths, line 168"
+
+
+@pytest.mark.parametrize(
+    ("text", "document", "expected"),
+    [
+        (f'It says "{LOANS}".', "", f'1. found: "{LOANS}"\n   {PLACE}'),
+        (f"> {LOANS}", "Loan lengths", f'1. found: "{LOANS}"\n   {PLACE}'),
+        (f"> {LOANS}", "Fees and deposits", f'1. elsewhere: "{LOANS}"\n   {PLACE}'),
+        (f'"{LOANS}" [00000000].', "", "1 quote: 1 elsewhere."),
+        ('"Loans last from 3 to 15 days according to class"', "", f'   nearest: "{LOANS}" in {PLACE}'),
+        ("“Purple cows fly to Mars”", "", "   nothing like it is in the text"),
+        ('"Too short" \0 \ud800 "', "", "No quote to check"),
+        ("".join(f'"the quote with number {number}" ' for number in range(61)), "", "not_found. 1 quote left out"),
+    ],
+)
+async def test_quotes_of_another_assistant_are_checked(text: str, document: str, expected: str) -> None:
+    checked = await open_served().call("check_quotes", {"text": text, "document": document})
+    assert expected in checked
 
 
 async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

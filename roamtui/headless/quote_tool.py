@@ -1,0 +1,92 @@
+"""`check_quotes`: a tool of `roamtui mcp` that says which quotes of a text are in the documents."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+
+from roamtui.agent.tools import Tool, ToolContext, ToolResponse
+from roamtui.conversation.events import QuoteState
+from roamtui.document.document import NodeKind
+from roamtui.document.library import Library
+from roamtui.document.plain import format_count, sanitise_line, shorten
+from roamtui.models.base import ToolSpec
+from roamtui.outline.labels import format_path
+from roamtui.outline.structure import resolve_name
+from roamtui.quotes.quotations import read_quotations
+from roamtui.quotes.recheck import CITED_SIMILARITY_MIN, Claim, ClaimStatus, Finding, recheck
+from roamtui.quotes.verdicts import make_citation
+
+_QUOTES_MAX = 60
+"""Maximum number of quotes per call, so that a client does not wait too long."""
+_QUOTE_LENGTH = 300
+_VERDICTS = {ClaimStatus.SAME: "found", ClaimStatus.MOVED: "elsewhere"}
+_NOT_FOUND = "not_found"
+_NO_TEXT = 'check_quotes needs a text, such as {"text": "It says \\"a late spade costs 50 cents\\"."}.'
+_NO_QUOTE = "No quote to check: a quote is a block quote, or three or more words between quotation marks."
+
+
+async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
+    text, name = str(arguments.get("text") or ""), str(arguments.get("document") or "").strip("[] ")
+    if not text.strip():
+        return ToolResponse(text=_NO_TEXT, is_refused=True)
+    return await asyncio.to_thread(_check_quotes, text, name, context.conversation.state.library)
+
+
+def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
+    within = name if name in library else resolve_name(library, name) if name else ""
+    if within is None or (within and library.node(within).kind is NodeKind.FOLDER):
+        words = f'"{shorten(sanitise_line(name), 60)}" is no document or section. Name its path or id.'
+        return ToolResponse(text=words, is_refused=True)
+    claims = read_quotations(text, "")
+    lines: list[str] = []
+    counts: Counter[str] = Counter()
+    for number, claim in enumerate(claims[:_QUOTES_MAX], start=1):
+        placed = Claim(quote=claim.quote, place="", section_id=claim.section_id or within)
+        finding = recheck(placed, library, CITED_SIMILARITY_MIN)
+        verdict = _VERDICTS.get(finding.standing, _NOT_FOUND)
+        counts[verdict] += 1
+        lines.append(f'{number}. {verdict}: "{shorten(sanitise_line(claim.quote), _QUOTE_LENGTH)}"')
+        lines.append(f"   {_format_place(finding, library, is_found=verdict != _NOT_FOUND)}")
+    if not lines:
+        return ToolResponse(text=_NO_QUOTE)
+    verdicts = (*_VERDICTS.values(), _NOT_FOUND)
+    summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in verdicts if counts[verdict])
+    left = len(claims) - _QUOTES_MAX
+    note = f" {format_count(left, 'quote')} left out: check the rest of the text in another call." if left > 0 else ""
+    return ToolResponse(text="\n".join([f"{format_count(sum(counts.values()), 'quote')}: {summary}.{note}", *lines]))
+
+
+def _format_place(finding: Finding, library: Library, *, is_found: bool) -> str:
+    """Format where a quote is, or the nearest words and where these are."""
+    if finding.span is None:
+        return finding.message or "nothing like it is in the text"
+    section_id = finding.section_id or library.root_id
+    lines = make_citation(section_id, None, QuoteState.FOUND, finding.span, library).place
+    place = f"[{section_id}] {format_path(library, section_id)}, {lines}"
+    if is_found:
+        return place
+    words = shorten(sanitise_line(library.clean_text(finding.span)), _QUOTE_LENGTH)
+    return f'nearest: "{words}" in {place}'
+
+
+TOOL = Tool(
+    spec=ToolSpec(
+        name="check_quotes",
+        description=(
+            "Look up every quotation of a text, such as your answer: words in quotation marks, block quotes. Each gets "
+            "a verdict (found; elsewhere, in another section than the one whose [id] follows it; not_found) and its "
+            f"place, a false one the nearest words. At most {_QUOTES_MAX} a call."
+        ),
+        parameters={
+            "type": "object",
+            "properties": {
+                "text": {"type": "string"},
+                "document": {"type": "string", "description": "Path or id of the document that is quoted, if known."},
+            },
+            "required": ["text"],
+        },
+    ),
+    run=_run,
+)

@@ -1,0 +1,72 @@
+"""Read every quotation of a text that a person or any program wrote, so that each can be looked up in a document.
+
+Such a text has no ids, so all of its quotations are claims: block quotes, and words between quotation marks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from roamtui.document.text import Bounds
+from roamtui.markdown.blocks import Block, List, Paragraph, Quote
+from roamtui.markdown.parser import read_markdown
+from roamtui.quotes.read import MARK, MARKED_ID, Quotation, read_answer
+from roamtui.quotes.recheck import Claim
+from roamtui.quotes.words import read_words
+
+_WORDS_MIN = 3
+"""Fewer words are a name, or words from which the writer keeps a distance."""
+_START = re.compile(r"[ \t>*_]*")
+_PREFIX = re.compile(r"^(?:[ \t]*(?:[-*+]|\d+[.)])[ \t]+)?[ \t>]*>[ \t]?", re.MULTILINE)
+"""The marks of a block quote in each of its lines, perhaps in an item of a list."""
+_ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–―]|--)[^\n]*\Z")
+"""A last line that names the source of a block quote."""
+
+
+def read_quotations(text: str, name: str) -> tuple[Claim, ...]:
+    """Return the quotations of a Markdown or plain text called `name`, each once, in order.
+
+    If one names the id of a section, it is claimed to be from there.
+    """
+    quotes = [quote for quote in read_answer(text).quotes if not quote.is_code]
+    starts = {quote.start for quote in quotes}
+    is_block = bytearray(len(text))
+    blocks: list[Quotation] = []
+    for start, end in _iter_block_quotes(read_markdown(text).blocks):
+        first = _START.match(text, start, end)
+        if first is not None and first.end() in starts:
+            continue  # the block only sets off what is between quotation marks
+        is_block[start:end] = b"\1" * (end - start)
+        words = _ATTRIBUTION.sub("", _PREFIX.sub("", text[start:end]).rstrip())
+        blocks.append(Quotation(words, start, end))
+    claims: dict[str, Claim] = {}
+    line = 1
+    position = 0
+    for quote in sorted([*blocks, *(quote for quote in quotes if not is_block[quote.start])], key=_get_start):
+        line += text.count("\n", position, quote.start)
+        position = quote.start
+        ids = [mark.section_id for mark in quote.marks] or MARKED_ID.findall(" ".join(MARK.findall(quote.text)))
+        words = MARK.sub("", quote.text).strip()
+        if words not in claims and len(read_words(words)) >= _WORDS_MIN:
+            claims[words] = Claim(quote=words, place=name, line=line, section_id="".join(ids[:1]))
+    return tuple(claims.values())
+
+
+def _get_start(quote: Quotation) -> int:
+    return quote.start
+
+
+def _iter_block_quotes(blocks: Iterable[Block], *, is_quoted: bool = False) -> Iterator[Bounds]:
+    """Yield the bounds of each paragraph and item in block quotes. Alerts, such as notes, are no quotations."""
+    for block in blocks:
+        match block:
+            case Quote(blocks=inner, alert=alert):
+                yield from _iter_block_quotes(inner, is_quoted=not alert)
+            case List(items=items):
+                for item in items:
+                    yield from _iter_block_quotes(item.blocks, is_quoted=is_quoted)
+            case Paragraph(start=start, end=end) if is_quoted:
+                yield start, end
+            case _:
+                pass
