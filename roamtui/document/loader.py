@@ -142,7 +142,7 @@ class Loader:
             if url in library.documents_by_key and not library.documents_by_key[url].problem:
                 return library.documents_by_key[url]
             try:
-                document = parse_page(self._twins.fetch(fetch, url), key=url)
+                document = parse_page(self._twins.prefer(fetch, fetch(url)), key=url)
             except OriginNotApprovedError as error:
                 document = make_refusal(url, error.origin)
             except SourceError as error:

@@ -111,32 +111,24 @@ class TwinFinder:
         self._suffixes: dict[str, Sequence[str]] = {}
         """Endings that are tried for the pages of an origin. None of them if its first page has no twin."""
 
-    def fetch(self, fetch: Fetch, url: str) -> FetchedPage:
-        """Fetch a page, or its Markdown twin.
-
-        Raises:
-            SourceError: As `Fetcher.fetch`.
-        """
-        page = fetch(url)
-        return self.find(fetch, page) or page
-
-    def find(self, fetch: Fetch, page: FetchedPage) -> FetchedPage | None:
-        """Return the Markdown twin of an HTML page, or None."""
+    def prefer(self, fetch: Fetch, page: FetchedPage) -> FetchedPage:
+        """Return the Markdown twin of an HTML page, or else the page itself."""
         if classify_page(page) is not PageKind.HTML:
-            return None
+            return page
         named = find_markdown_link(page.body, page.charset, page.final_url)
         if named is not None and not urlsplit(named).path.endswith("llms.txt"):
-            return _fetch_twin(fetch, named)
+            return _fetch_twin(fetch, named) or page
         origin = origin_of(page.final_url)
         for suffix in self._suffixes.get(origin, _TWIN_SUFFIXES):
             url = _make_twin_url(page.final_url, suffix)
-            twin = _fetch_twin(fetch, url) if url else None
+            if url is None:
+                return page
+            twin = _fetch_twin(fetch, url)
             if twin is not None:
                 self._suffixes[origin] = (suffix,)
                 return twin
-        if _make_twin_url(page.final_url, _TWIN_SUFFIXES[0]):
-            self._suffixes.setdefault(origin, ())
-        return None
+        self._suffixes.setdefault(origin, ())
+        return page
 
 
 def _make_twin_url(url: str, suffix: str) -> str | None:
@@ -192,7 +184,7 @@ def open_web_source(url: str, fetch: Fetch) -> Library:
             if (library := _open_outline(fetch, url, page)) is not None:
                 return library
             notes.append(f"{page.url} has no llms.txt; showing the page itself.")
-        page = TwinFinder().find(fetch, page) or page
+        page = TwinFinder().prefer(fetch, page)
     document = parse_page(page)
     return Library(source=url, root=replace(document, notes=(*notes, *document.notes)))
 

@@ -6,8 +6,6 @@ import os
 import ssl
 import threading
 import time
-from contextlib import suppress
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -152,15 +150,10 @@ def _find_refresh(response: HttpResponse) -> str | None:
 
 
 def _read_retry_seconds(response: HttpResponse) -> float | None:
-    """Return how long a busy site asks to wait, or None if it does not say so."""
+    """Return how long a busy site asks to wait, or None if it does not say so in seconds."""
     value = response.headers.get("retry-after", "").strip()
-    if response.status not in _BUSY_STATUSES or not value:
-        return None
-    if value.isascii() and value.isdigit():
-        return float(value[:9])
-    with suppress(ValueError):
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    return None
+    is_wait = response.status in _BUSY_STATUSES and value.isascii() and value.isdigit()
+    return float(value[:9]) if is_wait else None
 
 
 def _make_status_error(url: str, status: int) -> FetchError:

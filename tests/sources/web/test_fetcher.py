@@ -171,7 +171,7 @@ def test_a_refresh_to_another_origin_must_be_allowed() -> None:
     ("status", "retry_after", "answers", "requests"),
     [
         (429, "0", True, 2),
-        (503, "Wed, 21 Oct 2015 07:28:00 GMT", True, 2),
+        (503, "0", True, 2),
         (429, "0", False, 2),
         (503, "11", True, 1),
         (429, "soon", True, 1),
