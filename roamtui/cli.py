@@ -171,9 +171,9 @@ def make_parser(name: str) -> ArgumentParser:  # noqa: PLR0912, PLR0915 - a bran
             add("source", metavar="SOURCE", nargs="?", help="the document, or its name as listed")
             add("--delete", action="store_true", help="delete all notes on it permanently")
         case "recheck":
-            add("targets", metavar="ID|FILE", nargs="*", help="conversations, tables, exports, Markdown with quotes")
+            add("targets", metavar="ID|FILE", nargs="*", help="conversations, tables, exports, texts with quotes")
             add("--all", action="store_true", help="every saved conversation")
-            add("--source", metavar="NEW", help="check against this source instead of the recorded one")
+            add("--in", dest="within", metavar="SOURCE", help="look in this source, not in the recorded one")
         case "serve":
             add("--port", type=_count, default=8000, metavar="N", help="port on this machine")
         case "doctor":
@@ -404,8 +404,8 @@ def recheck(args: Namespace) -> int:
     from roamtui.headless.recheck import run_recheck
 
     if bool(args.targets) == args.all:
-        raise UsageError("give conversation ids, Markdown files or tables, or --all.")
-    return run_recheck(args.targets, _make_bootstrap(args).reopen, args.source or None, as_json=args.json)
+        raise UsageError("give conversation ids, files with quotes or tables, or --all.")
+    return run_recheck(args.targets, _make_bootstrap(args).reopen, args.within or None, as_json=args.json)
 
 
 def mcp(args: Namespace) -> None:

@@ -71,6 +71,8 @@ _QUOTE_LABELS = {
     QuoteState.NOT_FOUND: ("quote not in what the model has read", "✗"),
     QuoteState.NO_QUOTE: ("no quote", ""),
 }
+CHANGED_LABEL = "changed since"
+"""Stands in place of the label of a quote that was found, and that the document no longer has."""
 FOUND_LEAD = "Open already for the question below:"
 """Introduces the sections that are opened with a question."""
 HITS_LEAD = "What search finds for it, with excerpts that can be quoted; open a section to see all of it:"
@@ -161,6 +163,13 @@ class Citation(Struct, frozen=True, kw_only=True):
     """Offsets of the quote in the answer, with its quotation marks. Without a quote, both are the offset of the id."""
     marks: tuple[int, ...] = ()
     """Offsets in the answer of the ids in square brackets that show this citation."""
+    is_changed: bool = False
+    """Whether the quote was in the document when the model answered, but no longer is."""
+
+    @property
+    def label(self) -> str:
+        """A few words that tell a person the result of looking up the quote."""
+        return CHANGED_LABEL if self.is_changed else self.state.label
 
     @property
     def place(self) -> str:
@@ -453,6 +462,14 @@ class QuestionAnswered(Struct, frozen=True, kw_only=True):
     """Open sections that were cited or contain a cited section."""
 
 
+class CitationsChecked(Struct, frozen=True, kw_only=True):
+    """The quotes of an earlier answer were looked up again in the document as it is now, and some results are new."""
+
+    number: int
+    """Number of the question."""
+    citations: tuple[Citation, ...]
+
+
 class QuestionsRewound(Struct, frozen=True, kw_only=True):
     """A question and everything after it were removed from the conversation."""
 
@@ -487,6 +504,7 @@ StateEvent = (
     ConversationStarted
     | QuestionAsked
     | QuestionAnswered
+    | CitationsChecked
     | SectionsExpanded
     | SectionsClosed
     | NodesFolded

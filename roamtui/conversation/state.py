@@ -18,6 +18,7 @@ from roamtui.conversation.events import (
     QUESTION_START,
     AnswerStreamed,
     Citation,
+    CitationsChecked,
     ConversationEvent,
     ConversationRenamed,
     ConversationStarted,
@@ -407,6 +408,9 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             is_cut = event.stopped is StopReason.CANCELLED  # calls may lack their results
             needs_rebuild = state.needs_rebuild or is_cut
             return replace(state, open_sections={**opened, **cited}, is_asking=False, needs_rebuild=needs_rebuild)
+        case CitationsChecked(number=number, citations=citations):
+            checked = replace(exchanges[number - 1], citations=citations)
+            return replace(state, exchanges=(*exchanges[: number - 1], checked, *exchanges[number:]))
         case QuestionsRewound(first=first):
             return _rewind(state, first - 1)
         case _:

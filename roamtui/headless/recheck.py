@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from collections import Counter
@@ -20,11 +22,27 @@ from roamtui.export.json import render_json
 from roamtui.export.table import render_json_table
 from roamtui.headless.output import warn, write_json, write_text
 from roamtui.paths import conversations_path
-from roamtui.quotes.recheck import Claim, ClaimStatus, format_word_diff, parse_source_line, read_claims, recheck
+from roamtui.quotes.quotations import read_quotations
+from roamtui.quotes.recheck import (
+    Claim,
+    ClaimStatus,
+    format_word_diff,
+    parse_source_line,
+    read_claims,
+    recheck,
+)
 from roamtui.sources.read import is_path
 from roamtui.table.store import is_table, read_table
 
-_NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --source."
+_NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --in."
+_QUOTE_COLUMN = ": quote"
+"""End of the title of a column with quotes in an exported table."""
+_WORDS_OF_STATES = {
+    ClaimStatus.SAME: "found",
+    ClaimStatus.MOVED: "found",
+    ClaimStatus.CHANGED: "not found, but similar",
+}
+"""What a state is called if the quotes are of a text that nobody has checked before."""
 _LONE_ID = re.compile(r"^\[[0-9a-f]{8}\]$", re.MULTILINE)
 """The id of a passage that `roamtui ask` prints without quotation marks, such as a list."""
 
@@ -35,7 +53,8 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
     Args:
         targets: Ids of conversations, paths of Markdown files and of exported JSON, and folders of tables.
         reopen: `Bootstrap.reopen`.
-        source: If not None, replaces the source of everything.
+        source: If not None, replaces the source of everything. Then every quotation of a file counts, and all are
+            listed.
         as_json: Whether to write all quotes as JSON.
 
     Raises:
@@ -45,42 +64,67 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
     known = _list_conversations(store, targets)
     rows: list[dict[str, Any]] = []
     unquoted = 0
+    claims: Sequence[Claim]
     for target in targets or known:
         path = Path(target)
-        open_source = partial(reopen, is_own=source is not None)  # otherwise, a file names the source
         if target in known:
             saved = store.load(target)
             open_source = partial(reopen, links=saved.pages, approved=saved.approved_origins, added=saved.sources)
             claims = _read_export(render_json(saved, known[target]), target)
-        elif is_table(path):
-            claims = _read_export(render_json_table(read_table(path), path), target)
-        elif path.is_dir() or not path.exists():
-            advice = "check the path, or run `roamtui conversations` for the ids"
-            raise SourceError(f"There is neither a file {target} nor a conversation with this id: {advice}.")
-        elif path.suffix.lower() == ".json":
-            claims = _read_export(path.read_text("utf-8", "replace"), target)
-        elif path.suffix.lower() in (".html", ".htm"):
-            raise UsageError(f"{target} is a page. Export the conversation as Markdown or JSON, or name its id.")
         else:
-            text = path.read_text("utf-8", "replace")
-            main = parse_source_line(text)
-            claims = [replace(claim, source=claim.source or main) for claim in read_claims(text, target)]
-            unquoted += len(_LONE_ID.findall(text))
+            open_source = partial(reopen, is_own=source is not None)  # otherwise, the file names the source
+            claims, count = _read_file(path, target, has_source=source is not None)
+            unquoted += count
         rows += _recheck_claims(claims, path.parent, open_source, source)
     if targets and not rows:
-        raise SourceError(f"No quote to check in {', '.join(targets)}: quotes need quotation marks, then a link or id.")
+        advice = (
+            "quotes need quotation marks, then a link or id; with --in SOURCE, every quotation of three words counts"
+        )
+        raise SourceError(f"No quote to check in {', '.join(targets)}: {advice}.")
     counts = Counter(row["state"] for row in rows)
     state_counts = {status.value: counts[status] for status in ClaimStatus}
     if as_json:
         write_json({"counts": state_counts, "quotes": rows})
     else:
         summary = ", ".join(f"{count} {state}" for state, count in state_counts.items() if count)
-        lines = [line for row in rows if row["state"] != ClaimStatus.SAME for line in _format_row(row)]
+        shown = [row for row in rows if source is not None or row["state"] != ClaimStatus.SAME]
+        lines = [line for row in shown for line in _format_row(row, is_first=source is not None)]
+        if source is not None:
+            words = Counter(_name_state(row, is_first=True) for row in rows)
+            summary = ", ".join(f"{count} {state}" for state, count in words.items())
         lines.append(f"{format_count(len(rows), 'quote')} checked{f': {summary}' if summary else ''}.")
         if unquoted:
             lines.append(f"Not checked: {format_count(unquoted, 'passage')} without quotation marks.")
         write_text("\n".join(lines) + "\n")
     return int(any(row["state"] not in (ClaimStatus.SAME, ClaimStatus.MOVED) for row in rows))
+
+
+def _read_file(path: Path, name: str, *, has_source: bool) -> tuple[Sequence[Claim], int]:
+    """Return the quotes of a file or a table, and how many passages in it have no quotation marks.
+
+    With `has_source`, the file need not say where its quotes come from: each quotation counts.
+
+    Raises:
+        RoamtuiError: The file cannot be read.
+    """
+    suffix = path.suffix.lower()
+    if is_table(path):
+        return _read_export(render_json_table(read_table(path), path), name), 0
+    if path.is_dir() or not path.exists():
+        advice = "check the path, or run `roamtui conversations` for the ids"
+        raise SourceError(f"There is neither a file {name} nor a conversation with this id: {advice}.")
+    if suffix in (".html", ".htm"):
+        raise UsageError(f"{name} is a page. Export the conversation as Markdown or JSON, or name its id.")
+    text = path.read_text("utf-8-sig", "replace")
+    if suffix == ".json":
+        return _read_export(text, name), 0
+    if suffix == ".csv":
+        return _read_csv(text, name), 0
+    main = parse_source_line(text)
+    if has_source and not main:
+        return read_quotations(text, name), 0
+    claims = [replace(claim, source=claim.source or main) for claim in read_claims(text, name)]
+    return claims, len(_LONE_ID.findall(text))
 
 
 def _list_conversations(store: ConversationStore, targets: Sequence[str]) -> dict[str, str]:
@@ -108,6 +152,21 @@ def _read_export(text: str, name: str) -> list[Claim]:
         ]
     except (ValueError, LookupError, TypeError, AttributeError):
         raise SourceError(f"{name} is no exported conversation or table.") from None
+
+
+def _read_csv(text: str, name: str) -> list[Claim]:
+    """Return the quotes of a table in CSV. Its first column names the documents."""
+    try:
+        titles, *rows = csv.reader(io.StringIO(text))
+    except (ValueError, csv.Error):
+        raise SourceError(f"{name} is no exported table.") from None
+    columns = [number for number, title in enumerate(titles) if title.endswith(_QUOTE_COLUMN)]
+    return [
+        Claim(quote=row[column].removeprefix("'"), place=f"{name}, {titles[column]}", line=number, source=row[0])
+        for number, row in enumerate(rows, start=2)
+        for column in columns
+        if column < len(row) and row[column]
+    ]
 
 
 def _recheck_claims(
@@ -145,13 +204,20 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> dict[st
     return {**row, "state": finding.standing, "now": now, "message": finding.message or None}
 
 
-def _format_row(row: Mapping[str, Any]) -> Iterator[str]:
-    """Format a quote that is not as before, with where it is now, or why it cannot be checked."""
+def _name_state(row: Mapping[str, Any], *, is_first: bool) -> str:
+    state: ClaimStatus = row["state"]
+    return _WORDS_OF_STATES.get(state, "not found") if is_first and not row["message"] else state.value
+
+
+def _format_row(row: Mapping[str, Any], *, is_first: bool) -> Iterator[str]:
+    """Format a quote with where it is now, or why it cannot be checked. It may be the first time that it is."""
     place = f"{row['place']}:{row['line']}" if row["line"] else row["place"]
-    yield sanitise_line(f'{place}: {row["state"]}: "{row["quote"]}"')
+    yield sanitise_line(f'{place}: {_name_state(row, is_first=is_first)}: "{row["quote"]}"')
     if now := row["now"]:
         path = " > ".join(filter(None, [now["doc"], *now["path"]]))
         changes = f": {now['changes']}" if now["changes"] else ""
-        yield "    " + sanitise_line(f"now in [{now['section_id']}] {path}, line {now['start_line']}{changes}")
+        yield "    " + sanitise_line(
+            f"{'in' if is_first else 'now in'} [{now['section_id']}] {path}, line {now['start_line']}{changes}"
+        )
     elif row["message"]:
         yield f"    {sanitise_line(row['message'])}"

@@ -12,6 +12,7 @@ A person writes a quote with a link to its file, and to its section, in the same
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from bisect import bisect_left, bisect_right
@@ -19,13 +20,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from urllib.parse import unquote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from roamtui.conversation.events import Citation, QuoteState
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import CHANGED_LABEL, Citation, CitationsChecked, QuoteState
 from roamtui.conversation.notes import Note
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
@@ -49,8 +52,8 @@ _CELL_LINE = re.compile(
 )
 """A line of a table of several documents. In its quote, quotation marks have backslashes."""
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)")
-_VERIFIED = (QuoteState.FOUND.label, PASSAGE_LABEL)
-"""Labels of found quotes in exports."""
+_VERIFIED = (QuoteState.FOUND.label, PASSAGE_LABEL, CHANGED_LABEL)
+"""Labels in exports of quotes that were found."""
 _PATH_STEP = " › "
 SIMILARITY_MIN = 0.65
 """If a text is more similar to the quote than this, the quote counts as changed. Similarity is the share of words that
@@ -63,6 +66,8 @@ _CLOSING = re.compile(r"(?:\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|\]\[[^\]\n]*\
 """Markup next to the words of a passage."""
 _WORDS_MAX = 400
 """Maximum number of words of a quote to compare. The time grows with the square of this number."""
+_BESIDE = 3
+"""Number of words beside the most similar run that may belong to it, if the text has more words than the quote."""
 _NEAREST_MAX = 3
 """Number of places in long texts at which similar words are looked for."""
 _LONG = 1 << 16
@@ -149,6 +154,10 @@ def _find_similar(quote: str, library: Library, within: Span) -> tuple[float, Sp
     low, high = 0, len(keys)
     if len(wanted) < high and (near := fuzz.partial_ratio_alignment(wanted, keys)) is not None:
         low, high = near.dest_start, near.dest_end
+        if keys[low] != wanted[0]:
+            low = max(0, low - _BESIDE)
+        if keys[high - 1] != wanted[-1]:
+            high = min(len(keys), high + _BESIDE)
     edits = distance.LCSseq.editops(wanted, keys[low:high])
     blocks = [block for block in edits.as_matching_blocks() if block.size]
     if not blocks:
@@ -196,12 +205,16 @@ class CitedPassage(Struct, frozen=True, kw_only=True):
     whole section, or if nothing is similar."""
     warning: str = ""
     """A short warning for the person if the quote is not in the text of its section that the model got."""
+    changes: str = ""
+    """How these words differ from a quote that the document had once."""
 
 
 def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPassage:
     """Find the quote of a citation, or, if it is not in the text, the most similar words of the cited section."""
     library, section_id, quote = state.library, citation.section_id, citation.quote
     span, warning = resolve_citation(citation, library), ""
+    if span is None and quote and citation.is_changed:
+        return _find_changed(citation, quote, library)
     if span is None and quote and section_id in library:
         section = library.node(section_id).content_span
         if (span := find_in_span(quote, library, section)) is not None:
@@ -213,6 +226,81 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
     if span is not None:
         section_id = library.section_at(span.doc, span.start) or section_id
     return CitedPassage(section_id=section_id, span=span, warning=warning)
+
+
+def _find_changed(citation: Citation, quote: str, library: Library) -> CitedPassage:
+    """Find what stands in place of a quote that the document had once, in its section or else in its document."""
+    spans = [library.node(citation.section_id).content_span] if citation.section_id in library else []
+    if not spans and (document := library.documents_by_key.get(citation.doc)) is not None:
+        spans = [Span(doc=document.key, start=0, end=len(document.text))]
+    span = _find_nearest(quote, library, spans, CITED_SIMILARITY_MIN)
+    if span is None:
+        return CitedPassage(
+            section_id=citation.section_id, warning="Changed since: nothing like the quote is left there"
+        )
+    changes = format_word_diff(quote, library.clean_text(span))
+    section_id = library.section_at(span.doc, span.start) or citation.section_id
+    warning = "Changed since the answer · nearest passage"
+    return CitedPassage(section_id=section_id, span=span, warning=warning, changes=changes)
+
+
+async def check_answers_again(conversation: Conversation) -> int:
+    """Look up the quotes of all answers in the document as it is now. Return how many verdicts have changed."""
+    async with conversation.lock:
+        events = await asyncio.to_thread(check_citations_again, conversation.state)
+        before = {exchange.number: exchange.citations for exchange in conversation.state.exchanges}
+        if events:
+            await conversation.apply(events)
+    pairs = chain.from_iterable(zip(before[event.number], event.citations, strict=True) for event in events)
+    return sum(old.state is not new.state for old, new in pairs)
+
+
+def check_citations_again(state: ConversationState) -> tuple[CitationsChecked, ...]:
+    """Return the citations of each answer whose quotes are no longer where they were, or are there again."""
+    checked: list[CitationsChecked] = []
+    for exchange in state.exchanges:
+        citations = tuple(_check_again(citation, state.library) for citation in exchange.citations)
+        if citations != exchange.citations:
+            checked.append(CitationsChecked(number=exchange.number, citations=citations))
+    return tuple(checked)
+
+
+def _check_again(citation: Citation, library: Library) -> Citation:
+    """Return a citation with the state and the place of its quote in the document as it is now.
+
+    A quote that the model never had in its text stays as it is, and one whose document is not loaded yet.
+    """
+    quote = citation.quote
+    was_found = citation.state in (QuoteState.FOUND, QuoteState.ELSEWHERE) or citation.is_changed
+    if quote is None or not was_found or (citation.doc not in library.documents_by_key and library.unloaded_files):
+        return citation
+    own = library.node(citation.section_id).span if citation.section_id in library else None
+    span = resolve_citation(citation, library)
+    is_in_own = span is not None and own is not None and own.doc == span.doc and own.start <= span.start < own.end
+    if span is None or (citation.state is QuoteState.FOUND and not is_in_own):
+        finding = recheck(Claim(quote=quote, place="", section_id=citation.section_id), library, similarity_min=None)
+        span = finding.span
+        is_in_own = finding.standing is ClaimStatus.SAME
+    section_id = citation.section_id
+    if span is not None and section_id not in library:
+        section_id = library.section_at(span.doc, span.start) or section_id
+        is_in_own = make_citation(section_id, None, QuoteState.NO_QUOTE, None, library).path[-1:] == citation.path[-1:]
+    state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
+    if is_in_own and citation.state is not QuoteState.ELSEWHERE:
+        state = QuoteState.FOUND
+    again = citation
+    if section_id in library:
+        again = make_citation(section_id, quote, state, span, library)
+    return replace(
+        again,
+        section_id=citation.section_id,
+        state=state,
+        span=span,
+        start=citation.start,
+        end=citation.end,
+        marks=citation.marks,
+        is_changed=span is None,
+    )
 
 
 class Claim(Struct, frozen=True, kw_only=True):
@@ -325,11 +413,12 @@ def _get_line_number(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
 
 
-def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_MIN) -> Finding:
+def recheck(claim: Claim, library: Library, similarity_min: float | None = SIMILARITY_MIN) -> Finding:
     """Return what became of a claim's quote in a library whose files are all loaded.
 
     The quote is looked up in the claimed section, then in its document, then in all others. If it is nowhere, similar
-    words are looked for in the claimed section, or in all documents if there is no such section.
+    words are looked for in the claimed section, or in all documents if there is no such section, unless
+    `similarity_min` is None.
     """
     expected: str | None = None
     if claim.section_id in library:
@@ -352,7 +441,9 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
             break
     else:
         status = ClaimStatus.CHANGED
-        found = _find_nearest(claim.quote, library, spans[:1] if expected is not None else spans, similarity_min)
+        similar_in = spans[:1] if expected is not None else spans
+        if similarity_min is not None:
+            found = _find_nearest(claim.quote, library, similar_in, similarity_min)
     if found is not None:
         section_id = library.section_at(found.doc, found.start) or ""
         return Finding(claim=claim, standing=status, span=found, section_id=section_id)

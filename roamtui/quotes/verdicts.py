@@ -16,7 +16,7 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Citation, QuoteState
+from roamtui.conversation.events import CHANGED_LABEL, Citation, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count, format_json, sanitise_line, strip_anchor
@@ -236,7 +236,9 @@ def describe_source(citation: Citation, library: Library) -> Source:
     if not file and library.sources and section_id in library and (source := library.source_of(section_id)) is not None:
         file = sanitise_line(source.title)
     place = citation.place if citation.page is None else f"p. {citation.page}"
-    if state is QuoteState.NOT_FOUND:
+    if citation.is_changed:
+        place = CHANGED_LABEL
+    elif state is QuoteState.NOT_FOUND:
         place = "not in what the model has read"
     elif state is QuoteState.ELSEWHERE:
         if span is not None and span.doc in library.documents_by_key:
@@ -283,8 +285,10 @@ def format_verification(citations: Sequence[Citation]) -> str:
     verified = states.count(QuoteState.FOUND)
     if verified == len(states):
         return f"{verified}/{verified} {'quote' if verified == 1 else 'quotes'} found in the text" if states else ""
-    elsewhere, unread = states.count(QuoteState.ELSEWHERE), states.count(QuoteState.NOT_FOUND)
-    counts = {"where cited": verified, "elsewhere": elsewhere, "not in what was read": unread}
+    elsewhere = states.count(QuoteState.ELSEWHERE)
+    changed = sum(citation.is_changed for citation in citations)
+    unread = states.count(QuoteState.NOT_FOUND) - changed
+    counts = {"where cited": verified, "elsewhere": elsewhere, CHANGED_LABEL: changed, "not in what was read": unread}
     places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
     return f"{format_count(len(states), 'quote')}: {places}"
 
@@ -304,7 +308,7 @@ def format_source_line(citation: Citation, number: int, label: str = "") -> str:
     path = " > ".join(map(sanitise_line, (*filter(None, [citation.doc]), *titles)))
     quote = f": {format_quote(citation.quote)}" if citation.quote else ""
     sign = f"{citation.state.sign} " if citation.state.sign and not label else ""
-    return f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({label or citation.state.label}){quote}"
+    return f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({label or citation.label}){quote}"
 
 
 def simplify_quote(quote: str) -> str:

@@ -80,7 +80,41 @@ def test_unreachable_sources_and_wrong_use(run: RunCommand, tmp_path: Path) -> N
         assert (refused.code, f"neither a file {missing} nor a conversation" in refused.err) == (1, True)
     faq = tmp_path / "faq.md"
     faq.write_text(f'"{SPADE}" [a8a96034].\n', "utf-8")
-    assert "--source" in run("recheck", faq).out
+    assert "--in" in run("recheck", faq).out
     faq.write_text(f'"{SPADE}"\n', "utf-8")
     assert (run("recheck", faq).code, run("recheck", "--all").code) == (1, 0)  # only what is named must have quotes
     assert f"No quote to check in {faq}" in run("recheck", faq).err
+
+
+def test_the_quotes_of_any_answer_are_looked_up_in_a_document(run: RunCommand, garden: Path, tmp_path: Path) -> None:
+    answer = tmp_path / "answer.txt"
+    answer.write_text(
+        'It says "A late spade costs 50 cents a day", \'tools are lent for nine days\', and "best" of all.\n\n'
+        '> Tools are lent\n> for three days.\n\n“Nobody has ever\x00 returned a broken wheelbarrow” "open\n',
+        "utf-8",
+    )
+    checked = run("recheck", answer, "--in", garden)
+    assert checked.code == 1
+    lines = checked.out.splitlines()
+    assert f'{answer}:1: found: "A late spade costs 50 cents a day"' in lines
+    assert f'{answer}:1: not found, but similar: "tools are lent for nine days"' in lines
+    assert f'{answer}:3: found: "Tools are lent for three days."' in lines
+    assert lines[-1] == "4 quotes checked: 2 found, 1 not found, but similar, 1 not found."
+    assert all("Garden manual > Tools, line" in line for line in lines if line.startswith("    in ["))
+    answer.write_text('All is there: "A late spade costs 50 cents a day".\n', "utf-8")
+    assert run("recheck", answer, "--in", garden).code == 0
+    answer.write_text("Nothing is quoted.\n", "utf-8")
+    assert run("recheck", answer, "--in", garden).code == 1
+
+
+def test_a_table_in_csv_or_json_is_checked(run: RunCommand, garden: Path, tmp_path: Path) -> None:
+    for name in ("table.csv", "table.json"):
+        target = tmp_path / name
+        run("table", garden, "-q", "What does a late spade cost?", "-o", target)
+        assert run("recheck", target).out.splitlines()[-1] == "1 quote checked: 1 same."
+        assert run("recheck", target, "--in", garden).code == 0
+    garden.write_text(GARDEN.replace("50 cents", "2 euros"), "utf-8")
+    for name in ("table.csv", "table.json"):
+        assert run("recheck", tmp_path / name).code == 1
+    (tmp_path / "table.csv").write_bytes(b'a: quote,"\x00\n')
+    assert run("recheck", tmp_path / "table.csv").code == 1

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from msgspec.structs import replace
 
+from roamtui.conversation.events import CitationsChecked, QuoteState
 from roamtui.conversation.notes import Note, make_note
+from roamtui.conversation.state import Exchange, OpenSectionOptions, apply, start_conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.document.text import Span
 from roamtui.quotes.recheck import (
     Claim,
     ClaimStatus,
+    check_citations_again,
     cite_span,
     find_cited_passage,
     format_word_diff,
@@ -20,7 +24,7 @@ from roamtui.quotes.recheck import (
     read_claims,
     recheck,
 )
-from roamtui.quotes.verdicts import QuoteChecker
+from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.sources.read import RawText
 from tests.benchmarks.recheck import EXPECTED, PATTERNS, try_copies
 from tests.conversation.conversations import begin, expand_by_agent, find, make_library, make_state
@@ -194,3 +198,30 @@ def test_a_citation_leads_to_its_quote_or_to_the_nearest_words(answer: str, word
     assert (None if passage.span is None else state.library.text_at(passage.span)) == words
     assert passage.section_id == citation.section_id
     assert passage.warning.endswith(warning)
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "is_changed"),
+    [
+        ("# Shed\n\n## Fees\n\nMore. A late spade costs 50 cents.\n", QuoteState.FOUND, False),
+        ("# New shed\n\n## Fees\n\nA late spade costs 50 cents.\n", QuoteState.FOUND, False),  # all ids are others
+        ("# Shed\n\n## Fees\n\nNone.\n\n## Dues\n\nA late spade costs 50 cents.\n", QuoteState.ELSEWHERE, False),
+        ("# Shed\n\n## Fees\n\nA late spade costs 60 cents.\n", QuoteState.NOT_FOUND, True),
+        ("# Shed\n", QuoteState.NOT_FOUND, True),
+    ],
+)
+def test_a_verdict_is_that_of_the_document_as_it_is_now(text: str, state: QuoteState, *, is_changed: bool) -> None:
+    before = make_library("# Shed\n\n## Fees\n\nA late spade costs 50 cents.\n")
+    fees = find(before, "Fees")
+    span = Span(doc="", start=before.root.text.index("A late"), end=len(before.root.text) - 1)
+    cited = make_citation(fees, "A late spade costs 50 cents.", QuoteState.FOUND, span, before)
+    unread = make_citation(fees, "Spades are free.", QuoteState.NOT_FOUND, None, before)
+    library = make_library(text)
+    exchange = Exchange(number=1, question="?", answer="", citations=(cited, unread))
+    asked = replace(start_conversation(library, OpenSectionOptions()), exchanges=(exchange,))
+    (event,) = check_citations_again(asked) or (CitationsChecked(number=1, citations=exchange.citations),)
+    again, still_unread = event.citations
+    assert (again.state, again.is_changed, again.section_id) == (state, is_changed, fees)
+    assert (still_unread.state, still_unread.is_changed) == (QuoteState.NOT_FOUND, False)
+    back = check_citations_again(replace(apply(asked, event), library=before)) or (event,)
+    assert back[0].citations[0].state is QuoteState.FOUND or state is QuoteState.ELSEWHERE

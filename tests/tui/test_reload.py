@@ -103,7 +103,29 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         model.add_replies(ScriptedReply(text=f'"The deck oven takes a hundred loaves" [{deck}].'))
         await ask(pilot, "And now?")
         assert "a hundred loaves" in model.requests[-1].messages[-1].text
-        assert state.exchanges[0].citations[0].is_verified
+        assert [exchange.citations[0].is_verified for exchange in app.main_screen.conversation.state.exchanges] == [
+            False,
+            True,
+        ]
+
+
+async def test_a_quote_that_is_gone_loses_its_tick_and_shows_what_changed(file: Path) -> None:
+    async with running(make_reading_app(file), (120, 35)) as (app, pilot):
+        await open_deck(pilot)
+        conversation = app.main_screen.conversation
+        assert "[1 ✓]" in screen_text(app)
+        write(file, CHANGED)
+        await press_until(pilot, "1 quote changed since the answer", "f5")
+        assert "[1 ✗]" in screen_text(app)
+        assert "changed since" in screen_text(app)
+        app.main_screen.panes.focus_scope(Scope.CHAT)
+        await press_until(pilot, "a hundred loaves", "1", "enter")
+        assert "[-ninety-]{+a hundred+}" in screen_text(app)
+        write(file, TEXT.replace("# ", "# Good ", 1))
+        await press_until(pilot, lambda: conversation.state.exchanges[0].citations[0].is_verified, "f5")
+        assert not conversation.state.exchanges[0].citations[0].is_changed
+        app.main_screen.panes.focus_scope(Scope.CHAT)
+        await wait_until(pilot, "[1 ✓]")
 
 
 @pytest.mark.parametrize("is_watching", [True, False])

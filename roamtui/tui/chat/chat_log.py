@@ -18,6 +18,7 @@ from typing_extensions import override
 
 from roamtui.agent.answer import format_sources
 from roamtui.conversation.events import (
+    CitationsChecked,
     ConversationEvent,
     ConversationStarted,
     DocumentReloaded,
@@ -150,6 +151,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 self._show_exchanges(state.exchanges[-1:])
             case QuestionsRewound() | ConversationStarted():
                 self.reload()
+            case CitationsChecked(number=number):
+                for view in self._shown:
+                    if view.exchange.number == number:
+                        view.show_checked(state.exchanges[number - 1], state.library)
             case DocumentReloaded():
                 self._welcome.show_library(state.library)
             case _ if current is not None and current.exchange.stopped is None:

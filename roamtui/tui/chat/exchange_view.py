@@ -148,6 +148,10 @@ class ExchangeView(ContentView):
                     for target in self.citation_targets[:1]:
                         self.post_message(TargetSelected(target))
 
+    def show_checked(self, exchange: Exchange, library: Library) -> None:
+        """Show an exchange whose quotes were looked up again."""
+        self._show_progress(exchange, library)
+
     def _show_progress(self, exchange: Exchange, library: Library) -> None:
         """Show what the model did so far, or all once the exchange has ended.
 

@@ -25,6 +25,7 @@ from roamtui.document.links import (
     locate_section,
     resolve_link,
 )
+from roamtui.document.plain import sanitise_text
 from roamtui.document.text import Span
 from roamtui.editor import build_editor_command, find_editor
 from roamtui.markdown.blocks import Link
@@ -129,6 +130,8 @@ class DocumentReader(Reader):
             return
         self.open(passage.section_id, highlight=passage.span, is_read=is_read)
         self.post_message(StatusMessage(passage.warning))
+        if passage.changes:
+            self.notify(f"The document now says: {sanitise_text(passage.changes)}", markup=False)
 
     def show_match(self, match: Span) -> None:
         """Open the section of a match of the search, unless its document is in view already."""

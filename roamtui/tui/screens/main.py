@@ -12,9 +12,10 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.events import ConversationEvent, DocumentReloaded
+from roamtui.conversation.events import ConversationEvent, ConversationStarted, DocumentReloaded
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import RECORDED, AskOptions
+from roamtui.document.plain import format_count
 from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.models.base import OFFLINE, format_window
 from roamtui.tui.actions import Keymap, Scope, make_bindings
@@ -39,8 +40,8 @@ if TYPE_CHECKING:  # the first screen does without them
     from roamtui.tui.screens.find import FindDialog
 
 _CHECK_SECONDS = 2.0
-_SECTION_GONE = "The document no longer has a section that the question names, so it was not asked. Choose another one."
 """Interval between two checks of the document on disk."""
+_SECTION_GONE = "The document no longer has a section that the question names, so it was not asked. Choose another one."
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
@@ -106,6 +107,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             if self.reader_pane.section_id is None:  # the person may have opened a section already
                 self.reader_pane.reader.show_last_read()
             self.started.set()
+            self._check_quotes(is_asked=False)
             if self.app_context.first_question:
                 self.question_box.post_message(QuestionBox.Submitted(self.app_context.first_question))
             self.check_for_changes()
@@ -181,6 +183,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if isinstance(event, DocumentReloaded):
             self.header.show_library(state.library)
             self.questions.end_options()
+        if isinstance(event, DocumentReloaded | ConversationStarted):
+            self._check_quotes(is_asked=False)
         for part in (self.status_line, self.chat_log, self.tree_pane.outline, self.panes):
             part.show_event(event)
 
@@ -399,6 +403,26 @@ class MainScreen(Screen[None], inherit_bindings=False):
         else:
             key = self.keys.first_keys["global.reload"]
             self.post_message(StatusMessage(f"Document changed on disk · {key} to reload", is_progress=True))
+
+    def action_recheck(self) -> None:
+        self._check_quotes(is_asked=True)
+
+    @work(group="verdicts", exclusive=True, exit_on_error=False)
+    async def _check_quotes(self, *, is_asked: bool) -> None:
+        """Look up the quotes of all answers in the document as it is now. Say what changed, or all if it was asked."""
+        from roamtui.quotes.recheck import check_answers_again
+        from roamtui.quotes.verdicts import format_verification
+
+        if not self.conversation.state.exchanges:
+            words = "No question yet" if is_asked else ""
+        else:
+            changed = await check_answers_again(self.conversation)
+            quotes = [one for each in self.conversation.state.exchanges for one in each.citations if one.quote]
+            if changed:
+                self.chat_log.add_notice(f"{format_count(changed, 'quote')} changed since the answer")
+            words = (format_verification(quotes) or "No quotes to check") if is_asked else ""
+        if words:
+            self.post_message(StatusMessage(words))
 
     @work(group="reloading", exit_on_error=False)
     async def action_reload(self) -> None:
