@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from roamtui.agent.answer import NO_STEP, QuestionRun, build_outcome, choose_reminder
 from roamtui.agent.offline import read_offline
-from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
+from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SHORT_SYSTEM, SYSTEM, WHOLE_NOTE
 from roamtui.agent.retrieval_context import (
     HitList,
     list_whole_document,
@@ -29,6 +29,12 @@ from roamtui.agent.tools import (
     expand,
     parse_tool_arguments,
     search,
+)
+from roamtui.conversation.budget import (
+    RequestBudget,
+    estimate_message_tokens,
+    get_answer_tokens,
+    share_window,
 )
 from roamtui.conversation.conversation import ApprovalRequest, Conversation
 from roamtui.conversation.events import (
@@ -47,7 +53,13 @@ from roamtui.conversation.events import (
     ToolUse,
     Usage,
 )
-from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question, shrink_transcript
+from roamtui.conversation.question_flow import (
+    PromptContext,
+    begin_question,
+    estimate_hits_room,
+    finish_question,
+    shrink_transcript,
+)
 from roamtui.conversation.state import AskOptions, Exchange
 from roamtui.conversation.update import ExpandSections
 from roamtui.document.document import NodeKind
@@ -59,6 +71,9 @@ from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
     ARGUMENTS_LENGTH_MAX,
     OFFLINE,
+    TOOL_TOKENS,
+    TOOLLESS_TOKENS,
+    TOOLS_WINDOW_MIN,
     Model,
     ModelRequest,
     ReplyFinished,
@@ -67,19 +82,23 @@ from roamtui.models.base import (
     ThinkingDelta,
     ToolCallReceived,
     UsageReported,
-    estimate_request_tokens,
 )
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.search.base import Hit, Progress, Searcher
 
 _WINDOW_TOKENS_DEFAULT = 64_000
-"""Assumed context window of a model whose window is unknown."""
-_ANSWER_TOKENS = 4_000
-"""Reserved for the answer."""
+"""Assumed context window of a model whose window is unknown, for what tools return."""
+_NO_ROOM = (
+    "The question does not fit in the context window of {window:,} tokens. Ask a shorter one, give the server a larger "
+    "window (llama.cpp: --ctx-size, Ollama: OLLAMA_CONTEXT_LENGTH), or set window_tokens in config.toml if it has one."
+)
 _CALLS_MAX = 8
 """Maximum number of tool calls to run in one reply."""
 _STEP_SHARE = 0.5
 """Share of the remaining window that one step may add."""
+_PAGE_ROOM = 1.5
+"""Room for a page of a section, the ids in it and the list below it, as a multiple of the page."""
+_REMINDER_TOKENS = 100
 _DRAFT_LENGTH = 300
 """Maximum number of characters of a draft in its event. The step of the draft holds the whole text."""
 _DRAFT_CHARACTERS = 500
@@ -136,6 +155,8 @@ class Agent:
         """Id of the conversation whose spending limit the person lifted."""
         self._tools: Mapping[str, Tool] = {}
         """Tools of the current question. They may differ from those of the previous one if the library has grown."""
+        self._hits_text = ""
+        """Search results of the current question."""
 
     async def ask(self, question: str, options: AskOptions = AskOptions()) -> Exchange | None:
         """Answer a question once all earlier requests are done. To stop it, cancel the task: the answer so far is kept.
@@ -192,7 +213,8 @@ class Agent:
     async def _answer(self, question: str, within: str | None) -> None:
         conversation = self.conversation
         self._tools = make_tools(conversation.state.library, has_search=self.searcher is not None)
-        conversation.set_context_window(self.model.window_tokens)
+        self._hits_text = ""
+        conversation.set_budget(self._make_budget())
         number, run = len(conversation.state.exchanges) + 1, QuestionRun()
         outcome: QuestionAnswered | None = None
         try:
@@ -218,13 +240,13 @@ class Agent:
     async def _begin(self, question: str, within: str | None) -> None:
         """Start the question together with the sections and hits that search finds for it."""
         state, retrieved = self.conversation.state, HitList()
-        library, window = state.library, self.model.window_tokens
+        library = state.library
         if self.options.sends_hits and self.model.name != OFFLINE:
-            retrieved = await retrieve_context(self.searcher, state, question, within, window_tokens=window)
+            room = estimate_hits_room(state, question, self._build_prompt_context(has_hits=True))
+            retrieved = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
+            self._hits_text = retrieved.text
         context = replace(
             self._build_prompt_context(retrieved.auto_opened, has_hits=bool(retrieved.hits)),
-            note=self.options.question_note,
-            hits_text=retrieved.text,
             search_events=(make_search_event(library, question, retrieved.hits),) if retrieved.hits else (),
         )
         is_one_shot, excerpts = self.conversation.is_one_shot, retrieved.excerpts
@@ -234,18 +256,31 @@ class Agent:
 
     def _build_prompt_context(self, opened: tuple[str, ...] = (), *, has_hits: bool = False) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
-        state, window, outline = self.conversation.state, self.model.window_tokens, WHOLE_NOTE
-        whole = list_whole_document(state.library, window) if self.options.sends_hits else ()
+        state, outline, budget = self.conversation.state, WHOLE_NOTE, self._make_budget()
+        whole = list_whole_document(state.library, budget.hits_max) if self.options.sends_hits else ()
         if not whole or not {*whole} <= {*state.open_sections, *opened}:
-            budget = compute_outline_budget(state.library, window, has_hits=has_hits)
-            outline = render_outline(state.library, budget_tokens=budget)
+            tokens = compute_outline_budget(state.library, budget.outline_max, has_hits=has_hits)
+            outline = render_outline(state.library, budget_tokens=tokens)
+        is_small = self.model.window_tokens is not None and self.model.window_tokens < TOOLS_WINDOW_MIN
         return PromptContext(
-            system=SYSTEM,
+            system=SHORT_SYSTEM if is_small else SYSTEM,
             outline=outline,
             model=self.model.name,
-            window_tokens=window,
+            budget=budget,
             auto_opened=opened,
+            hits_text=self._hits_text,
+            note=self.options.question_note,
             instructions=self.options.instructions,
+        )
+
+    def _make_budget(self) -> RequestBudget:
+        """Share the context window of the model, as far as it is known by now."""
+        model = self.model
+        return share_window(
+            model.window_tokens,
+            tools_tokens=TOOLLESS_TOKENS if model.lacks_tools else TOOL_TOKENS * len(self._tools),
+            has_tools=not model.lacks_tools,
+            token_ratio=model.token_ratio,
         )
 
     async def _run_steps(self, run: QuestionRun) -> StopReason:
@@ -262,7 +297,8 @@ class Agent:
                 run.step = replace(step, uses=())  # its text is the answer
                 await conversation.apply((StepRecorded(step=replace(step, text="", uses=uses)),))
                 return StopReason.STEP_LIMIT
-            may_remind = not step.uses and not is_last and run.draft is None
+            has_room = estimate_tokens(step.text) + _REMINDER_TOKENS <= run.room_tokens
+            may_remind = not step.uses and not is_last and run.draft is None and has_room
             reminder = choose_reminder(conversation.state, step.text, run.reason) if may_remind else ""
             if not step.uses and not reminder:
                 break
@@ -281,36 +317,53 @@ class Agent:
         """Send one request, unless it may exceed the spending limit. Return whether it was sent.
 
         Shrink the transcript first if the request does not fit, and once more if the model rejects it as too long.
+
+        Raises:
+            ModelError: The model could not answer, or not even the question fits.
         """
-        conversation, window = self.conversation, self.model.window_tokens or _WINDOW_TOKENS_DEFAULT
-        may_shrink, may_retry = self.model.window_tokens is not None, True
+        conversation, limit, may_retry = self.conversation, self._make_budget().messages_max, True
         while True:
+            context = self._build_prompt_context()
+            context = replace(context, budget=replace(context.budget, messages_max=limit))
+            if shrunk := shrink_transcript(conversation.state, context):
+                await conversation.apply(shrunk)
             request = ModelRequest(
                 messages=tuple(conversation.state.iter_messages()),
                 tools=tuple(tool.spec for tool in self._tools.values()),
                 allow_calls=allow_calls,
             )
-            tokens = estimate_request_tokens(request)
-            room = window - tokens - min(_ANSWER_TOKENS, window // 4)
-            if may_shrink and room < 0:
-                may_shrink = False
-                await conversation.apply(shrink_transcript(conversation.state, self._build_prompt_context()))
-                continue
-            if self.options.cost_usd_max is not None and not await self._confirm_spending(run, tokens):
+            tokens = estimate_message_tokens(request.messages)
+            room = _WINDOW_TOKENS_DEFAULT - tokens if limit is None else limit - tokens
+            if room < 0 and limit is not None:
+                raise ModelError(_NO_ROOM.format(window=self.model.window_tokens or limit))
+            sent_tokens = tokens + (TOOLLESS_TOKENS if self.model.lacks_tools else TOOL_TOKENS * len(request.tools))
+            if self.options.cost_usd_max is not None and not await self._confirm_spending(run, sent_tokens):
                 return False
             run.step, run.reason, run.room_tokens = NO_STEP, "", room
-            conversation.publish(StepStarted(number=run.steps, input_tokens=tokens))
+            conversation.publish(StepStarted(number=run.steps, input_tokens=sent_tokens))
             try:
                 await self._stream_reply(request, run)
             except ModelError as error:
-                can_shrink = may_retry and error.overflow
-                events = shrink_transcript(conversation.state, self._build_prompt_context()) if can_shrink else ()
-                if not events:
+                if not (may_retry and error.overflow):
                     raise
-                await conversation.apply(events)
-                may_shrink = may_retry = False
+                may_retry = False
+                limit = self._learn_from_refusal(error, tokens, sent_tokens)
             else:
+                usage = run.step.usage
+                if usage.source == "provider":
+                    self.model.learn_size(sent_tokens, usage.input_tokens)
                 return True
+
+    def _learn_from_refusal(self, error: ModelError, tokens: int, sent_tokens: int) -> int:
+        """Learn from a request that was too long. Return the maximum tokens of the messages of the next one."""
+        if error.window_tokens is not None:
+            self.model.limit_window(error.window_tokens)
+        if error.request_tokens is not None:
+            self.model.learn_size(sent_tokens, error.request_tokens)
+        budget = self._make_budget()
+        self.conversation.set_budget(budget)
+        smaller = tokens // 2  # the server has named nothing that explains its refusal
+        return smaller if budget.messages_max is None or budget.messages_max >= tokens else budget.messages_max
 
     async def _confirm_spending(self, run: QuestionRun, tokens: int) -> bool:
         """Check whether a request stays below the spending limit, or else whether the person approves it.
@@ -323,7 +376,7 @@ class Agent:
         spent = sum(usage.cost_usd or 0.0 for usage in (run.usage, *(one.usage for one in state.exchanges)))
         committed = self.options.committed_usd if self.options.committed_usd is not None else {}
         input_usd, output_usd = model.prices or (0.0, 0.0)
-        reply_tokens = min(_ANSWER_TOKENS, (model.window_tokens or _WINDOW_TOKENS_DEFAULT) // 4)
+        reply_tokens = get_answer_tokens(model.window_tokens or _WINDOW_TOKENS_DEFAULT)
         committed[state.id] = spent + input_usd * tokens + output_usd * reply_tokens
         if sum(committed.values()) <= limit:
             return True
@@ -376,6 +429,8 @@ class Agent:
         # So that hits do not repeat opened sections.
         uses = sorted(run.step.uses, key=lambda use: use.call.name == search.NAME)
         room = max(0, int(_STEP_SHARE * run.room_tokens))
+        if self.model.window_tokens is not None:  # one page always fits, because older text makes room for it
+            room = max(room, int(_PAGE_ROOM * self.conversation.state.options.page_tokens))
         for index, use in enumerate(uses):
             name, tool = use.call.name[:60], self._tools.get(use.call.name)
             if index >= _CALLS_MAX:

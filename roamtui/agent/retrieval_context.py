@@ -88,8 +88,6 @@ _ID_SIGN = "\ufdd0"
 _MARKED_ID = re.compile(r"\[([0-9a-f]{8})\]")
 _SIGNED_ID = re.compile(rf"{_ID_SIGN}([0-9a-f]{{8}})")
 _INDENT = "    "
-_HITS_SHARE = 0.15
-"""Share of the context window for what comes with a question."""
 
 
 class HitList(Struct, frozen=True, kw_only=True):
@@ -107,9 +105,9 @@ class HitList(Struct, frozen=True, kw_only=True):
     """Sections to open together with a question. The list does not have them."""
 
 
-def list_whole_document(library: Library, window_tokens: int | None) -> tuple[str, ...]:
+def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str, ...]:
     """List the top sections of a document that is small enough to be sent whole; empty if it is not."""
-    tokens_max = WHOLE_TOKENS_MAX if window_tokens is None else min(WHOLE_TOKENS_MAX, int(window_tokens * _HITS_SHARE))
+    tokens_max = WHOLE_TOKENS_MAX if room_tokens is None else min(WHOLE_TOKENS_MAX, room_tokens)
     if library.grafts or sum(library.root.own_tokens) > tokens_max or library.root.columns.has_files:
         return ()
     hidden = library.root.hidden_ids
@@ -117,7 +115,7 @@ def list_whole_document(library: Library, window_tokens: int | None) -> tuple[st
 
 
 async def retrieve_context(
-    searcher: Searcher | None, state: ConversationState, question: str, within: str | None, *, window_tokens: int | None
+    searcher: Searcher | None, state: ConversationState, question: str, within: str | None, *, room_tokens: int | None
 ) -> HitList:
     """Choose what comes with a question: all of a small document, or what search finds, if it finds something.
 
@@ -126,14 +124,13 @@ async def retrieve_context(
         state: The conversation before the question.
         question: The person's question.
         within: Id of the section that the question is about, or None for the whole document.
-        window_tokens: Size of the model's context window, or None if unknown.
+        room_tokens: Maximum tokens of what comes with it, or None if the model's context window is unknown.
     """
-    if whole := list_whole_document(state.library, window_tokens):
+    if whole := list_whole_document(state.library, room_tokens):
         return HitList(auto_opened=tuple(one for one in whole if one not in state.open_sections))
     if searcher is None:
         return HitList()
     searcher.refresh(state.library)
-    room_tokens = None if window_tokens is None else int(window_tokens * _HITS_SHARE)
     earlier = list_history_texts(state.exchanges)
     try:
         hits = await asyncio.to_thread(searcher.search, question, limit=_START_HITS_MAX, within=within, earlier=earlier)
@@ -146,7 +143,8 @@ def _choose_context(state: ConversationState, hits: Sequence[Hit], question: str
     """Choose the section that opens with a question, and the hits that are sent with it."""
     opened = pick_confident_hit(state, hits, question, room_tokens)
     if room_tokens is not None:
-        room_tokens -= sum(estimate_delivery_tokens(state.library, section_id) for section_id in opened)
+        page_tokens = state.options.page_tokens
+        room_tokens -= sum(estimate_delivery_tokens(state.library, one, page_tokens) for one in opened)
     others = [hit for hit in hits if hit.section_id not in opened]
     if opened:
         others = others[:_BESIDE_OPENED_MAX]
@@ -164,7 +162,8 @@ def pick_confident_hit(
     runner_up = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
     library, section_id = state.library, hits[0].section_id
     tokens_max = _OPENED_TOKENS_MAX if room_tokens is None else min(_OPENED_TOKENS_MAX, room_tokens)
-    if runner_up > RUNNER_UP_MAX or estimate_delivery_tokens(library, section_id) > tokens_max:
+    tokens = estimate_delivery_tokens(library, section_id, state.options.page_tokens)
+    if runner_up > RUNNER_UP_MAX or tokens > tokens_max:
         return ()
     text = library.text_at(library.node(section_id).own_content_span)
     covered_terms = {term for *_, term in matcher.locate(text)}
@@ -252,7 +251,7 @@ def format_hits(
         return HitList()
     known = state.collect_delivered()
     add_delivered(known, shown)
-    if state.is_asking:
+    if state.is_asking and state.rebuilt.preface is None:  # else the search results may have been left out
         add_delivered(known, state.exchanges[-1].iter_excerpts())
     for section_id in opened:
         node, is_whole = library.node(section_id), library.count_tokens(section_id)[1] <= WHOLE_TOKENS_MAX

@@ -9,6 +9,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.conversation.budget import RequestBudget
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
@@ -28,7 +29,6 @@ from roamtui.conversation.library_sync import (
 from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.conversation.question_flow import rewind
 from roamtui.conversation.state import (
-    OPEN_TOKENS_DEFAULT,
     RECORDED,
     ConversationState,
     Exchange,
@@ -49,8 +49,6 @@ Subscriber = Callable[[ConversationEvent], None]
 _Opened = tuple[ConversationLog, ConversationState, Loader | None, str]
 """A conversation that can become the current one, and a sentence for the person, which is usually empty."""
 _URL_LENGTH_MAX = 70
-_WINDOW_SHARE = 0.4
-"""Share of a context window that open sections may fill."""
 
 
 class ApprovalRequest(Struct, frozen=True, kw_only=True):
@@ -263,12 +261,12 @@ class Conversation:
             self._refused.add(refusal)
         return is_approved
 
-    def set_context_window(self, window_tokens: int | None) -> None:
-        """Compute the budget of open sections from a model's context window, unless the person set the budget."""
-        if self.state.options.follows_window:
-            share = OPEN_TOKENS_DEFAULT if window_tokens is None else int(window_tokens * _WINDOW_SHARE)
-            options = replace(self.state.options, budget_tokens=min(OPEN_TOKENS_DEFAULT, share))
-            self.state = replace(self.state, options=options)
+    def set_budget(self, budget: RequestBudget) -> None:
+        """Set the size of pages, and, unless the person set it, the budget of open sections."""
+        options = replace(self.state.options, page_tokens=budget.page_max)
+        if options.follows_window:
+            options = replace(options, budget_tokens=budget.open_max)
+        self.state = replace(self.state, options=options)
 
     def has_exchange(self, exchange: Exchange) -> bool:
         """Check whether the conversation still has an exchange, which a rewind or a switch may have removed."""

@@ -367,6 +367,10 @@ class TranscriptRebuilt(Struct, frozen=True, kw_only=True):
     """Exchanges before this index are sent as question and answer only."""
     first_sent: int = 0
     """Exchanges before this index are not sent at all. The prologue says how many are missing."""
+    preface: str | None = None
+    """What is sent in place of the preface of the exchange `first_with_steps`; None if nothing of it was left out."""
+    first_step: int = 0
+    """If `preface` is set, steps of that exchange before this index are not sent."""
 
 
 class StepRecorded(Struct, frozen=True, kw_only=True):

@@ -134,7 +134,7 @@ def reload_state(state: ConversationState, library: Library) -> Events:
                 section,
                 section_id=section_id,
                 deliveries=(),
-                tokens=estimate_delivery_tokens(library, section_id),
+                tokens=estimate_delivery_tokens(library, section_id, state.options.page_tokens),
                 content_hash=hash_own_text(library, section_id),
             )
     gone = sorted(node_id for node_id in {*state.unfolded, state.reading_id} if node_id and node_id not in library)

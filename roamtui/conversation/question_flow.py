@@ -5,20 +5,25 @@ Like `update`, these functions have no side effects.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.conversation.budget import RequestBudget, estimate_message_tokens
 from roamtui.conversation.events import (
     FOUND_LEAD,
     HITS_LEAD,
     CloseReason,
     ExpandStatus,
     NodesFolded,
+    OpenSection,
     Origin,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
     SectionsClosed,
+    SectionsExpanded,
     SectionsSearched,
     TranscriptRebuilt,
 )
@@ -44,11 +49,8 @@ _INSTRUCTIONS_LEAD = (
 # closed rarely, but then many at once.
 _CLOSING_START_SHARE = 0.6
 """Share of the budget that open sections may fill before any is closed."""
-_PREFACE_SHARE = 0.4
-"""Share of the context window for the section text in the message before the question."""
-_PREFACE_TOKENS_MAX = 32_000
-_HISTORY_SHARE = 0.2
-"""Share of the context window for the earlier questions and answers that a rebuild keeps."""
+_QUESTION_TOKENS = 100
+"""What stands around a question: names of sections, and words that introduce texts."""
 _QUOTED_TOKENS_MAX = 1_000
 """Maximum tokens of a section that is opened only because an answer quotes it."""
 _CLOSING_TARGET_SHARE = 0.35
@@ -63,8 +65,7 @@ class PromptContext(Struct, frozen=True, kw_only=True):
     """The current outline. The transcript keeps it unchanged until the next rebuild."""
     model: str
     """Name of the model that will answer. If it changes, the transcript is rebuilt."""
-    window_tokens: int | None = None
-    """Size of the model's context window, or None if unknown."""
+    budget: RequestBudget = RequestBudget()
     auto_opened: tuple[str, ...] = ()
     """Sections to open with the question: a clear search hit, or all text that the question is about if it is short."""
     hits_text: str = ""
@@ -81,9 +82,10 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
     """Start a question, and build its preface, which is everything in its message before the question itself.
 
     First, fold what the last answer unfolded, and in mode `FRESH`, close the sections of earlier questions. If a
-    section was closed, or if the document or the model changed, rebuild the transcript. Then deliver the text of
-    sections that the person opened, and open those in `context.auto_opened`. The preface consists of these texts, the
-    search results, and the sections that the person asks about and reads.
+    section was closed, or if the document or the model changed, rebuild the transcript. If it is too long for the
+    question and its search results, shrink it, and leave the results out if that is not enough. Then deliver the text
+    of sections that the person opened, and open those in `context.auto_opened`. The preface consists of these texts,
+    the search results, and the sections that the person asks about and reads.
     """
     events = _fold_after_answer(state)
     if state.options.mode is KeepOpenMode.FRESH:
@@ -91,9 +93,19 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
         events = (*events, *make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH))
     state = apply(state, *events)
     if state.needs_rebuild or (state.model and state.model != context.model):
-        rebuilt = make_rebuild_event(state, context)
+        rebuilt = make_rebuild_event(state, context, history_max=context.budget.history_max)
         state, events = apply(state, rebuilt), (*events, rebuilt)
     asked = replace(asked, number=len(state.exchanges) + 1, model=context.model)
+    budget, hits_tokens = context.budget, estimate_tokens(context.hits_text)
+    question_tokens = _estimate_question(asked, context)
+    shrunk = shrink_transcript(state, context, question_tokens + hits_tokens)
+    state, events = apply(state, *shrunk), (*events, *shrunk)
+    room = budget.open_max
+    if budget.messages_max is not None:
+        left = budget.messages_max - estimate_message_tokens(state.iter_messages()) - question_tokens
+        if hits_tokens > left:
+            context, asked, hits_tokens = replace(context, hits_text=""), replace(asked, excerpts=()), 0
+        room = max(0, min(room, left - hits_tokens))
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the deliveries.
     pending_ids = tuple(
         one.section_id
@@ -101,8 +113,6 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
         if one.tokens and not (one.deliveries or one.is_closing) and one.section_id in state.library
     )
     # A section without room stays open, and is tried again with the next question.
-    window = context.window_tokens
-    room = _PREFACE_TOKENS_MAX if window is None else min(_PREFACE_TOKENS_MAX, int(window * _PREFACE_SHARE))
     deliver = ExpandSections(section_ids=pending_ids, origin=Origin.AGENT, room_tokens=room)
     pending = expand_for_agent(apply(state, asked), deliver)
     pending_blocks = [result.text for result in pending.results]
@@ -121,7 +131,29 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
         parts += [FOUND_LEAD, *found_blocks]
     if context.hits_text:
         parts += [HITS_LEAD, context.hits_text]
-    within = asked.within
+    parts += _list_remarks(state, asked.within, context)
+    return (*events, replace(asked, preface="\n\n".join(parts)), *context.search_events, *expanded)
+
+
+def estimate_hits_room(state: ConversationState, question: str, context: PromptContext) -> int | None:
+    """Estimate what a question leaves for its search results, without earlier questions; None if nothing limits it."""
+    budget = context.budget
+    if budget.messages_max is None or budget.hits_max is None:
+        return None
+    pending = sum(one.tokens for one in state.open_sections.values() if not one.deliveries)
+    rest = (context.system, context.outline, context.instructions)
+    taken = sum(map(estimate_tokens, rest)) + min(pending, budget.open_max)
+    taken += _estimate_question(QuestionAsked(question=question), context)
+    return max(0, min(budget.hits_max, budget.messages_max - taken))
+
+
+def _estimate_question(asked: QuestionAsked, context: PromptContext) -> int:
+    return _QUESTION_TOKENS + estimate_tokens(asked.question) + estimate_tokens(context.note)
+
+
+def _list_remarks(state: ConversationState, within: str | None, context: PromptContext) -> list[str]:
+    """List what a preface says of the person and the question."""
+    parts: list[str] = []
     if within is not None and within in state.library:
         path = format_path(state.library, within)
         parts.append(f"(The question is about [{within}] {path} and what lies below it: look there alone.)")
@@ -129,7 +161,7 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
         parts.append(f"(The person is reading [{state.reading_id}] {format_path(state.library, state.reading_id)}.)")
     if context.note:
         parts.append(f"({context.note})")
-    return (*events, replace(asked, preface="\n\n".join(parts)), *context.search_events, *expanded)
+    return parts
 
 
 def _fold_after_answer(state: ConversationState) -> Events:
@@ -153,7 +185,7 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
         for one in outcome.citations
         if one.is_verified and one.span is not None and subtract_delivered(one.span, delivered)
         if one.section_id not in state.open_sections
-        if estimate_delivery_tokens(state.library, one.section_id) <= _QUOTED_TOKENS_MAX
+        if estimate_delivery_tokens(state.library, one.section_id, state.options.page_tokens) <= _QUOTED_TOKENS_MAX
     ]
     opening = (open_without_text(state, quoted, Origin.AGENT),) if quoted else ()
     opened = apply(state, *opening)
@@ -206,14 +238,18 @@ def rewind(state: ConversationState, number: int) -> Events:
     return (rewound, *make_close_events(rewound_state, missing_ids, Origin.PERSON, CloseReason.GONE))
 
 
-def make_rebuild_event(state: ConversationState, context: PromptContext) -> TranscriptRebuilt:
+def make_rebuild_event(
+    state: ConversationState, context: PromptContext, *, history_max: int | None = None, preface: str | None = None
+) -> TranscriptRebuilt:
     """Build a new transcript: the outline, the open sections, and earlier questions and answers without section text.
 
     During a question, the question and its steps stay as they are. The prologue then contains only the open text that
-    is not in these.
+    is not in these. With `preface`, this takes the place of all that the model got for the question so far, and the
+    prologue contains all open text.
     """
     exchanges = state.exchanges
-    before = exchanges[-1].open_before if state.is_asking else state.open_sections.values()
+    is_kept = state.is_asking and preface is None
+    before = exchanges[-1].open_before if is_kept else state.open_sections.values()
     earlier = {span for section in before for span in section.deliveries}
     first_with_steps = len(exchanges) - 1 if state.is_asking else len(exchanges)
     blocks: list[str] = []
@@ -224,9 +260,15 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
         if merged:
             doc = section.deliveries[0].doc
             spans = tuple(Span(doc=doc, start=start, end=end) for start, end in merged)
-            blocks.append(
-                render_open_section(state.library, section.section_id, spans, delivered=rendered, nonce=state.nonce)
+            block = render_open_section(
+                state.library,
+                section.section_id,
+                spans,
+                delivered=rendered,
+                nonce=state.nonce,
+                page_tokens=state.options.page_tokens,
             )
+            blocks.append(block)
             rendered.setdefault(doc, []).extend(merged)
     parts = []
     # Instructions go into the user's message as a quotation, so that none of their lines can be mistaken for an outline
@@ -237,11 +279,10 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
     if blocks:
         parts += ["Sections that are open already:", *blocks]
     first_sent = 0
-    if context.window_tokens is not None:  # keep the newest exchanges that fit
-        history_room = int(context.window_tokens * _HISTORY_SHARE)
+    if history_max is not None:  # keep the newest exchanges that fit
         for index in range(first_with_steps - 1, -1, -1):
-            history_room -= estimate_tokens(exchanges[index].question) + estimate_tokens(exchanges[index].reply)
-            if history_room < 0:
+            history_max -= estimate_tokens(exchanges[index].question) + estimate_tokens(exchanges[index].reply)
+            if history_max < 0:
                 first_sent = index + 1
                 break
     if first_sent:
@@ -252,24 +293,83 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
         model=context.model,
         first_with_steps=first_with_steps,
         first_sent=first_sent,
+        preface=preface,
+        first_step=len(exchanges[-1].steps) if preface is not None else 0,
     )
 
 
-def shrink_transcript(state: ConversationState, context: PromptContext) -> Events:
-    """Make room in the transcript of the current question.
+def shrink_transcript(state: ConversationState, context: PromptContext, needed_tokens: int = 0) -> Events:
+    """Make room for `needed_tokens` more in the transcript if it does not fit the budget.
 
-    Drop the unpinned sections and the steps that are older than the question. If there are none, nothing can be done.
+    First, older sections and steps go, and most earlier questions; then pinned sections and all earlier questions.
+    During a question, search results and steps go last, and then the oldest of the text that was opened for it.
     """
-    number = len(state.exchanges)
-    closing = tuple(
-        one for one, section in state.open_sections.items() if section.last_used < number and not section.is_pinned
+    limit = context.budget.messages_max
+
+    def fits(events: Events) -> bool:
+        tokens = estimate_message_tokens(apply(state, *events).iter_messages())
+        return limit is None or tokens + needed_tokens <= limit
+
+    events: Events = ()
+    if fits(events):
+        return events
+    number = len(state.exchanges) + (not state.is_asking)
+    older = [one for one in state.open_sections.values() if one.last_used < number and one.deliveries]
+    unpinned = [one.section_id for one in older if not one.is_pinned]
+    for closing, history_max in ((unpinned, context.budget.history_max), ([one.section_id for one in older], 0)):
+        closed = _close_for_room(closing)
+        events = (*closed, make_rebuild_event(apply(state, *closed), context, history_max=history_max))
+        if fits(events):
+            return events
+    if not state.is_asking:
+        return events
+    texts = _list_newest_texts(state)
+    tokens = [estimate_tokens(state.library.text_at(span)) for _, span in texts]
+    while limit is not None and sum(tokens[: len(texts)]) + needed_tokens > limit:
+        texts = texts[:-1]
+    remarks = _list_remarks(state, state.exchanges[-1].within, context)
+    with_hits = [HITS_LEAD, context.hits_text, *remarks]
+    while True:
+        trimmed = _keep_texts(state, texts)
+        for preface in (with_hits, remarks) if context.hits_text else (remarks,):
+            words = "\n\n".join(preface)
+            rebuilt = make_rebuild_event(apply(state, *trimmed), context, history_max=0, preface=words)
+            events = (*trimmed, rebuilt)
+            if fits(events):
+                return events
+        if not texts:
+            return events
+        texts = texts[:-1]
+
+
+def _list_newest_texts(state: ConversationState) -> list[tuple[str, Span]]:
+    """List the text of open sections that the model has, the newest first, each with its section."""
+    opened: dict[str, int] = {}
+    for number, event in enumerate(state.exchanges[-1].events):
+        if isinstance(event, SectionsExpanded):
+            opened |= dict.fromkeys((section.section_id for section in event.sections), number)
+    sections = sorted(
+        state.open_sections.values(), key=lambda one: (one.last_used, opened.get(one.section_id, -1)), reverse=True
     )
-    first_with_steps = state.rebuilt.first_with_steps
-    sent_with_steps = state.exchanges[first_with_steps:-1]
-    has_earlier_steps = any(exchange.steps or exchange.preface for exchange in sent_with_steps)
-    if not closing and not has_earlier_steps and first_with_steps >= number - 1:
+    return [(one.section_id, span) for one in sections for span in reversed(one.deliveries)]
+
+
+def _keep_texts(state: ConversationState, texts: Sequence[tuple[str, Span]]) -> Events:
+    """Close all open sections but those with these texts, and forget the other texts of these."""
+    kept: dict[str, OpenSection] = {}
+    closing: list[str] = []
+    for section in state.open_sections.values():
+        deliveries = tuple(span for span in section.deliveries if (section.section_id, span) in texts)
+        if section.deliveries and not deliveries:
+            closing.append(section.section_id)
+        elif deliveries != section.deliveries:
+            tokens = sum(estimate_tokens(state.library.text_at(span)) for span in deliveries)
+            kept[section.section_id] = replace(section, deliveries=deliveries, tokens=tokens)
+    shortened = SectionsExpanded(results=(), origin=Origin.AGENT, sections=tuple(kept.values()))
+    return (*_close_for_room(closing), *((shortened,) if kept else ()))
+
+
+def _close_for_room(section_ids: Sequence[str]) -> Events:
+    if not section_ids:
         return ()
-    closed: Events = ()
-    if closing:
-        closed = (SectionsClosed(section_ids=closing, origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)
-    return (*closed, make_rebuild_event(apply(state, *closed), context))
+    return (SectionsClosed(section_ids=tuple(section_ids), origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)

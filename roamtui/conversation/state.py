@@ -14,6 +14,7 @@ from typing import assert_never
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from roamtui.conversation.budget import OPEN_TOKENS_DEFAULT
 from roamtui.conversation.events import (
     QUESTION_START,
     AnswerStreamed,
@@ -54,12 +55,10 @@ from roamtui.conversation.events import (
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, LibrarySource
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.text import Bounds, Span, add_delivered, merge_bounds
+from roamtui.document.text import PAGE_TOKENS, Bounds, Span, add_delivered, merge_bounds
 
 RECORDED = "recorded"
 """Name of the model that repeats one answer. A conversation is saved once another model is asked."""
-OPEN_TOKENS_DEFAULT = 32_000
-"""Default budget, in tokens, for the section text that stays open between questions."""
 _ID_LENGTH = 12
 _NO_ANSWER = "[no answer]"
 _TITLE_LENGTH = 80
@@ -86,6 +85,8 @@ class OpenSectionOptions(Struct, frozen=True, kw_only=True):
     budget_tokens: int = OPEN_TOKENS_DEFAULT
     follows_window: bool = False
     """Whether each model's context window sets the budget."""
+    page_tokens: int = PAGE_TOKENS
+    """Size of a page of a section. A small context window makes it smaller."""
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
@@ -246,11 +247,14 @@ class ConversationState(Struct, frozen=True, kw_only=True):
             if index < self.rebuilt.first_sent:
                 continue
             with_steps = index >= self.rebuilt.first_with_steps
-            parts = [part for part in (lead, exchange.preface if with_steps else "") if part]
+            preface, steps = exchange.preface, exchange.steps
+            if index == self.rebuilt.first_with_steps and self.rebuilt.preface is not None:
+                preface, steps = self.rebuilt.preface, exchange.steps[self.rebuilt.first_step :]
+            parts = [part for part in (lead, preface if with_steps else "") if part]
             question = f"{QUESTION_START}{exchange.question}" if parts else exchange.question
             yield Message(role=Role.USER, text="\n\n".join([*parts, question]))
             lead = ""
-            for step in exchange.steps if with_steps else ():
+            for step in steps if with_steps else ():
                 calls = tuple(use.call for use in step.uses)
                 text = step.text or ("" if calls else _NO_ANSWER)
                 yield Message(role=Role.ASSISTANT, text=text, tool_calls=calls)

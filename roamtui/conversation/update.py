@@ -23,7 +23,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.state import ConversationState
 from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
-from roamtui.document.text import PAGE_TOKENS, add_delivered, estimate_tokens
+from roamtui.document.text import add_delivered, estimate_tokens
 from roamtui.outline.expansion import format_no_room, render_section
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title
 from roamtui.outline.structure import parse_reference
@@ -105,7 +105,14 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
     shown: list[str] = []
     for requested in command.section_ids:
         nearest = command.nearest.get(requested, ())
-        block = render_section(library, requested, delivered=delivered, nonce=state.nonce, nearest=nearest)
+        block = render_section(
+            library,
+            requested,
+            delivered=delivered,
+            nonce=state.nonce,
+            nearest=nearest,
+            page_tokens=state.options.page_tokens,
+        )
         section_id, text = block.section_id, block.text
         cost = estimate_tokens(text) if block.spans or block.is_listing else 0  # hints cost nothing
         if block.is_failed:
@@ -189,7 +196,7 @@ def open_without_text(
                 section_id=section_id,
                 opened_by=origin,
                 last_used=number,
-                tokens=estimate_delivery_tokens(library, section_id),
+                tokens=estimate_delivery_tokens(library, section_id, state.options.page_tokens),
                 content_hash=hash_own_text(library, section_id),
             )
             sections[section_id] = replace(section, last_used=number, is_closing=False)
@@ -203,13 +210,13 @@ def open_without_text(
     )
 
 
-def estimate_delivery_tokens(library: Library, section_id: str) -> int:
+def estimate_delivery_tokens(library: Library, section_id: str, page_tokens: int) -> int:
     """Estimate how many tokens are delivered when a section is opened.
 
     That is its whole subtree if this is small, otherwise its first page.
     """
     own_tokens, tokens = library.count_tokens(section_id)
-    return tokens if tokens <= WHOLE_TOKENS_MAX else min(own_tokens, PAGE_TOKENS)
+    return tokens if tokens <= min(WHOLE_TOKENS_MAX, page_tokens) else min(own_tokens, page_tokens)
 
 
 def hash_own_text(library: Library, section_id: str) -> str:

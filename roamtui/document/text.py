@@ -161,15 +161,15 @@ def add_delivered(delivered: dict[str, list[Bounds]], spans: Iterable[Span]) -> 
         delivered.setdefault(span.doc, []).append((span.start, span.end))
 
 
-def split_pages(text: str) -> list[Bounds]:
-    """Split `text` into pages of about 4,000 tokens. They cover the whole text.
+def split_pages(text: str, page_tokens: int = PAGE_TOKENS) -> list[Bounds]:
+    """Split `text` into pages of about `page_tokens` tokens. They cover the whole text.
 
     A page ends at a blank line, or else at a line end, or else anywhere.
     """
     tokens = estimate_tokens(text)
-    if tokens <= PAGE_TOKENS:
+    if tokens <= page_tokens:
         return [(0, len(text))]
-    length = max(1, len(text) * PAGE_TOKENS // tokens)
+    length = max(1, len(text) * page_tokens // tokens)
     pages: list[Bounds] = []
     start = 0
     while start < len(text):

@@ -8,11 +8,14 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from roamtui.conversation.budget import estimate_message_tokens
 from roamtui.conversation.events import Message, Role, ToolCall, Usage
-from roamtui.document.text import estimate_tokens, format_tokens
+from roamtui.document.text import format_tokens
 
-_MESSAGE_TOKENS = 6
-_TOOL_TOKENS = 120
+TOOL_TOKENS = 120
+"""Estimated tokens of a tool."""
+TOOLLESS_TOKENS = 100
+"""Estimated tokens of what is said to a model without tools instead."""
 _TOKEN_RATIO_MAX = 4.0
 TOOLS_WINDOW_MIN = 4_000
 """In a smaller window, tools and all that explains them would take a third of a request."""
@@ -133,10 +136,7 @@ def format_window(tokens: int) -> str:
 
 def estimate_request_tokens(request: ModelRequest) -> int:
     """Estimate the tokens of a request."""
-    texts = [message.text for message in request.messages]
-    texts += [call.arguments for message in request.messages for call in message.tool_calls]
-    frame = _MESSAGE_TOKENS * len(request.messages) + _TOOL_TOKENS * len(request.tools)
-    return frame + sum(map(estimate_tokens, texts))
+    return estimate_message_tokens(request.messages) + TOOL_TOKENS * len(request.tools)
 
 
 async def complete_once(model: Model, system: str, question: str) -> str:

@@ -21,6 +21,7 @@ from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import (
+    PAGE_TOKENS,
     Delivered,
     Span,
     add_delivered,
@@ -76,17 +77,24 @@ class ExpandedBlock(Struct, frozen=True, kw_only=True):
 
 
 def render_section(
-    library: Library, requested: str, *, delivered: Delivered, nonce: str, nearest: Sequence[str] = ()
+    library: Library,
+    requested: str,
+    *,
+    delivered: Delivered,
+    nonce: str,
+    nearest: Sequence[str] = (),
+    page_tokens: int = PAGE_TOKENS,
 ) -> ExpandedBlock:
     """Render the block of a requested section, which must be loaded.
 
     The request is an id, a page ``id:2`` or a range ``id:c2``. If it is anything else, the block says so, and names the
     sections `nearest`. Text in `delivered` is not repeated. The fences contain `nonce`, which is different in each
-    conversation. A text of several pages comes as its first one, unless the request names another.
+    conversation. A text of several pages, of `page_tokens` each, comes as its first one, unless the request names
+    another.
     """
     reference = parse_reference(requested)
     if reference is not None and reference.section_id == library.root_id:
-        return _make_range_block(library, reference, delivered, nonce)
+        return _make_range_block(library, reference, delivered, nonce, page_tokens)
     if reference is None or reference.section_id not in library:
         suggested = "; ".join(f"[{i}] {format_path(library, i)}" for i in nearest if i in library)
         name = shorten(sanitise_line(requested), 80)
@@ -95,24 +103,24 @@ def render_section(
     reference = replace(reference, section_id=library.aliases.get(reference.section_id, reference.section_id))
     node = library.node(reference.section_id)
     if reference.steps or node.kind is NodeKind.FOLDER:
-        return _make_range_block(library, reference, delivered, nonce)
+        return _make_range_block(library, reference, delivered, nonce, page_tokens)
     if node.kind in LOADED_ON_DEMAND and not node.is_loaded:
         reason = node.problem or "It is not loaded."
         return ExpandedBlock(
             section_id=node.id, text=f"[{node.id}] {format_path(library, node.id)}: {reason}", is_failed=True
         )
-    return _make_section_block(library, node, reference, delivered, nonce)
+    return _make_section_block(library, node, reference, delivered, nonce, page_tokens)
 
 
 def _make_section_block(
-    library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str
+    library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str, page_tokens: int
 ) -> ExpandedBlock:
     page_note = ""
     own, tokens = node.own_content_span, library.count_tokens(node.id)[1]
-    if reference.page is None and tokens <= WHOLE_TOKENS_MAX:
+    if reference.page is None and tokens <= min(WHOLE_TOKENS_MAX, page_tokens):
         wanted = node.content_span
     else:
-        pages = split_pages(library.text_at(own))
+        pages = split_pages(library.text_at(own), page_tokens)
         number, count = 1 if reference.page is None else reference.page, len(pages)
         if not 1 <= number <= count:
             known = f"It has {count} page{'s' if count > 1 else ''}, [{node.id}:1] to [{node.id}:{count}]."
@@ -124,28 +132,36 @@ def _make_section_block(
     new = _compute_undelivered_spans(library, wanted, delivered)
     has_text = bool(new) or bool(library.text_at(wanted).strip())
     if not has_text and node.kind in LOADED_ON_DEMAND and tokens:
-        return _make_range_block(library, reference, delivered, nonce)
+        return _make_range_block(library, reference, delivered, nonce, page_tokens)
     if new:
         lines = _render_block(library, node, wanted, new, nonce, delivered)
+        lines += _list_rest(library, node, wanted, new, delivered, page_tokens)
     else:
         where = f" ({format_line_range(library, wanted)}) is open already: its text stands above."
         lines = [f"[{node.id}] {format_path(library, node.id)}{where if has_text else ': it has no text of its own.'}"]
         if wanted.end <= own.end:
-            lines += _list_below(library, node.id, {})
+            lines += _list_below(library, node.id, {}, page_tokens)
     return _make_block(library, node.id, [*lines, page_note] if page_note else lines, new)
 
 
 def render_open_section(
-    library: Library, section_id: str, spans: Sequence[Span], *, delivered: Delivered, nonce: str
+    library: Library,
+    section_id: str,
+    spans: Sequence[Span],
+    *,
+    delivered: Delivered,
+    nonce: str,
+    page_tokens: int = PAGE_TOKENS,
 ) -> str:
     """Render the block of an open section again, with the text in `spans`.
 
-    `delivered` has the text in the blocks above this one. For `nonce`, see `render_section`.
+    `delivered` has the text in the blocks above this one. For `nonce` and `page_tokens`, see `render_section`.
     """
     node = library.node(section_id)
     own = node.own_content_span
     wanted = node.content_span if spans and spans[-1].end > own.end else own
-    return "\n".join(_render_block(library, node, wanted, spans, nonce, delivered))
+    lines = _render_block(library, node, wanted, spans, nonce, delivered)
+    return "\n".join([*lines, *_list_rest(library, node, wanted, spans, delivered, page_tokens)])
 
 
 def format_no_room(library: Library, section_id: str, tokens: int) -> str:
@@ -170,15 +186,19 @@ def _render_block(
     library: Library, node: Node, wanted: Span, spans: Sequence[Span], nonce: str, delivered: Delivered
 ) -> list[str]:
     head = f"[{node.id}] {format_path(library, node.id)} ({format_line_range(library, wanted)})"
-    lines = [head, *_render_text(library, node.id, wanted, spans, nonce, delivered)]
+    return [head, *_render_text(library, node.id, wanted, spans, nonce, delivered)]
+
+
+def _list_rest(
+    library: Library, node: Node, wanted: Span, spans: Sequence[Span], delivered: Delivered, page_tokens: int
+) -> list[str]:
+    """Render lines for the sections below a section that its block does not have."""
     own = node.own_content_span
-    if wanted.end > own.end:
-        return lines
-    if own.start < wanted.start:
-        return lines  # the first page lists the subsections
+    if wanted.end > own.end or own.start < wanted.start:
+        return []  # the first page lists the subsections
     delivered_now = {doc: [*bounds] for doc, bounds in delivered.items()}
     add_delivered(delivered_now, spans)
-    return [*lines, *_list_below(library, node.id, delivered_now)]
+    return _list_below(library, node.id, delivered_now, page_tokens)
 
 
 def _render_text(
@@ -193,14 +213,14 @@ def _render_text(
     return lines + _render_gap(library, Span(doc=wanted.doc, start=position, end=wanted.end), delivered)
 
 
-def _list_below(library: Library, section_id: str, delivered: Delivered) -> list[str]:
+def _list_below(library: Library, section_id: str, delivered: Delivered, page_tokens: int) -> list[str]:
     """Render lines for the sections below a section. Those that the model already has are only named."""
     children = list_outline_children(library, section_id)
     if not children:
         return []
     given = [child for child in children[:LISTED_MAX] if delivered and is_delivered(library, child, delivered)]
     closed = [child for child in children if child not in given]
-    lines = fill_lines(library, closed, _LIST_TOKENS, parent_id=section_id)
+    lines = fill_lines(library, closed, min(_LIST_TOKENS, page_tokens), parent_id=section_id)
     if given:
         names = (f"[{child}] {format_node_title(library.node(child), length_max=60)}" for child in given)
         lines.append(f"(Given above: {'; '.join(names)})")
@@ -241,7 +261,9 @@ def _format_section_names(library: Library, part: Span) -> list[str]:
     return [*names, f"+{len(rows) - _NAMES_MAX} more"] if len(rows) > _NAMES_MAX else names
 
 
-def _make_range_block(library: Library, reference: Reference, delivered: Delivered, nonce: str) -> ExpandedBlock:
+def _make_range_block(
+    library: Library, reference: Reference, delivered: Delivered, nonce: str, page_tokens: int
+) -> ExpandedBlock:
     """Make the block of a range of children, with their texts if these are small, or else with lines for them."""
     parent_id, steps = reference.section_id, reference.steps
     ranges = ChildRanges.for_section(library, parent_id)
@@ -258,10 +280,9 @@ def _make_range_block(library: Library, reference: Reference, delivered: Deliver
     name = shorten(escape(library.title), TITLE_LENGTH_MAX) if is_root else format_path(library, parent_id)
     start, end = bounds
     head = f"[{parent_id}] {name}: {start + 1} to {end} of {len(children)} below it"
-    is_small = (
-        bool(steps) and not is_root and ranges.tokens_before[end] - ranges.tokens_before[start] <= WHOLE_TOKENS_MAX
-    )
-    if is_small and library.node(children[start]).kind is NodeKind.SECTION:
+    size = ranges.tokens_before[end] - ranges.tokens_before[start]
+    is_small = size <= min(WHOLE_TOKENS_MAX, page_tokens)
+    if steps and not is_root and is_small and library.node(children[start]).kind is NodeKind.SECTION:
         in_one_document = (
             not library.grafts or len({library.node(child).span.doc for child in children[start:end]}) == 1
         )
@@ -274,6 +295,7 @@ def _make_range_block(library: Library, reference: Reference, delivered: Deliver
         lines = ranges.describe(parent_id, steps)
     else:
         tokens = _RANGE_LIST_TOKENS if steps else _LIST_TOKENS
+        tokens = tokens if page_tokens == PAGE_TOKENS else min(tokens, page_tokens)
         lines = fill_lines(library, children[start:end], tokens, parent_id=parent_id)
     return ExpandedBlock(section_id=None if is_root else parent_id, text="\n".join([head, *lines]), is_listing=True)
 

@@ -39,8 +39,6 @@ _SHARE_BESIDE_HITS = 0.6
 """Share of both budgets if search results come with the outline. The rest holds more evidence as text of hits."""
 _LIBRARY_SHARE = 0.12
 _OUTLINE_TOKENS_MIN = 400
-_WINDOW_SHARE = 0.1
-"""Maximum share of the context window. Outline, search results and sections opened at the start share a quarter."""
 _ROOT_TOKENS = 26
 """Tokens of a top line with a short name. The default budget grows to name all top nodes, up to the next limit."""
 _ROOTS_TOKENS_MAX = 1_450
@@ -89,14 +87,14 @@ _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
 
 @lru_cache(maxsize=1)  # each question of a conversation needs the same outline: 45 ms for 2,000 files
-def compute_outline_budget(library: Library, window_tokens: int | None, *, has_hits: bool = False) -> int:
-    """Compute the budget of an outline in tokens: at most 12 % of the library (or 400), and 10 % of the window.
+def compute_outline_budget(library: Library, tokens_max: int | None, *, has_hits: bool = False) -> int:
+    """Compute the budget of an outline in tokens: at most `tokens_max`, and 12 % of the library (or 400).
 
     If there are many top nodes, it is higher, so that each has a line.
 
     Args:
         library: The library to outline.
-        window_tokens: Size of the model's context window, or None if it is unknown.
+        tokens_max: What a request has room for, or None if the model's context window is unknown.
         has_hits: Whether search results come with the outline.
     """
     tokens = _PAGED_OUTLINE_TOKENS if library.root.page_starts else OUTLINE_TOKENS
@@ -104,7 +102,7 @@ def compute_outline_budget(library: Library, window_tokens: int | None, *, has_h
     for_roots = len(list_roots(library)) * _ROOT_TOKENS
     budget = max(tokens, min(for_roots, _ROOTS_TOKENS_MAX))
     budget = min(budget, max(_OUTLINE_TOKENS_MIN, int(library.tokens * _LIBRARY_SHARE)))
-    return budget if window_tokens is None else min(budget, int(window_tokens * _WINDOW_SHARE))
+    return budget if tokens_max is None else min(budget, tokens_max)
 
 
 @lru_cache(maxsize=1)

@@ -6,12 +6,18 @@ import pytest
 
 from roamtui.conversation.events import CloseReason, SectionsClosed, StopReason
 from roamtui.errors import ModelError
-from roamtui.models.base import estimate_request_tokens
+from roamtui.models.base import ModelRequest, estimate_request_tokens
 from tests.agent.asking import WORDS, Desk, make_desk
 from tests.conversation.conversations import check_messages
 from tests.fakes.scripted_model import ScriptedReply
 
 OVERFLOW = ScriptedReply(error=ModelError("The request is too long for this model.", overflow=True))
+
+
+def refuse(request: ModelRequest) -> ScriptedReply:
+    """Refuse a request that is a little too long."""
+    window = int(estimate_request_tokens(request) / 0.7) - 50
+    return ScriptedReply(error=ModelError("It is too long.", overflow=True, window_tokens=window))
 
 
 def closed_by_overflow(desk: Desk) -> list[str]:
@@ -27,7 +33,7 @@ async def test_an_overflow_drops_sections_of_earlier_questions_and_retries() -> 
     desk = make_desk()
     await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
     answer = await desk.ask(
-        "Owls?", desk.opening("Owls"), OVERFLOW, desk.quoting("Owls", "turns its head by 270 degrees")
+        "Owls?", desk.opening("Owls"), refuse, desk.quoting("Owls", "turns its head by 270 degrees")
     )
     assert answer.stopped is StopReason.ANSWERED
     assert answer.citations[0].is_verified

@@ -63,7 +63,7 @@ def test_what_a_question_names_is_whole_besides_few_other_hits() -> None:
     library = make_library(f"# Report\n\n{others}## Balance Sheets\n\n| Line | 2022 |\n|---|---|\n{rows}")
     state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
     question = "What is the quick ratio?"
-    found = asyncio.run(retrieve_context(KeywordSearcher(library), state, question, None, window_tokens=None))
+    found = asyncio.run(retrieve_context(KeywordSearcher(library), state, question, None, room_tokens=None))
     assert found.text.startswith(f"- [{id_of(library, 'Balance Sheets')}] Balance Sheets")
     assert ", complete)\n" in found.text.partition("| Line")[0]
     assert "| 79,000 |" in found.text
@@ -98,7 +98,7 @@ async def test_missing_names_are_looked_for_beside_the_event_loop() -> None:
     state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
     searcher = FakeSearcher(_hit(library, "B"))
     question = "Which bricks are red, says Fabrikam?"
-    found, turns = await count_turns(retrieve_context(searcher, state, question, None, window_tokens=None))
+    found, turns = await count_turns(retrieve_context(searcher, state, question, None, room_tokens=None))
     assert "(Nowhere in the text: Fabrikam.)" in found.text
     assert turns > 100, "the event loop went on meanwhile"
 
@@ -110,13 +110,13 @@ async def test_few_hits_come_besides_a_section_that_clearly_answers() -> None:
     library = make_library(f"# Birds\n\n## Herons\n\n{text}\n\n#{others}")  # the first of them is below the herons
     searcher = FakeSearcher(_hit(library, "Herons"), *(_hit(library, f"Bird {number}", 0.7) for number in range(5)))
     state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
-    found = await retrieve_context(searcher, state, "Do herons wait for fish?", None, window_tokens=None)
+    found = await retrieve_context(searcher, state, "Do herons wait for fish?", None, room_tokens=None)
     assert found.auto_opened == (id_of(library, "Herons"),)
     assert [library.node(section_id).title for section_id in found.section_ids] == ["Bird 0", "Bird 1"]
     assert "Bird 1 waits" in found.text
     assert "Bird 0 waits" not in found.text, "it comes with its chapter"
     assert len(found.hits) > 3
-    unclear = await retrieve_context(searcher, state, "Do herons fear owls or foxes?", None, window_tokens=None)
+    unclear = await retrieve_context(searcher, state, "Do herons fear owls or foxes?", None, room_tokens=None)
     assert len(unclear.section_ids) > 3
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from roamtui.conversation.budget import RequestBudget
 from roamtui.conversation.events import (
     Message,
     OpenSection,
@@ -33,7 +34,7 @@ from tests.conversation.conversations import (
 
 def test_a_section_without_room_is_named_and_retried() -> None:
     state = open_by_person(make_state(), "Long", "Alpha")
-    state = begin(state, context=replace(PROMPT_CONTEXT, window_tokens=1_000))
+    state = begin(state, context=replace(PROMPT_CONTEXT, budget=RequestBudget(open_max=400)))
     assert "Manual > Long: no room for its ~" in messages(state)[-1].text
     assert "alpha-0" in messages(state)[-1].text
     assert next(iter(state.open_sections.values())).deliveries == ()

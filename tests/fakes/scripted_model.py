@@ -76,6 +76,10 @@ class ScriptedModel(Model):
         """Append replies to the script."""
         self._replies.extend(replies)
 
+    def replace_script(self, replies: Iterable[Reply]) -> None:
+        """Give these replies to the next requests, whatever was left."""
+        self._replies[len(self.requests) :] = replies
+
     @override
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the next reply of the script."""

@@ -212,7 +212,7 @@ class Conversations(RuleBasedStateMachine):
     def resume(self) -> None:
         before = self.state
         self._resume()
-        assert replace(self.state, library=before.library) == before
+        assert replace(self.state, library=before.library, options=before.options) == before
 
     @precondition(lambda self: self.state.exchanges)
     @rule(change=st.sampled_from(_CHANGES), is_resumed=st.booleans())

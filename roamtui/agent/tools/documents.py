@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.document import NodeKind
+from roamtui.document.text import estimate_tokens
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import (
     OPENING_LENGTH,
@@ -39,8 +40,8 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     if not shown:
         text = f"There are {len(file_ids)} documents, none after {start}."
         return ToolResponse(text=text)
-    end = start + len(shown)
-    lines = [f"Documents {start + 1} to {end} of {len(file_ids)}:"]
+    lines: list[str] = []
+    room = context.room_tokens
     for file_id in shown:
         node = library.node(file_id)
         folders = node.ancestors
@@ -50,7 +51,13 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         length_max = SUMMARY_LENGTH if library.summary(file_id) else OPENING_LENGTH
         if node.is_loaded and (opening := extract_opening_words(library, file_id, length_max=length_max)):
             line += f": {opening}"
+        room -= estimate_tokens(line)
+        if lines and room < 0:
+            break
         lines.append(line)
+    shown = shown[: len(lines)]
+    end = start + len(shown)
+    lines.insert(0, f"Documents {start + 1} to {end} of {len(file_ids)}:")
     if end < len(file_ids):
         lines.append(f"({len(file_ids) - end} more: call {NAME} with offset {end}.)")
     results = tuple((file_id, "listed") for file_id in shown)

@@ -50,7 +50,9 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     earlier = list_history_texts(state.exchanges[:-1])
     hits = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
     hits = trim_weak_hits(hits)
-    listed = await asyncio.to_thread(format_hits, state, hits, query, shown=context.excerpts)
+    listed = await asyncio.to_thread(
+        format_hits, state, hits, query, room_tokens=context.room_tokens, shown=context.excerpts
+    )
     results = tuple((section_id, "found") for section_id in listed.section_ids)
     text = listed.text or await asyncio.to_thread(_format_no_hits, library, query)
     context.conversation.apply_unsaved(make_search_event(library, query, hits))

@@ -1,0 +1,80 @@
+"""How the tokens of a model's context window are shared among the parts of a request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from roamtui.conversation.events import Message
+from roamtui.document.text import PAGE_TOKENS, estimate_tokens
+
+OPEN_TOKENS_DEFAULT = 32_000
+"""Default budget for the section text that stays open between questions, and for that before one question."""
+_MESSAGE_TOKENS = 6
+_ANSWER_TOKENS, _ANSWER_SHARE = 4_000, 0.25
+"""Reserved for the answer: the smaller of a number of tokens, and a share of the window."""
+_MARGIN_SHARE = 0.05
+"""Left free, because tokens are only estimated."""
+_OUTLINE_SHARE = 0.1
+_HITS_SHARE = 0.15
+"""Search results, and sections that open with the question."""
+_HITS_SHARE_WITHOUT_TOOLS = 0.3
+"""A model without tools answers from these alone."""
+_OPEN_SHARE = 0.4
+_HISTORY_SHARE = 0.2
+"""Earlier questions and answers that a rebuild of the transcript keeps."""
+_PAGE_SHARE = 1 / 6
+"""One page of a section, so that a request holds several beside all else."""
+
+
+class RequestBudget(Struct, frozen=True, kw_only=True):
+    """Maximum numbers of estimated tokens. None means that the window is unknown, so that nothing limits the part."""
+
+    messages_max: int | None = None
+    """All messages of a request."""
+    outline_max: int | None = None
+    hits_max: int | None = None
+    history_max: int | None = None
+    open_max: int = OPEN_TOKENS_DEFAULT
+    page_max: int = PAGE_TOKENS
+
+
+def share_window(
+    window_tokens: int | None, *, tools_tokens: int, has_tools: bool = True, token_ratio: float = 1.0
+) -> RequestBudget:
+    """Share a context window.
+
+    Args:
+        window_tokens: Its size, or None if it is unknown.
+        tools_tokens: Estimated size of the tools.
+        has_tools: Whether the model can call them.
+        token_ratio: How many tokens the model counts for each that is estimated.
+    """
+    if window_tokens is None:
+        return RequestBudget()
+    window = window_tokens / token_ratio
+    answer = get_answer_tokens(window_tokens) / token_ratio
+    messages = window - answer - _MARGIN_SHARE * window - tools_tokens
+    return RequestBudget(
+        messages_max=max(0, int(messages)),
+        outline_max=int(_OUTLINE_SHARE * window),
+        hits_max=int((_HITS_SHARE if has_tools else _HITS_SHARE_WITHOUT_TOOLS) * window),
+        history_max=int(_HISTORY_SHARE * window),
+        open_max=min(OPEN_TOKENS_DEFAULT, int(_OPEN_SHARE * window)),
+        page_max=min(PAGE_TOKENS, int(_PAGE_SHARE * window)),
+    )
+
+
+def get_answer_tokens(window_tokens: int) -> int:
+    """Return how many tokens of a window are reserved for the answer."""
+    return min(_ANSWER_TOKENS, int(window_tokens * _ANSWER_SHARE))
+
+
+def estimate_message_tokens(messages: Iterable[Message]) -> int:
+    """Estimate the tokens of messages, with their calls."""
+    total = 0
+    for message in messages:
+        arguments = (call.arguments for call in message.tool_calls)
+        total += _MESSAGE_TOKENS + sum(map(estimate_tokens, (message.text, *arguments)))
+    return total

@@ -1,0 +1,139 @@
+"""Whatever the window, the conversation and the calls of the model: each request fits."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.bootstrap import open_library
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import Origin, StopReason
+from roamtui.conversation.state import OpenSectionOptions
+from roamtui.conversation.update import ExpandSections
+from roamtui.document.library import Library
+from roamtui.search.keyword import KeywordSearcher
+from tests.conversation.conversations import check_messages, make_library
+from tests.fakes.counting_model import CountingModel
+from tests.fakes.scripted_model import Reply, ScriptedReply
+
+HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook.md"
+PROSE = (
+    "Herons stand in the shallow water and wait for fish, which they take with one quick movement of the neck. ",
+    "Die Bibliothek verleiht Bücher für vier Wochen; wer sie später zurückgibt, zahlt zwei Euro am Tag. ",
+    "| 2023 | 1,204.5 | 17 % | (33.1) |\n",
+    "    if value is None and not self._cache.get(key, default=0x1f): return parse_items(value[2:])\n",
+    "図書館は四週間本を貸し出します。返却が遅れると一日二ユーロかかります。",
+)
+QUESTIONS = ("How long can I keep a book?", "And what does it cost?", "Compare herons and owls. " * 8)
+
+
+@cache
+def make_document(prose: str) -> Library:
+    """Make a document with long, short, deep and nearly empty sections."""
+    parts = [f"# Part {number}\n\n{prose * (4 * number % 50)}\n\n" for number in range(40)]
+    parts += [f"## Deep {number}\n\n{prose * 3}\n\n### {number}\n\n" for number in range(60)]
+    parts.append(f"# Long\n\n{(prose * 8 + chr(10) * 2) * 60}\n")
+    return make_library("".join(parts))
+
+
+@cache
+def load_handbook() -> Library:
+    return open_library((str(HANDBOOK),))
+
+
+documents = st.sampled_from(PROSE).map(make_document) | st.builds(load_handbook)
+
+
+@st.composite
+def calls(draw: st.DrawFn, library: Library) -> tuple[str, dict[str, object] | str]:
+    """Draw a call as models write it: some of them ask for much, some for nothing that there is."""
+    name = draw(st.sampled_from(["expand_sections"] * 4 + ["search_sections", "collapse_sections", "no_such_tool"]))
+    if name == "search_sections":
+        return name, {"query": draw(st.sampled_from(["books", "herons fish", "Euro", "x" * 900])), "limit": 20}
+    ids = [*library.walk()]
+    pages = st.tuples(st.sampled_from(ids), st.sampled_from(["", "", ":2", ":3", ":c1"])).map("".join)
+    named = draw(st.lists(pages | st.sampled_from(["Long", "no such section", "?" * 300]), min_size=1, max_size=20))
+    arguments: dict[str, object] = {"section_ids": named}
+    return name, arguments if draw(st.integers(0, 1)) else "{" * 5_000
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> tuple[Library, list[tuple[str, list[Reply], list[str]]]]:
+    library = draw(documents)
+    ids = [*library.walk()]
+    asked = []
+    for _ in range(draw(st.integers(1, 4))):
+        count = draw(st.integers(0, 5))
+        text = draw(st.sampled_from(["", "I look. ", "Let me think about it. " * 40]))
+        steps = [draw(st.lists(calls(library), min_size=1, max_size=4)) for _ in range(count)]
+        replies: list[Reply] = [ScriptedReply(text=text, calls=tuple(step)) for step in steps]
+        answer = draw(st.sampled_from(['It says "herons" here.', "Not found: no.", "Two euros a day. " * 30]))
+        replies += [ScriptedReply(text=answer)] * 2
+        opened = draw(st.lists(st.sampled_from(ids), max_size=3))
+        asked.append((draw(st.sampled_from(QUESTIONS)), replies, opened))
+    return library, asked
+
+
+def play(
+    model: CountingModel, library: Library, asked: list[tuple[str, list[Reply], list[str]]]
+) -> list[tuple[StopReason | None, str]]:
+    """Ask all questions, and return how each ended."""
+
+    async def run() -> list[tuple[StopReason | None, str]]:
+        conversation = Conversation(library, options=OpenSectionOptions(follows_window=True))
+        agent = Agent(conversation, model, KeywordSearcher(library), AgentOptions(sends_hits=True))
+        for question, replies, opened in asked:
+            model.replace_script(replies)
+            await conversation.execute(ExpandSections(section_ids=tuple(opened), origin=Origin.PERSON))
+            await agent.ask(question)
+            for request in model.requests:
+                check_messages(request.messages)
+        return [(one.stopped, one.error) for one in conversation.state.exchanges]
+
+    return asyncio.run(run())
+
+
+@given(window=st.integers(2_048, 9_000) | st.integers(2_048, 200_000), conversation=conversations())
+def test_no_request_exceeds_the_window(
+    window: int, conversation: tuple[Library, list[tuple[str, list[Reply], list[str]]]]
+) -> None:
+    model = CountingModel((), said_tokens=window, true_tokens=window)
+    endings = play(model, *conversation)
+    assert model.refused == 0, (window, max(model.counts))
+    assert all(stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND) for stopped, _ in endings), endings
+
+
+@pytest.mark.parametrize("names_sizes", [True, False])
+@pytest.mark.parametrize(
+    ("said", "true", "scale"), [(8_192, 4_096, 1.0), (None, 4_096, 1.0), (4_096, 4_096, 1.6), (8_192, 2_048, 1.3)]
+)
+def test_a_server_that_is_wrong_about_its_window_refuses_one_request(
+    said: int | None, true: int, scale: float, *, names_sizes: bool
+) -> None:
+    library = load_handbook()
+    ids = [*library.walk()]
+    reading = ScriptedReply(calls=(("expand_sections", {"section_ids": ids[2:12]}),))
+    asked: list[tuple[str, list[Reply], list[str]]] = [
+        (question, [reading, ScriptedReply(text="Not found: no.")], ids[20:23]) for question in QUESTIONS
+    ]
+    model = CountingModel((), said_tokens=said, true_tokens=true, scale=scale, names_sizes=names_sizes)
+    endings = play(model, library, asked)
+    if names_sizes:
+        assert model.refused <= 1
+        assert [stopped for stopped, _ in endings] == [StopReason.NOT_FOUND] * 3, endings
+    else:
+        assert all("too long" in error or "does not fit" in error for _, error in endings if error)
+
+
+def test_a_question_that_does_not_fit_is_refused_in_one_sentence_that_names_the_way_out() -> None:
+    model = CountingModel((), said_tokens=2_048, true_tokens=2_048)
+    [(stopped, error)] = play(model, load_handbook(), [("Why is that so? " * 600, [], [])])
+    assert (stopped, model.counts) == (StopReason.ERROR, [])
+    assert "window of 2,048 tokens" in error
+    assert all(word in error for word in ("--ctx-size", "OLLAMA_CONTEXT_LENGTH", "window_tokens"))
