@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
@@ -9,7 +10,7 @@ from itertools import islice
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.agent.prompt import CITE_REMINDER
+from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER
 from roamtui.conversation.events import (
     Citation,
     QuestionAnswered,
@@ -43,6 +44,8 @@ _NEAREST_MAX = 3
 _LIKELY_SHARE = 0.6
 """A section whose score is at least this share of the best one is likely to contain the answer too."""
 _NO_ANSWER = "The model returned no answer. Ask again, ask a narrower question, or choose another model."
+_BROKEN_CALL = "The model writes tool calls that cannot be read, so it gave no answer. Choose another model."
+_REPEATED_NOTE = "(The answer was stopped here, because the model repeated itself.)"
 _CUT_NOTE = "(The answer is cut off here: the model may write no more at once, or the provider refused the rest.)"
 """Part of the answer, so the model reads it with the next question."""
 _TOO_EXPENSIVE = "The next step could exceed the spending limit. Raise max_cost_usd or start a new conversation."
@@ -64,6 +67,12 @@ class QuestionRun(Struct):
     """Why it ended. The person has cancelled it unless the loop says something else."""
     error: str = ""
     steps: int = 0
+    broken_call: str = ""
+    """A call in this reply that cannot be read, as the model wrote it."""
+    call_counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How often each tool was called with the same arguments."""
+    may_call: bool = True
+    """Whether the model may call more tools. It may not once it repeats its calls."""
     draft: str | None = None
     """The reply after which the model was reminded to answer properly, which happens at most once. It becomes the
     answer if the model writes nothing more."""
@@ -80,10 +89,12 @@ def build_outcome(state: ConversationState, run: QuestionRun, searcher: Searcher
         error = _TOO_EXPENSIVE
     elif is_complete and not answer:
         stopped = stopped if stopped is StopReason.STEP_LIMIT else StopReason.ERROR
-        error = _NO_ANSWER
+        error = _BROKEN_CALL if run.broken_call else _NO_ANSWER
     elif is_complete:
         if run.reason in ("length", "filtered"):
             answer = f"{answer}\n\n{_CUT_NOTE}"
+        elif run.reason == "repeated":
+            answer = f"{answer}\n\n{_REPEATED_NOTE}"
         if is_not_found(answer):
             stopped = StopReason.NOT_FOUND
             if not (citations and replies_with_passages(state.exchanges[-1])):
@@ -133,13 +144,16 @@ def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit,
     return tuple(islice(unopened, _NEAREST_MAX))
 
 
-def choose_reminder(state: ConversationState, reply: str, reason: str) -> str:
+def choose_reminder(state: ConversationState, run: QuestionRun) -> str:
     """Return a reminder for the model after a reply without calls, or empty if the reply is acceptable.
 
-    A reply before the model has read anything needs none, nor does one that the provider refused.
+    A reply before the model has read anything needs none, nor does one that was refused or that repeats itself.
     """
-    if reason == "filtered":
+    if run.broken_call:
+        return CALL_REMINDER
+    if run.reason in ("filtered", "repeated"):
         return ""
+    reply = run.step.text
     has_read = state.collect_delivered() or state.collect_excerpts()
     is_acceptable = not has_read or is_not_found(reply.strip()) or QuoteChecker(state).cite(reply)
     return "" if reply.strip() and is_acceptable else CITE_REMINDER

@@ -15,7 +15,8 @@ from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError
-from roamtui.models.base import Model, complete_once
+from roamtui.models.base import Model
+from roamtui.models.reply import complete_once
 from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.paths import get_resource_dir

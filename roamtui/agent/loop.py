@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from contextlib import aclosing
 from functools import partial
@@ -13,7 +14,15 @@ from msgspec.structs import replace
 
 from roamtui.agent.answer import NO_STEP, QuestionRun, build_outcome, choose_reminder
 from roamtui.agent.offline import read_offline
-from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SHORT_SYSTEM, SYSTEM, WHOLE_NOTE
+from roamtui.agent.prompt import (
+    CALL_NOT_RUN,
+    LAST_STEP_NOTE,
+    LIMIT_REACHED,
+    REPEATED_CALL,
+    SHORT_SYSTEM,
+    SYSTEM,
+    WHOLE_NOTE,
+)
 from roamtui.agent.retrieval_context import (
     HitList,
     list_whole_document,
@@ -50,6 +59,7 @@ from roamtui.conversation.events import (
     StepStarted,
     StopReason,
     ThinkingStreamed,
+    ThoughtsRecorded,
     ToolUse,
     Usage,
 )
@@ -74,6 +84,7 @@ from roamtui.models.base import (
     TOOL_TOKENS,
     TOOLLESS_TOKENS,
     TOOLS_WINDOW_MIN,
+    CallUnreadable,
     Model,
     ModelRequest,
     ReplyFinished,
@@ -83,6 +94,8 @@ from roamtui.models.base import (
     ToolCallReceived,
     UsageReported,
 )
+from roamtui.models.repetition import cut_repetition
+from roamtui.models.reply import read_reply
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.search.base import Hit, Progress, Searcher
 
@@ -99,8 +112,13 @@ _STEP_SHARE = 0.5
 _PAGE_ROOM = 1.5
 """Room for a page of a section, the ids in it and the list below it, as a multiple of the page."""
 _REMINDER_TOKENS = 100
+_BROKEN_CALL_NOTICE = "Told the model that its call cannot be read"
 _DRAFT_LENGTH = 300
 """Maximum number of characters of a draft in its event. The step of the draft holds the whole text."""
+_SAME_CALLS_MAX = 3
+"""Number of the same calls in one question after which the model may call no more tools."""
+_THOUGHTS_LENGTH = 2_000
+"""Maximum number of characters of thoughts to keep, the last ones."""
 _DRAFT_CHARACTERS = 500
 """Number of new characters after which an answer is saved again: the most that is lost if the program is killed."""
 _INDEXED_AHEAD_MIN = 5_000
@@ -288,7 +306,7 @@ class Agent:
         conversation, steps_max = self.conversation, self.options.steps_max
         for number in range(1, steps_max + 1):
             run.steps = number
-            is_last = number == steps_max
+            is_last = number == steps_max or not run.may_call
             if not await self._ask_model(run, allow_calls=not is_last):
                 return StopReason.COST
             step = run.step
@@ -297,14 +315,20 @@ class Agent:
                 run.step = replace(step, uses=())  # its text is the answer
                 await conversation.apply((StepRecorded(step=replace(step, text="", uses=uses)),))
                 return StopReason.STEP_LIMIT
-            has_room = estimate_tokens(step.text) + _REMINDER_TOKENS <= run.room_tokens
+            draft_tokens = estimate_tokens(step.text) + estimate_tokens(run.broken_call)
+            has_room = draft_tokens + _REMINDER_TOKENS <= run.room_tokens
             may_remind = not step.uses and not is_last and run.draft is None and has_room
-            reminder = choose_reminder(conversation.state, step.text, run.reason) if may_remind else ""
+            reminder = choose_reminder(conversation.state, run) if may_remind else ""
             if not step.uses and not reminder:
+                run.step = replace(step, text="") if run.broken_call else step
                 break
             if draft := step.text.strip():
                 conversation.fold((AnswerStreamed(text=shorten(draft, _DRAFT_LENGTH)),))
-            if reminder:
+            if reminder and run.broken_call:
+                conversation.apply_unsaved(ReminderSent(text=reminder, notice=_BROKEN_CALL_NOTICE))
+                run.draft = ""
+                run.step = replace(step, text=f"{step.text}\n{run.broken_call}".strip())
+            elif reminder:
                 conversation.apply_unsaved(ReminderSent(text=reminder))
                 run.draft = step.text
             else:
@@ -386,15 +410,18 @@ class Agent:
             self._consented_id = state.id
         return self._consented_id == state.id
 
-    async def _stream_reply(self, request: ModelRequest, run: QuestionRun) -> None:
+    async def _stream_reply(  # noqa: PLR0912 - one case an event
+        self, request: ModelRequest, run: QuestionRun
+    ) -> None:
         """Send a request, fill `run.step` from the stream, and publish what arrives.
 
         Raises:
             ModelError: The model could not answer.
         """
-        conversation = self.conversation
+        conversation, thoughts = self.conversation, ""
+        run.broken_call = ""
         call_ids = {call.id for message in request.messages for call in message.tool_calls}
-        async with aclosing(self.model.stream(request)) as stream:  # type: ignore[type-var]
+        async with aclosing(read_reply(self.model, request)) as stream:
             async for event in stream:
                 match event:
                     case TextDelta(text):
@@ -403,8 +430,14 @@ class Agent:
                         if len(run.step.text) - start >= _DRAFT_CHARACTERS:
                             await conversation.apply((DraftRecorded(start=start, text=run.step.text[start:]),))
                         conversation.publish(AnswerStreamed(text=text))
-                    case ThinkingDelta(text):
-                        conversation.publish(ThinkingStreamed(text=text))
+                    case ThinkingDelta(text, replaces_text):
+                        thoughts += text
+                        if replaces_text:
+                            run.step = replace(run.step, text="")
+                            await conversation.apply((DraftRecorded(start=0, text=""),))
+                        conversation.publish(ThinkingStreamed(text=text, replaces_answer=replaces_text))
+                    case CallUnreadable(text):
+                        run.broken_call = text[:_THOUGHTS_LENGTH]
                     case ToolCallReceived(call):
                         number, call_id = 1, call.id
                         while not call_id or call_id in call_ids:  # some servers restart the numbers in each reply
@@ -423,6 +456,11 @@ class Agent:
                         run.reason = reason
                     case _:
                         assert_never(event)
+        if run.reason == "repeated":
+            run.step = replace(run.step, text=cut_repetition(run.step.text))
+        if thoughts.strip():
+            kept = thoughts.strip()[-_THOUGHTS_LENGTH:]
+            conversation.fold((ThoughtsRecorded(text=kept, tokens=estimate_tokens(thoughts)),))
 
     async def _run_calls(self, run: QuestionRun, *, is_before_last_step: bool) -> None:
         """Run the calls of a reply, searches last. If `is_before_last_step`, tell the model that they were its last."""
@@ -436,7 +474,14 @@ class Agent:
             if index >= _CALLS_MAX:
                 uses[index] = replace(use, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step")
                 continue
+            arguments = parse_tool_arguments(use.call.arguments)
+            key = name, json.dumps(arguments, sort_keys=True)
+            run.call_counts[key] += 1
+            is_repeated = run.call_counts[key] > 1
+            run.may_call = run.may_call and run.call_counts[key] < _SAME_CALLS_MAX
             result = ToolResponse(text=f'There is no tool "{name}". The tools are {", ".join(self._tools)}.')
+            if is_repeated:
+                result = ToolResponse(text=REPEATED_CALL, notice="The model repeated a call")
             context = ToolContext(
                 conversation=self.conversation,
                 searcher=self.searcher,
@@ -444,14 +489,14 @@ class Agent:
                 excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
             )
             try:
-                if tool is not None:
-                    result = await tool.run(parse_tool_arguments(use.call.arguments), context)
+                if tool is not None and not is_repeated:
+                    result = await tool.run(arguments, context)
             except RoamtuiError as error:
                 result = ToolResponse(text=f"{name} failed: {error}")
             room = max(0, room - estimate_tokens(result.text))
             uses[index] = replace(use, result=result.text, excerpts=result.excerpts)
             run.step = replace(run.step, uses=tuple(uses))
             self.conversation.apply_unsaved(result.make_event(name))
-        if is_before_last_step:
+        if is_before_last_step or not run.may_call:
             uses[-1] = replace(uses[-1], result=f"{uses[-1].result}\n{LAST_STEP_NOTE}")
         run.step = replace(run.step, uses=tuple(uses))

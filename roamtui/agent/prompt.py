@@ -44,5 +44,10 @@ CITE_REMINDER = (
     "No quote was found in your answer. Answer again, and copy the words of the text that carry each claim, with the "
     'id of their section in the same sentence, such as: Late returns cost "2 euros a day" [a8a96034].'
 )
+CALL_REMINDER = (
+    "Your tool call could not be read. Call a tool with its exact name and arguments in valid JSON, or answer from the "
+    "texts that you have."
+)
+REPEATED_CALL = "You made this call before: its result is above. Use it, call something else, or answer."
 LIMIT_REACHED = "limit reached"
 CALL_NOT_RUN = "not run: the person interrupted"

@@ -405,6 +405,17 @@ class ThinkingStreamed(Struct, frozen=True, kw_only=True):
     """More of the model's thinking."""
 
     text: str
+    replaces_answer: bool = False
+    """Whether all text of the reply so far was thinking too. It is repeated here, and is no part of the answer."""
+
+
+class ThoughtsRecorded(Struct, frozen=True, kw_only=True):
+    """What the model thought for one reply. It is shown folded, and no model reads it again."""
+
+    text: str
+    """The end of the thoughts if they are long."""
+    tokens: int
+    """Estimated tokens of all thoughts."""
 
 
 class SearchHit(Struct, frozen=True, kw_only=True):
@@ -440,6 +451,7 @@ class ReminderSent(Struct, frozen=True, kw_only=True):
     """The reply was only a draft, not an answer yet, so the model was reminded of what is missing."""
 
     text: str
+    notice: str = "Asked the model for quotes"
 
 
 class RetryScheduled(Struct, frozen=True, kw_only=True):
@@ -490,7 +502,9 @@ class DocumentReloaded(Struct, frozen=True, kw_only=True):
     """Nodes that were unfolded or being read, and are no longer in the document."""
 
 
-InternalEvent = ConversationRenamed | DocumentIdentified | TranscriptRebuilt | StepRecorded | DraftRecorded
+InternalEvent = (
+    ConversationRenamed | DocumentIdentified | TranscriptRebuilt | StepRecorded | DraftRecorded | ThoughtsRecorded
+)
 """Events that change the state and that front ends never see."""
 TransientEvent = (
     AnswerStreamed

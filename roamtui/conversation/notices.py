@@ -22,12 +22,14 @@ from roamtui.conversation.events import (
     SectionsExpanded,
     SectionsSearched,
     StopReason,
+    ThoughtsRecorded,
     ToolFinished,
     WarningRaised,
 )
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count
+from roamtui.document.text import format_tokens
 from roamtui.outline.labels import format_node_title
 
 _SHOWN_MAX = 3
@@ -126,8 +128,10 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
                 yield _make_section_notice(slot, "Not closed: {}", [section_id for section_id, _ in kept], library)
         case ToolFinished(notice=text) if text:
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="·")
-        case ReminderSent():
-            yield Notice(NoticeSlot.ACTIVITY, "Asked the model for quotes", symbol="❝")
+        case ThoughtsRecorded(text=text, tokens=tokens):
+            yield Notice(NoticeSlot.ACTIVITY, f"Thought for {format_tokens(tokens)} tokens: {text}", symbol="✻")
+        case ReminderSent(notice=text):
+            yield Notice(NoticeSlot.ACTIVITY, text, symbol="❝")
         case RetryScheduled(reason=reason, wait_seconds=wait):
             text = f"{reason}; retrying in {wait:.0f} s"
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="↻", severity=Severity.WARNING)

@@ -47,6 +47,7 @@ from roamtui.conversation.events import (
     Step,
     StepRecorded,
     StopReason,
+    ThoughtsRecorded,
     ToolFinished,
     TranscriptRebuilt,
     TransientEvent,
@@ -329,6 +330,7 @@ def apply(state: ConversationState, *events: ConversationEvent) -> ConversationS
                 | AnswerStreamed()
                 | ReminderSent()
                 | RetryScheduled()
+                | ThoughtsRecorded()
                 | ToolFinished()
             ):
                 kept = event
@@ -376,29 +378,15 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
                 needs_rebuild=True,
             )
         case QuestionAsked():
-            exchange = Exchange(
-                number=len(exchanges) + 1,
-                question=event.question,
-                within=event.within,
-                open_before=tuple(opened.values()),
-                preface=event.preface,
-                excerpts=event.excerpts,
-                model=event.model,
-            )
-            return replace(
-                state,
-                exchanges=(*exchanges, exchange),
-                open_sections={**opened, **{section.section_id: section for section in event.sections}},
-                unfolded_by_answer=frozenset(),
-                is_asking=True,
-                model=event.model,
-            )
+            return _begin_exchange(state, event)
         case TranscriptRebuilt():
             return replace(state, rebuilt=event, needs_rebuild=False, model=event.model)
         case StepRecorded(step=step):
             return _change_last(state, steps=(*exchanges[-1].steps, step), answer="")
         case DraftRecorded(start=start, text=text):
             return _change_last(state, answer=exchanges[-1].answer[:start] + text)
+        case ThoughtsRecorded():
+            return state  # the exchange keeps the event itself
         case QuestionAnswered(number=number):
             state = _change_last(
                 state,
@@ -419,6 +407,27 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return _rewind(state, first - 1)
         case _:
             assert_never(event)
+
+
+def _begin_exchange(state: ConversationState, event: QuestionAsked) -> ConversationState:
+    exchange = Exchange(
+        number=len(state.exchanges) + 1,
+        question=event.question,
+        within=event.within,
+        open_before=tuple(state.open_sections.values()),
+        preface=event.preface,
+        excerpts=event.excerpts,
+        model=event.model,
+    )
+    opened = {section.section_id: section for section in event.sections}
+    return replace(
+        state,
+        exchanges=(*state.exchanges, exchange),
+        open_sections={**state.open_sections, **opened},
+        unfolded_by_answer=frozenset(),
+        is_asking=True,
+        model=event.model,
+    )
 
 
 def _close(state: ConversationState, section_ids: Sequence[str]) -> ConversationState:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from roamtui.conversation.budget import estimate_message_tokens
-from roamtui.conversation.events import Message, Role, ToolCall, Usage
+from roamtui.conversation.events import Message, ToolCall, Usage
 from roamtui.document.text import format_tokens
 
 TOOL_TOKENS = 120
@@ -51,6 +50,14 @@ class ThinkingDelta(Struct, frozen=True, tag=True):
     """A piece of the model's reasoning. It is shown dimmed, and never quoted."""
 
     text: str
+    replaces_text: bool = False
+    """Whether all text of the reply so far was reasoning too. It is repeated here, and is no part of the answer."""
+
+
+class CallUnreadable(Struct, frozen=True, tag=True):
+    """The model wrote a tool call as text, and it is broken or names no tool."""
+
+    text: str
 
 
 class ToolCallReceived(Struct, frozen=True, tag=True):
@@ -76,10 +83,13 @@ class ReplyFinished(Struct, frozen=True, tag=True):
     """The end of a complete reply. Always the last event."""
 
     reason: str
-    """`stop`, `tool_calls`, `length` if the output limit was reached, `filtered` if the provider blocked the reply."""
+    """Why it ended: `stop`, `tool_calls`, `length` if the output limit was reached, `filtered` if the provider blocked
+    the reply, `repeated` if the model repeated itself."""
 
 
-ModelEvent = TextDelta | ThinkingDelta | ToolCallReceived | UsageReported | RetryPending | ReplyFinished
+ModelEvent = (
+    TextDelta | ThinkingDelta | CallUnreadable | ToolCallReceived | UsageReported | RetryPending | ReplyFinished
+)
 
 
 class Model:
@@ -97,6 +107,8 @@ class Model:
     """Prices in USD of a token that is sent and of one of the reply, or None if unknown."""
     note: str = ""
     """Sentences for the person, once the model has started; empty for most models."""
+    answer_tokens_max: int | None = None
+    """Tokens of text after which a reply is stopped, thoughts not counted; None for no limit of ours."""
 
     async def start(self) -> None:
         """Load early, and learn what the attributes say. Nothing is raised: the first request reports failures."""
@@ -137,21 +149,6 @@ def format_window(tokens: int) -> str:
 def estimate_request_tokens(request: ModelRequest) -> int:
     """Estimate the tokens of a request."""
     return estimate_message_tokens(request.messages) + TOOL_TOKENS * len(request.tools)
-
-
-async def complete_once(model: Model, system: str, question: str) -> str:
-    """Return the reply to one question without tools.
-
-    Raises:
-        ModelError: The model could not answer.
-    """
-    messages = (Message(role=Role.SYSTEM, text=system), Message(role=Role.USER, text=question))
-    text = ""
-    async with aclosing(model.stream(ModelRequest(messages=messages, allow_calls=False))) as events:  # type: ignore[type-var]
-        async for event in events:
-            if isinstance(event, TextDelta):
-                text += event.text
-    return text
 
 
 class Provider(NamedTuple):

@@ -15,8 +15,6 @@ import re
 from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
-from msgspec.structs import replace
-
 from roamtui.conversation.events import Message, Role, ToolCall, Usage
 from roamtui.models.base import (
     ARGUMENTS_LENGTH_MAX,
@@ -29,6 +27,7 @@ from roamtui.models.base import (
 )
 from roamtui.models.failures import UnfinishedReplyError
 from roamtui.models.worker_protocol import Job, ResolvedModel
+from roamtui.models.written_calls import split_arguments
 
 _OUTPUT_TOKENS_MAX = 8_192
 """Anthropic requires a limit. This one has room for any answer with quotes, and stays below small rate limits."""
@@ -214,8 +213,9 @@ class _ReplyAssembler:
 class CallAssembler:
     """Assembles the tool calls of one reply from their pieces.
 
-    Pieces with the same index belong together. But another id with the same index starts a new call, because parallel
-    calls of Ollama all have index 0. Without ids, a name after complete arguments starts a new call too.
+    Pieces with the same index belong together. But another id, or a name without an id, starts a new call if the
+    arguments so far are complete, because parallel calls of Ollama all have index 0. While they are not complete, the
+    call continues, because some servers give each piece another id.
     """
 
     def __init__(self) -> None:
@@ -227,11 +227,9 @@ class CallAssembler:
         """Add a piece as the provider sent it."""
         position = self._positions.get(index)
         call = self._calls[position] if position is not None else ToolCall(id="", name="", arguments="")
-        if id and call.id:
-            starts_new = id != call.id
-        else:
-            starts_new = bool(name and not id and call.arguments and _are_acceptable_arguments(call.arguments))
-        if starts_new:
+        has_other_id = bool(id and call.id and id != call.id)
+        is_named_again = bool(name and not id and call.arguments)
+        if (has_other_id or is_named_again) and _may_end_before(call, name or "", arguments or ""):
             position, call = None, ToolCall(id="", name="", arguments="")
         if position is None:
             position = self._positions[index] = len(self._calls)
@@ -241,11 +239,23 @@ class CallAssembler:
 
     def finish(self) -> tuple[ToolCall, ...]:
         """Return the calls in order of arrival. Ids may be missing or used before."""
-        return tuple(
-            replace(call, name=call.name or "unnamed", arguments=call.arguments or "{}")
-            for call in self._calls
-            if call.name or call.arguments
-        )
+        calls: list[ToolCall] = []
+        for call in self._calls:
+            for number, arguments in enumerate(split_arguments(call.arguments)):
+                if call.name or arguments:
+                    call_id = call.id if number == 0 else ""
+                    name = call.name or "unnamed"
+                    calls.append(ToolCall(id=call_id, name=name, arguments=arguments or "{}"))
+        return tuple(calls)
+
+
+def _may_end_before(call: ToolCall, name: str, arguments: str) -> bool:
+    """Check whether a call is complete, given the next piece, which may belong to another call."""
+    if call.arguments:
+        is_closed = call.arguments.rstrip().endswith("}") and arguments.lstrip().startswith("{")
+        return is_closed or _are_acceptable_arguments(call.arguments)
+    # Its arguments are still to come, unless another call has begun.
+    return bool(name) and (name != call.name or not arguments)
 
 
 async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> list[list[float]]:  # noqa: ANN401

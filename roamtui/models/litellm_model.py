@@ -18,9 +18,10 @@ import msgspec
 from msgspec.structs import replace
 from typing_extensions import override
 
-from roamtui.conversation.events import Role
+from roamtui.conversation.events import Message, Role
 from roamtui.errors import ModelError, format_reason
 from roamtui.models.base import Model, ModelEvent, ModelOptions, ModelRequest, RetryPending
+from roamtui.models.local_servers import ASSUMED_WINDOW_TOKENS, is_loopback
 from roamtui.models.worker_protocol import (
     ASSUMED_NOTE,
     EmbeddingBatch,
@@ -31,6 +32,7 @@ from roamtui.models.worker_protocol import (
     ResolvedModel,
     encode_frame,
 )
+from roamtui.models.written_calls import READ_START, READ_TOOL, SECTION_ID
 
 WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
 """Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
@@ -47,6 +49,13 @@ _TOOL_REFUSAL = re.compile(
 )
 """Messages of servers whose model has no tool calls."""
 _NO_TOOLS = "You have no tools here: answer from the texts and excerpts in these messages."
+_READ_REQUEST = (
+    f"If they do not answer the question, reply with one line and nothing else: {READ_START} and the ids of the "
+    f"sections that you want to read, such as {READ_START} a8a96034, b9e8ef5c"
+)
+"""Added for a model without tools. `parse_calls` reads its reply."""
+_LOCAL_ANSWER_TOKENS_MAX = 1_200
+"""Maximum tokens of an answer of a server on this machine, where a model that does not stop takes minutes."""
 _Result = TypeVar("_Result", ResolvedModel, EmbeddingBatch)
 
 
@@ -112,6 +121,11 @@ class LitellmModel(Model):
             super().limit_window(self._window_limit)
         self._lacks_tools = self._lacks_tools or resolved.can_call_tools is False
         notes = [self._no_tools_note] if resolved.can_call_tools is False else []
+        is_local = resolved.api_base is not None and is_loopback(resolved.api_base)
+        if is_local and self._options.output_tokens is None:
+            self.answer_tokens_max = min(
+                _LOCAL_ANSWER_TOKENS_MAX, (resolved.window_tokens or ASSUMED_WINDOW_TOKENS) // 4
+            )
         if resolved.input_usd is not None:
             output_usd = resolved.input_usd if resolved.output_usd is None else resolved.output_usd
             self.prices = resolved.input_usd, output_usd
@@ -153,7 +167,7 @@ class LitellmModel(Model):
 
     @property
     def _no_tools_note(self) -> str:
-        return f"{self.name} cannot call tools, so it answers from what comes with each question."
+        return f"{self.name} cannot call tools, so it is asked to name the sections that it wants to read."
 
     async def _send_request(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         options = replace(self._options, window_tokens=self.window_tokens)
@@ -325,12 +339,28 @@ class WorkerProcess:
 
 
 def _remove_tools(request: ModelRequest) -> ModelRequest:
-    """Remove tools and calls from a request. Calls can only be in earlier questions, which another model answered."""
-    kept = (message for message in request.messages if message.role is not Role.TOOL and not message.tool_calls)
-    messages = (
-        replace(message, text=f"{message.text}\n\n{_NO_TOOLS}") if message.role is Role.SYSTEM else message
-        for message in kept
-    )
+    """Remove tools from a request, and write earlier calls as text, so that the model sees what it has read.
+
+    Of calls, only those that open sections are kept. Messages alternate between user and assistant, because many chat
+    templates demand it.
+    """
+    advice = f"{_NO_TOOLS} {_READ_REQUEST}" if request.tools and request.allow_calls else _NO_TOOLS
+    messages: list[Message] = []
+    opening_ids: set[str] = set()
+    for message in request.messages:
+        opening = [call for call in message.tool_calls if call.name == READ_TOOL]
+        opening_ids.update(call.id for call in opening)
+        text, role = message.text, message.role
+        if role is Role.SYSTEM:
+            text = f"{text}\n\n{advice}"
+        elif role is Role.TOOL:
+            text, role = text if message.tool_call_id in opening_ids else "", Role.USER
+        elif message.tool_calls:
+            text = "\n".join(f"{READ_START} {', '.join(SECTION_ID.findall(call.arguments))}" for call in opening)
+        if text and messages and messages[-1].role is role:
+            messages[-1] = Message(role=role, text=f"{messages[-1].text}\n\n{text}")
+        elif text:
+            messages.append(Message(role=role, text=text))
     return ModelRequest(messages=tuple(messages))
 
 

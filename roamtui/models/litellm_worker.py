@@ -9,6 +9,7 @@ import asyncio
 import importlib
 import json
 import os
+import sys
 import threading
 from collections.abc import AsyncGenerator, Mapping, MutableMapping
 from contextlib import aclosing
@@ -49,8 +50,10 @@ _LITELLM_VARIABLES = {
     "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
     "LITELLM_LOCAL_BLOG_POSTS": "True",
     "LITELLM_MODE": "PRODUCTION",
+    "REPEATED_STREAMING_CHUNK_LIMIT": str(sys.maxsize),
 }
-"""Variables without which litellm fetches lists from the network, and reads `.env` in the working directory."""
+"""Variables without which litellm fetches lists from the network, reads `.env` in the working directory, and reports
+pieces that repeat themselves as an error of the server. `read_reply` notices these."""
 _BASE_URL_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
     "anthropic": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),

@@ -120,7 +120,10 @@ async def test_sections_stay_open_for_a_follow_up() -> None:
 async def test_calls_beyond_the_limit_of_a_step_are_refused() -> None:
     agent = make_agent()
     fees, lost = ids(agent, "Fees", "Lost books")
-    calls = (("expand_sections", {"section_ids": [fees]}),) * 8 + (("expand_sections", {"section_ids": [lost]}),) * 2
+    calls: tuple[tuple[str, dict[str, object]], ...]
+    calls = tuple(("expand_sections", {"section_ids": [fees], "number": number}) for number in range(8))
+    beyond: dict[str, object] = {"section_ids": [lost]}
+    calls += (("expand_sections", beyond), ("expand_sections", beyond))
     model_of(agent).add_replies(ScriptedReply(calls=calls), saying("Not found: no."))
     events = await ask(agent)
     assert len(results(agent)) == 10
@@ -132,7 +135,7 @@ async def test_calls_beyond_the_limit_of_a_step_are_refused() -> None:
 async def test_a_model_that_never_stops_calling_is_stopped() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
-    model_of(agent).add_replies(*[expanding(fees)] * 12)
+    model_of(agent).add_replies(*[expanding(fees, *["x"] * number) for number in range(12)])
     last = await answer(agent)
     requests = model_of(agent).requests
     assert len(requests) == last.steps == 12

@@ -8,9 +8,9 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from roamtui.agent.answer import choose_reminder
+from roamtui.agent.answer import QuestionRun, choose_reminder
 from roamtui.agent.tools import parse_section_ids
-from roamtui.conversation.events import Citation, QuoteState, StopReason
+from roamtui.conversation.events import Citation, QuoteState, Step, StopReason
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document, parse_source_text
@@ -97,10 +97,16 @@ def _find_passage(text: str) -> None:
     find_cited_passage(quote, state)
 
 
+def _choose_reminder(text: str) -> str:
+    """Choose the reminder for an answer that holds `text`."""
+    step = Step(text=f"a {text} b", uses=())
+    return choose_reminder(_STATE, QuestionRun(step=step, reason="stop"))
+
+
 _STATE = ask(make_state(), "Alpha", "Beta")
 READERS: dict[str, Callable[[str], object]] = {
     "citations of an answer": lambda text: QuoteChecker(_STATE).cite(f"a {text} b"),
-    "reminder": lambda text: choose_reminder(_STATE, f"a {text} b", "stop"),
+    "reminder": _choose_reminder,
     "quote": lambda text: find_quote(f"a b {text} c", "Alpha beta. " * 50),
     "quoted text": lambda text: find_quote("words that are … nowhere", f"a {text} b"),
     "nearest passage": _find_passage,

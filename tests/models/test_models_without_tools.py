@@ -1,8 +1,9 @@
-"""A model that cannot call tools gets none, and a note says so."""
+"""A model that cannot call tools gets none, and names the sections that it wants to read in a line."""
 
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.conversation.events import ToolCall
 from roamtui.models.base import RetryPending
@@ -11,7 +12,7 @@ from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeRe
 from tests.models.asking import EXPAND, OPTIONS, answer_calls, collect, join_text, make_request
 
 REFUSAL = FakeReply(status=400, error={"error": "registry.ollama.ai/library/gemma3:latest does not support tools"})
-NOTE = "{} cannot call tools, so it answers from what comes with each question."
+NOTE = "{} cannot call tools, so it is asked to name the sections that it wants to read."
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -28,12 +29,22 @@ async def test_a_model_that_is_known_to_have_none_gets_none(
     assert model.note == NOTE.format(model.name)
     openai_server.reset(FakeReply(text="First."), FakeReply(text="Second."))
     assert join_text(await collect(model)) == "First."
-    call = ToolCall(id="1", name=EXPAND.name, arguments="{}")
-    assert join_text(await collect(model, answer_calls(make_request(), (call,)))) == "Second."
-    for body in openai_server.bodies:  # no calls of an earlier model in the history either
-        assert "tools" not in body
-        assert [message["role"] for message in body["messages"]] == ["system", "user"]
-        assert body["messages"][0]["content"].endswith("answer from the texts and excerpts in these messages.")
+    calls = (
+        ToolCall(id="1", name=EXPAND.name, arguments='{"section_ids": ["a8a96034", "b9e8ef5c:2"]}'),
+        ToolCall(id="2", name="search_sections", arguments='{"query": "x"}'),
+    )
+    last = replace(answer_calls(make_request(), calls), allow_calls=False)
+    assert join_text(await collect(model, last)) == "Second."
+    first_body, second_body = openai_server.bodies
+    assert "READ: " in first_body["messages"][0]["content"]
+    assert "READ: " not in second_body["messages"][0]["content"]
+    assert "tools" not in first_body
+    assert "tools" not in second_body
+    assert second_body["messages"][1:] == [
+        {"role": "user", "content": "What is a model?"},
+        {"role": "assistant", "content": "READ: a8a96034, b9e8ef5c:2"},
+        {"role": "user", "content": "result of 1"},
+    ]
 
 
 async def test_a_server_that_refuses_tools_is_asked_once_more_without_them_and_from_then_on(

@@ -106,7 +106,8 @@ def test_no_request_exceeds_the_window(
     model = CountingModel((), said_tokens=window, true_tokens=window)
     endings = play(model, *conversation)
     assert model.refused == 0, (window, max(model.counts))
-    assert all(stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND) for stopped, _ in endings), endings
+    allowed = (StopReason.ANSWERED, StopReason.NOT_FOUND, StopReason.STEP_LIMIT)  # the last for repeated calls
+    assert all(stopped in allowed for stopped, _ in endings), endings
 
 
 @pytest.mark.parametrize("names_sizes", [True, False])

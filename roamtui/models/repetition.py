@@ -1,0 +1,58 @@
+"""Notice that a text repeats itself without end, as small models do."""
+
+from __future__ import annotations
+
+import re
+
+_PERIOD_MAX = 200
+"""Maximum number of characters that are repeated."""
+_LENGTH_MIN = 600
+"""Minimum number of characters of a repetition. A shorter one may be a chorus or a row of a table."""
+_TIMES_MIN = 6
+_TAIL_LENGTH = _PERIOD_MAX * _TIMES_MIN
+_STEP = 50
+"""Number of characters after which a text is examined again."""
+_SENTENCE_END = re.compile(r"[.!?…。][\"”’»)*_]*(?=\s)|\n")
+
+
+class RepetitionGuard:
+    """Watches a text that streams in."""
+
+    def __init__(self) -> None:
+        self._tail = ""
+        self._new = ""
+        """The end of the text, which is not examined yet."""
+
+    def add(self, piece: str) -> bool:
+        """Add a piece. Return whether the text repeats itself."""
+        self._new += piece
+        while len(self._new) >= _STEP:
+            self._tail = (self._tail + self._new[:_STEP])[-_TAIL_LENGTH:]
+            self._new = self._new[_STEP:]
+            if find_period(self._tail):
+                return True
+        return False
+
+
+def find_period(text: str, length_min: int = _LENGTH_MIN) -> int:
+    """Return the number of characters that a text repeats at its end, six times or more and with letters, or 0."""
+    for period in range(1, _PERIOD_MAX + 1):
+        tail = text[-max(length_min, period * _TIMES_MIN) :]
+        is_long = len(tail) >= max(length_min, period * _TIMES_MIN)
+        if is_long and tail.endswith(tail[:-period]):
+            return period if any(map(str.isalpha, tail[:period])) else 0
+    return 0
+
+
+def cut_repetition(text: str) -> str:
+    """Return a text that was stopped, with one copy of what it repeats at its end."""
+    period = find_period(text, _TIMES_MIN)  # a mark that was taken out may have made it shorter
+    if not period:
+        return text
+    start = len(text) - period
+    while start > 0 and text[start - 1] == text[start - 1 + period]:
+        start -= 1
+    kept = text[: start + period].rstrip()
+    # The text before the first copy may end as the copies do, so that the copy seems to end too early.
+    sentence_ends = (one.end() for one in _SENTENCE_END.finditer(text, start, start + 2 * period))
+    return text[: next((end for end in sentence_ends if end >= len(kept)), len(kept))].rstrip()

@@ -1,0 +1,95 @@
+"""Receive one reply of a model, with thoughts and calls told from its text, and stop one that does not end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from roamtui.conversation.events import Message, Role
+from roamtui.errors import ModelError
+from roamtui.models.base import (
+    CallUnreadable,
+    Model,
+    ModelEvent,
+    ModelRequest,
+    ReplyFinished,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallReceived,
+)
+from roamtui.models.repetition import RepetitionGuard
+from roamtui.models.reply_reader import ReplyReader
+
+_BYTES_PER_TOKEN = 4
+
+
+async def read_reply(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+    """Yield the events of a reply. It is stopped if it repeats itself, or becomes longer than the model may write.
+
+    Raises:
+        ModelError: The model could not answer.
+    """
+    reader = ReplyReader([tool.name for tool in request.tools])
+    guards = {TextDelta: RepetitionGuard(), ThinkingDelta: RepetitionGuard()}
+    text_length = thoughts_length = 0
+    leaves_calls_out = False
+    failure: ModelError | None = None
+    ending: ReplyFinished | None = None
+    async with aclosing(model.stream(request)) as stream:  # type: ignore[type-var]
+        try:
+            async for event in stream:
+                if isinstance(event, ReplyFinished):
+                    ending = event
+                    break
+                is_repeated = False
+                if isinstance(event, TextDelta | ThinkingDelta):
+                    is_repeated = guards[type(event)].add(event.text)
+                    text_length += _count_bytes(event.text)
+                # Some servers send a call both ways.
+                leaves_calls_out = leaves_calls_out or isinstance(event, ToolCallReceived)
+                found = reader.add(event.text) if isinstance(event, TextDelta) else [event]
+                for one in found:
+                    thoughts_length += _count_bytes(one.text) if isinstance(one, ThinkingDelta) else 0
+                    yield one
+                if is_repeated or _is_too_long(model, text_length - thoughts_length, text_length):
+                    ending = ReplyFinished("repeated" if is_repeated else "length")
+                    break
+        except ModelError as error:
+            failure, leaves_calls_out = error, True
+    for one in reader.finish():
+        if not (leaves_calls_out and isinstance(one, ToolCallReceived | CallUnreadable)):
+            yield one
+    if failure is not None:
+        raise failure
+    if ending is not None:
+        yield ending
+
+
+def _count_bytes(text: str) -> int:
+    """Count bytes, which tell more of tokens than characters do."""
+    return len(text.encode("utf-8", "replace"))
+
+
+def _is_too_long(model: Model, answer_length: int, reply_length: int) -> bool:
+    """Check a reply to a model with a limit. Its thoughts may be longer, but some servers let it fill its window."""
+    if model.answer_tokens_max is None:
+        return False
+    is_over_window = model.window_tokens is not None and reply_length > _BYTES_PER_TOKEN * model.window_tokens
+    return is_over_window or answer_length > _BYTES_PER_TOKEN * model.answer_tokens_max
+
+
+async def complete_once(model: Model, system: str, question: str) -> str:
+    """Return the reply to one question without tools, and without thoughts.
+
+    Raises:
+        ModelError: The model could not answer.
+    """
+    messages = (Message(role=Role.SYSTEM, text=system), Message(role=Role.USER, text=question))
+    text = ""
+    async with aclosing(read_reply(model, ModelRequest(messages=messages, allow_calls=False))) as events:
+        async for event in events:
+            if isinstance(event, ThinkingDelta) and event.replaces_text:
+                text = ""
+            elif isinstance(event, TextDelta):
+                text += event.text
+    return text.strip()

@@ -1,0 +1,279 @@
+"""Tell thoughts and tool calls that a model writes as text from its answer, while the reply streams in.
+
+Many servers of one's own pass on what a model writes, with the marks of its training: ``<think>`` around thoughts, and
+``<tool_call>`` before calls. A mark counts only at the start of a line, outside code, so that an answer may explain it.
+Calls end a reply: what may be one is held back to the end, and then parsed or given back.
+
+What is read depends on the whole text only, never on how it is cut into pieces.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Collection, Iterable
+from enum import Enum, auto
+
+from msgspec.structs import replace
+
+from roamtui.models.base import (
+    ARGUMENTS_LENGTH_MAX,
+    CallUnreadable,
+    ModelEvent,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallReceived,
+)
+from roamtui.models.written_calls import READ_START, SECTION_ID, parse_calls
+
+# Marks are in lower case. None begins another one.
+_THOUGHT_STARTS = (
+    *("<think>", "<thinking>", "<thought>", "<reasoning>", "<seed:think>"),
+    *("[think]", "◁think▷", "<|start_thinking|>", "<|channel>thought"),
+)
+_THOUGHT_ENDS = (
+    *("</think>", "</thinking>", "</thought>", "</reasoning>", "</seed:think>"),
+    *("[/think]", "◁/think▷", "<|end_thinking|>", "<channel|>"),
+)
+_CHANNEL_STARTS = ("<|channel|>", "<|start|>assistant<|channel|>")
+_CHANNEL_ENDS = ("<|end|>", "<|return|>", "<|call|>")
+_CALL_STARTS = (
+    *("<tool_call>", "<tool_calls>", "<function_call>", "<function="),
+    *("<|python_tag|>", "<|tool_call|>", "[tool_calls]"),
+)
+_READ_STARTS = (READ_START.lower(),)
+_LINE_STARTS = (*_THOUGHT_STARTS, *_CHANNEL_STARTS, *_CALL_STARTS, *_READ_STARTS)
+_MARK_LENGTH_MAX = 30
+_THOUGHTS_OVER = re.compile(
+    rf"`?(?:{'|'.join(map(re.escape, (*_THOUGHT_ENDS, *_CHANNEL_ENDS)))}|(?P<next><\|channel\|>|<\|start\|>))",
+    re.IGNORECASE,
+)
+"""The end of thoughts, or the next channel. After a backtick, a mark is only named."""
+_NAMED_MARK = re.compile("|".join(map(re.escape, (*_THOUGHT_STARTS, *_THOUGHT_ENDS))), re.IGNORECASE)
+_CHANNEL_HEADER = re.compile(
+    r"[ \t]*(?P<name>[a-z]*)(?:(?:[ \t]+to=(?P<tool>[\w.-]+))?[^\n<]*(?:<\|constrain\|>[^\n<]*)?<\|message\|>)?",
+    re.IGNORECASE,
+)
+_AHEAD = 120
+"""Number of characters that decide whether a channel or JSON begins."""
+_MAY_BE_JSON = re.compile(r"\{|\[\s*(?:\{|\Z)|`{1,2}\Z|```")
+_CALL_IN_JSON = re.compile(
+    r'(?:```\w*\s*\n)?\s*\[?\s*\{\s*"(?:type|id|name|function|tool|tool_name|tool_calls?|arguments|parameters|args)"'
+)
+_INDENTS = ("", " ", "  ", "   ")
+"""More spaces make a line code in Markdown."""
+_FENCE = re.compile(r"[ ]{0,3}(?P<fence>`{3,}|~{3,})(?P<rest>.*)")
+_SPECIAL = re.compile(r"[\n<◁\[]")
+"""Where a line or a mark may begin."""
+_LOOKS_LIKE_CALL = re.compile(r"<[^<>]+>\s*\Z|[<\[][^\]>]*[\]>]\s*[\w.-]*\s*[\[{<]|\S*\s*\{")
+_UNCLOSED_CALL = re.compile(r"^[ ]{0,3}<tool_call>.*\Z", re.DOTALL | re.MULTILINE)
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+"""For marks. `str.lower` may change the length of a text."""
+
+
+class _Mode(Enum):
+    ANSWER = auto()
+    THOUGHTS = auto()
+    CALL = auto()
+
+
+class ReplyReader:
+    """Reads one reply. `add` and `finish` return the events that a text turns into."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        """Take the names of the tools that can be called. Without tools, no text is a call."""
+        self._names = frozenset(names)
+        self._mode = _Mode.ANSWER
+        self._pending = ""
+        """Text that is not decided yet."""
+        self._is_end = False
+        self._events: list[ModelEvent] = []
+        self._answer = ""
+        """The text so far that was taken for the answer."""
+        self._line = ""
+        """The current line of it."""
+        self._fence = ""
+        """The characters that opened the current block of code; empty outside code."""
+        self._is_in_channel = False
+        self._thoughts = ""
+        """The thoughts that were begun last."""
+        self._is_marked = False
+        """Whether the call begins with a mark, so that it cannot be an example."""
+
+    def add(self, text: str) -> list[ModelEvent]:
+        """Add a piece of the reply."""
+        self._pending += text
+        return self._read()
+
+    def finish(self) -> list[ModelEvent]:
+        """Decide what is left at the end of the reply."""
+        self._is_end = True
+        events = self._read()
+        unclosed = _UNCLOSED_CALL.search(self._thoughts) if self._mode is _Mode.THOUGHTS and self._names else None
+        if unclosed is not None:  # some models call a tool before they close their thoughts
+            self._pending, self._is_marked, self._mode = unclosed[0], True, _Mode.CALL
+        if self._mode is _Mode.CALL:
+            self._finish_calls()
+        return [*events, *self._events]
+
+    def _read(self) -> list[ModelEvent]:
+        while self._pending and self._read_next():
+            pass
+        events, self._events = self._events, []
+        return events
+
+    def _read_next(self) -> bool:
+        """Read one piece of the pending text. Return false if more text is needed to decide."""
+        if self._mode is _Mode.THOUGHTS:
+            return self._read_thoughts()
+        if self._mode is _Mode.CALL:
+            return False
+        decided = None
+        if not self._fence:
+            decided = self._read_line_start() if self._line in _INDENTS else None
+            decided = self._read_end_mark() if decided is None else decided
+        if decided is None:
+            self._read_plain()
+        return decided is not False
+
+    def _find_mark(self, marks: Iterable[str]) -> str | None:
+        """Return the mark that the pending text begins with, "" if there is none, None if more text is needed."""
+        text = self._pending[:_MARK_LENGTH_MAX].translate(_LOWER)
+        may_follow = not self._is_end and any(mark.startswith(text) for mark in marks)
+        return next((mark for mark in marks if text.startswith(mark)), None if may_follow else "")
+
+    def _read_line_start(self) -> bool | None:  # noqa: PLR0911 - one return a kind of mark
+        """Read what begins a line. Return None if it is plain text, false if more text is needed to decide."""
+        mark, head = self._find_mark(_LINE_STARTS), self._pending[:_AHEAD]
+        is_decidable = self._is_end or len(head) == _AHEAD
+        if mark is None:
+            return False
+        if mark in _THOUGHT_STARTS:
+            return self._begin_thoughts(mark)
+        if mark in _CHANNEL_STARTS:
+            return self._read_channel(mark) if is_decidable or "<|message|>" in head else False
+        if not self._names:
+            return None
+        if mark in _CALL_STARTS:
+            return self._begin_call(is_marked=True)
+        if mark:  # a line with ids, which is the whole reply
+            is_call = SECTION_ID.match(head[len(mark) :].lstrip(" [")) and not self._answer.strip()
+            return (self._begin_call(is_marked=True) if is_call else None) if is_decidable else False
+        if not _MAY_BE_JSON.match(head):
+            return None
+        if not is_decidable:
+            return False
+        # An answer with citations is an answer, and JSON in it is an example.
+        is_call = _CALL_IN_JSON.match(head) and not SECTION_ID.search(self._answer)
+        return self._begin_call(is_marked=False) if is_call else None
+
+    def _begin_call(self, *, is_marked: bool) -> bool:
+        self._mode, self._is_marked = _Mode.CALL, is_marked
+        return True
+
+    def _begin_thoughts(self, mark: str) -> bool | None:
+        rest, newline, _ = self._pending[len(mark) :].partition("\n")
+        if self._answer.strip():  # within an answer, thoughts begin on a line of their own
+            if rest.strip():
+                return None
+            if not newline and not self._is_end:
+                return False
+        self._pending = self._pending[len(mark) :]
+        self._mode, self._thoughts = _Mode.THOUGHTS, ""
+        return True
+
+    def _read_channel(self, mark: str) -> bool:
+        """Read the head of a channel, such as ``<|channel|>commentary to=functions.search_sections<|message|>``."""
+        header = _CHANNEL_HEADER.match(self._pending[:_AHEAD], len(mark))
+        assert header is not None
+        body = self._pending[header.end() :]
+        self._is_in_channel = True
+        if header["tool"] and self._names:
+            self._pending = f"{header['tool']}{body}"
+            return self._begin_call(is_marked=True)
+        self._pending = body
+        if header["name"].lower() != "final":
+            self._mode, self._thoughts = _Mode.THOUGHTS, ""
+        return True
+
+    def _read_end_mark(self) -> bool | None:
+        """Read the end of the final channel, or of thoughts whose start the server has left out."""
+        mark = self._find_mark((*_THOUGHT_ENDS, *(_CHANNEL_ENDS if self._is_in_channel else ())))
+        if not mark:
+            return None if mark == "" else False
+        after, newline, _ = self._pending[len(mark) :].partition("\n")
+        if not (after.strip() or newline or self._is_end):
+            return False
+        if mark not in _CHANNEL_ENDS:
+            stands_alone = not self._line.strip() or not after.strip()
+            is_quoted = self._line.count("`") % 2 == 1 or self._line.count('"') % 2 == 1
+            if is_quoted or not stands_alone or _NAMED_MARK.search(self._answer):
+                return None
+            self._events = [event for event in self._events if not isinstance(event, TextDelta)]
+            self._events.append(ThinkingDelta(self._answer, replaces_text=True))
+            self._answer = ""
+        self._pending, self._line = self._pending[len(mark) :], ""
+        return True
+
+    def _read_plain(self) -> None:
+        """Take the text up to the next place where a mark may begin as a part of the answer."""
+        special = _SPECIAL.search(self._pending, 1)
+        end = special.start() if special else len(self._pending)
+        if self._pending[0] == "\n" or (self._pending[0] == " " and self._line in _INDENTS):
+            end = 1  # a mark may follow
+        text, self._pending = self._pending[:end], self._pending[end:]
+        self._answer += text
+        self._put(TextDelta(text))
+        if text == "\n":
+            self._end_line()
+        else:
+            self._line += text
+
+    def _end_line(self) -> None:
+        fence, self._line = _FENCE.fullmatch(self._line), ""
+        if fence is None:
+            return
+        if not self._fence:
+            is_inline = fence["fence"][0] == "`" and "`" in fence["rest"]
+            self._fence = "" if is_inline else fence["fence"]
+        elif fence["fence"].startswith(self._fence) and not fence["rest"].strip():
+            self._fence = ""
+
+    def _read_thoughts(self) -> bool:
+        shown = 0
+        for found in _THOUGHTS_OVER.finditer(self._pending):
+            shown = found.end()
+            if not found[0].startswith("`"):
+                self._take_thoughts(found.start())
+                self._pending = self._pending[0 if found["next"] else len(found[0]) :]
+                self._mode, self._line = _Mode.ANSWER, ""
+                return True
+        held = 0 if self._is_end else _MARK_LENGTH_MAX
+        self._take_thoughts(max(shown, len(self._pending) - held))
+        return False
+
+    def _take_thoughts(self, length: int) -> None:
+        text, self._pending = self._pending[:length], self._pending[length:]
+        self._thoughts += text
+        self._put(ThinkingDelta(text))
+
+    def _put(self, event: TextDelta | ThinkingDelta) -> None:
+        """Add an event, or its text to that of the last one."""
+        last = self._events[-1] if self._events else None
+        if isinstance(last, TextDelta | ThinkingDelta) and type(last) is type(event):
+            self._events[-1] = replace(last, text=last.text + event.text)
+        elif event.text:
+            self._events.append(event)
+
+    def _finish_calls(self) -> None:
+        text, self._pending = self._pending, ""
+        calls, rest = parse_calls(text[:ARGUMENTS_LENGTH_MAX])
+        is_example = not self._is_marked and bool(calls) and bool(rest)
+        is_meant = bool(calls) or any(f'"{name}"' in text for name in self._names)
+        is_meant = is_meant or (self._is_marked and _LOOKS_LIKE_CALL.match(text) is not None)
+        if is_example or not is_meant:
+            self._put(TextDelta(text))
+        elif calls and all(call.name in self._names for call in calls):
+            self._events += map(ToolCallReceived, calls)
+        else:
+            self._events.append(CallUnreadable(text.strip()[:ARGUMENTS_LENGTH_MAX]))

@@ -1,0 +1,108 @@
+"""Parse tool calls that a model wrote as text, because its server did not take them out of the reply."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from roamtui.conversation.events import ToolCall
+
+READ_TOOL = "expand_sections"
+"""The tool that a line such as ``READ: a8a96034, b9e8ef5c`` calls."""
+READ_START = "READ:"
+"""How a model without tools begins the line with the ids of the sections that it wants to read."""
+SECTION_ID = re.compile(r"\b[0-9a-f]{8}\b(?::[\dc.]*\d)?", re.IGNORECASE)
+_READ_LINE = re.compile(rf"\s*{READ_START}(?P<ids>[^\n]*)", re.IGNORECASE)
+_NAME_KEYS = ("name", "function", "tool", "tool_name")
+_ARGUMENT_KEYS = ("arguments", "parameters", "args")
+_BETWEEN = re.compile(
+    r"(?:[\s,;]|```\w*|</?tool_calls?>|</?function_call>|\[/?TOOL_CALLS\]|<\|(?:python_tag|call|im_end|tool_call)\|>)*",
+    re.IGNORECASE,
+)
+"""What may stand around calls."""
+_NAME = re.compile(r"(?P<name>[\w.-]+)(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?\s*(?=\{)")
+"""A name directly before its arguments."""
+_TAGGED = re.compile(r"<function=(?P<name>[\w.-]+)>(?P<body>.*?)(?:</function>|\Z)", re.DOTALL)
+"""A call as Qwen's models write it, with a tag around each argument, or JSON in place of these."""
+_PARAMETER = re.compile(r"<parameter=(?P<key>[\w-]+)>\s*(?P<value>.*?)\s*</parameter>", re.DOTALL)
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def parse_calls(text: str) -> tuple[tuple[ToolCall, ...], str]:
+    """Parse the calls at the start of a text. Return them, without ids, and the text after them."""
+    if read := _READ_LINE.match(text):
+        ids = SECTION_ID.findall(read["ids"].lower())
+        calls = (_make_call(READ_TOOL, {"section_ids": ids}),) if ids else ()
+        return calls, text[read.end() :]
+    if tagged := [*_TAGGED.finditer(text)]:
+        return tuple(_make_call(one["name"], _parse_tags(one["body"])) for one in tagged), ""
+    found: list[ToolCall] = []
+    position = _skip_between(text, 0)
+    while position < len(text):
+        named = _NAME.match(text, position)
+        try:
+            value, end = _DECODER.raw_decode(text, named.end() if named else position)
+            decoded = [_make_call(named["name"], value)] if named else [*_iter_calls(value)]
+        except (ValueError, RecursionError):
+            break
+        if not decoded:
+            break
+        found += decoded
+        position = _skip_between(text, end)
+    return tuple(found), text[position:]
+
+
+def split_arguments(arguments: str) -> list[str]:
+    """Split arguments that a server joined to one text, such as ``{}{"id": 1}``. Empty objects are left out.
+
+    Anything else is returned as it is.
+    """
+    values: list[object] = []
+    rest = arguments.strip()
+    while rest.startswith("{"):
+        try:
+            value, end = _DECODER.raw_decode(rest)
+        except (ValueError, RecursionError):
+            return [arguments]
+        values.append(value)
+        rest = rest[end:].lstrip()
+    if rest or len(values) <= 1:
+        return [arguments]
+    return [json.dumps(value, ensure_ascii=False) for value in values if value] or ["{}"]
+
+
+def _skip_between(text: str, position: int) -> int:
+    match = _BETWEEN.match(text, position)
+    return match.end() if match else position
+
+
+def _iter_calls(value: object) -> Iterator[ToolCall]:
+    """Yield the calls in a JSON value: one object, a list, or a wrapper around these."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _iter_calls(item)
+    elif isinstance(value, dict):
+        inner = value.get("tool_calls") or value.get("tool_call") or value.get("function")
+        if isinstance(inner, list | dict):
+            yield from _iter_calls(inner)
+            return
+        name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)), "")
+        arguments = next((value[key] for key in _ARGUMENT_KEYS if isinstance(value.get(key), dict | str)), None)
+        if name and arguments is not None:
+            yield _make_call(name, arguments)
+
+
+def _parse_tags(body: str) -> object:
+    arguments: dict[str, object] = {}
+    for parameter in _PARAMETER.finditer(body):
+        try:
+            arguments[parameter["key"]] = json.loads(parameter["value"])
+        except (ValueError, RecursionError):
+            arguments[parameter["key"]] = parameter["value"]
+    return arguments or body.strip() or {}
+
+
+def _make_call(name: str, arguments: object) -> ToolCall:
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return ToolCall(id="", name=name.rpartition(".")[2], arguments=text)

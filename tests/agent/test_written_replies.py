@@ -1,0 +1,184 @@
+"""What small models write: thoughts and calls as text, the same call again, and text without end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from roamtui.agent.loop import Agent
+from roamtui.agent.prompt import CALL_REMINDER, LAST_STEP_NOTE, REPEATED_CALL
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    DraftRecorded,
+    QuestionAnswered,
+    QuoteState,
+    StopReason,
+    ThinkingStreamed,
+    ThoughtsRecorded,
+)
+from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.state import fold_events
+from roamtui.document.text import estimate_tokens
+from roamtui.export.markdown import render_markdown
+from roamtui.table.cells import Cell, CellState, read_answer
+from roamtui.table.columns import Column
+from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, results, saying
+from tests.fakes.scripted_model import ScriptedReply
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ConversationStore:
+    return ConversationStore(tmp_path / "conversations")
+
+
+def thoughts_of(agent: Agent) -> list[str]:
+    events = agent.conversation.state.exchanges[-1].events
+    return [event.text for event in events if isinstance(event, ThoughtsRecorded)]
+
+
+def sent(agent: Agent) -> str:
+    """Return all that the model was sent in its last request."""
+    return "\n".join(message.text for message in model_of(agent).requests[-1].messages)
+
+
+@pytest.mark.parametrize("opener", ["<think>\n", ""])
+async def test_thoughts_are_kept_apart_from_the_answer(opener: str) -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    thoughts = f'Maybe it "costs 9 euros" [{fees}]?'
+    proof = f'It costs "2 euros a day" [{fees}].'
+    model_of(agent).add_replies(
+        expanding(fees), saying(f"{opener}{thoughts}\n</think>\n\n{proof}"), saying("Not found: no.")
+    )
+    last = await answer(agent)
+    assert last.answer == proof
+    assert [citation.state for citation in last.citations] == [QuoteState.FOUND]
+    assert thoughts_of(agent) == [thoughts]
+    await ask(agent, "And?")
+    assert "9 euros" not in sent(agent)
+    assert "9 euros" not in render_markdown(agent.conversation.state, "m.md")
+
+
+async def test_thoughts_without_their_start_leave_the_draft(store: ConversationStore) -> None:
+    agent = make_agent(store=store)
+    thoughts = " ".join(f"Thought {number}." for number in range(200))
+    model_of(agent).add_replies(saying(f"{thoughts}\n</think>\nNot found: no."))
+    events = await ask(agent)
+    retracted = [event for event in events if isinstance(event, ThinkingStreamed) and event.replaces_answer]
+    assert [event.text.strip() for event in retracted] == [thoughts]
+    saved = store.open(agent.conversation.state.id)[0].events
+    drafts = [event for event in saved if isinstance(event, DraftRecorded)]
+    assert drafts[-1].text == ""
+    before_end = [event for event in saved if not isinstance(event, QuestionAnswered)]
+    assert fold_events(agent.conversation.state.library, before_end).exchanges[-1].answer == ""
+
+
+async def test_thoughts_are_saved_with_the_conversation(store: ConversationStore) -> None:
+    agent = make_agent([ScriptedReply(thinking="Hm, hm.", text="Not found: no.")], store=store)
+    await ask(agent)
+    agent.conversation.close()
+    resumed = Conversation(agent.conversation.state.library, store=store, saved_id=agent.conversation.state.id)
+    assert resumed.state.exchanges[-1].events == agent.conversation.state.exchanges[-1].events
+    assert ThoughtsRecorded(text="Hm, hm.", tokens=estimate_tokens("Hm, hm.")) in resumed.state.exchanges[-1].events
+
+
+async def test_a_reply_of_only_thoughts_is_no_answer() -> None:
+    agent = make_agent([saying("<think>Hm."), saying("<think>Hm, hm.")])
+    last = await answer(agent)
+    assert (last.stopped, last.answer) == (StopReason.ERROR, "")
+    assert last.error.startswith("The model returned no answer.")
+
+
+async def test_thoughts_are_no_value_of_a_cell() -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    text = f'<think>\nPerhaps 9 euros?\n</think>\n2 euros a day\n\n"2 euros a day" [{fees}]'
+    model_of(agent).add_replies(expanding(fees), saying(text))
+    await ask(agent)
+    cell = Cell(row="a.md", column="fee", content="", model="m", state=CellState.FAILED)
+    filled = read_answer(cell, agent.conversation.state.exchanges[-1], Column(question="How much?"))
+    assert (filled.value, filled.state) == ("2 euros a day", CellState.FOUND)
+
+
+@pytest.mark.parametrize(
+    "form", ["<tool_call>\n{}\n</tool_call>", "```json\n{}\n```", "[TOOL_CALLS][{}]", "I look.\n{}"]
+)
+async def test_a_written_call_is_run(form: str) -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    call = json.dumps({"name": "expand_sections", "arguments": {"section_ids": [fees]}})
+    proof = f'It costs "2 euros a day" [{fees}].'
+    model_of(agent).add_replies(saying(form.replace("{}", call)), saying(proof))
+    last = await answer(agent)
+    assert (last.answer, last.steps) == (proof, 2)
+    assert tuple(agent.conversation.state.open_sections) == (fees,)
+    step = model_of(agent).requests[-1].messages[-2]
+    assert [one.name for one in step.tool_calls] == ["expand_sections"]
+    assert "tool_call" not in step.text.lower()
+    assert "{" not in step.text
+
+
+async def test_a_call_that_cannot_be_read_is_reminded_of_once() -> None:
+    agent = make_agent([saying('<tool_call>{"name": "expand_sec'), saying("Not found: no.")])
+    last = await answer(agent)
+    assert last.stopped is StopReason.NOT_FOUND
+    assert sent(agent).endswith(CALL_REMINDER)
+    assert '{"name": "expand_sec' in sent(agent)
+
+
+async def test_a_call_that_cannot_be_read_is_never_an_answer() -> None:
+    agent = make_agent([saying('<tool_call>{"name": "expand_sec')] * 2)
+    last = await answer(agent)
+    assert (last.stopped, last.answer) == (StopReason.ERROR, "")
+    assert last.error.startswith("The model writes tool calls that cannot be read")
+
+
+async def test_the_same_call_is_answered_once_and_the_third_ends_the_calls() -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    model_of(agent).add_replies(expanding(fees), expanding(fees), expanding(fees), saying("Not found: no."))
+    assert (await answer(agent)).stopped is StopReason.NOT_FOUND
+    first, second, third = results(agent)
+    assert "2 euros a day" in first
+    assert second == REPEATED_CALL
+    assert third == f"{REPEATED_CALL}\n{LAST_STEP_NOTE}"
+    assert [request.allow_calls for request in model_of(agent).requests] == [True, True, True, False]
+    model_of(agent).add_replies(expanding(fees), saying("Not found: no."))
+    await ask(agent, "Another question?")
+    assert REPEATED_CALL not in results(agent)
+
+
+async def test_an_answer_that_repeats_itself_is_stopped() -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    unit = f'It costs "2 euros a day" [{fees}]. '
+    model_of(agent).add_replies(expanding(fees), saying(unit * 400))
+    events = await ask(agent)
+    last = events[-1]
+    assert isinstance(last, QuestionAnswered)
+    assert last.answer == f"{unit.strip()}\n\n(The answer was stopped here, because the model repeated itself.)"
+    assert last.stopped is StopReason.ANSWERED
+    assert len(model_of(agent).requests) == 2
+    streamed = "".join(event.text for event in events if isinstance(event, AnswerStreamed))
+    assert len(streamed) < len(unit) * 40
+
+
+async def test_thoughts_that_repeat_themselves_are_stopped() -> None:
+    agent = make_agent([saying("<think>" + "Hm, so be it. " * 400)])
+    last = await answer(agent)
+    assert (last.stopped, last.answer, last.steps) == (StopReason.ERROR, "", 1)
+    assert last.error.startswith("The model returned no answer.")
+
+
+async def test_an_answer_longer_than_the_model_may_write_is_cut_without_its_thoughts() -> None:
+    agent = make_agent()
+    words = " ".join(f"word{number}" for number in range(2_000))
+    model_of(agent).answer_tokens_max = 100
+    model_of(agent).add_replies(saying(f"<think>{words}</think>Not found: {words}"))
+    last = await answer(agent)
+    assert "The answer is cut off here" in last.answer
+    assert len(last.answer) < 1_000
+    assert words.endswith(thoughts_of(agent)[0])
