@@ -23,10 +23,11 @@ from roamtui.agent.prompt import (
     SYSTEM,
     WHOLE_NOTE,
 )
-from roamtui.agent.retrieval_context import (
-    HitList,
-    list_whole_document,
+from roamtui.agent.question_context import (
+    QuestionContext,
+    list_history_texts,
     make_search_event,
+    make_view,
     retrieve_context,
 )
 from roamtui.agent.tools import (
@@ -97,6 +98,8 @@ from roamtui.models.base import (
 from roamtui.models.repetition import cut_repetition
 from roamtui.models.reply import read_reply
 from roamtui.outline.render import compute_outline_budget, render_outline
+from roamtui.retrieval.choose import list_whole_document
+from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.search.base import Hit, Progress, Searcher
 
 _WINDOW_TOKENS_DEFAULT = 64_000
@@ -140,6 +143,8 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     """Whether a doubtful passage is no answer without a model, as in a cell of a table."""
     question_note: str = ""
     """Text to send before each question. It is not part of the question, so its words are not searched for."""
+    policy: RetrievalPolicy = DEFAULT_POLICY
+    """What comes of the sections that search finds."""
     committed_usd: dict[str, float] | None = None
     """Spent or about to be spent, by the id of the conversation, if several agents share the spending limit."""
 
@@ -257,17 +262,20 @@ class Agent:
 
     async def _begin(self, question: str, within: str | None) -> None:
         """Start the question together with the sections and hits that search finds for it."""
-        state, retrieved = self.conversation.state, HitList()
+        state, retrieved = self.conversation.state, QuestionContext()
         library = state.library
         if self.options.sends_hits and self.model.name != OFFLINE:
             room = estimate_hits_room(state, question, self._build_prompt_context(has_hits=True))
-            retrieved = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
-            self._hits_text = retrieved.text
+            view = make_view(state, room_tokens=room, policy=self.options.policy)
+            earlier = list_history_texts(state.exchanges)
+            retrieved = await retrieve_context(self.searcher, view, question, within, earlier)
+            self._hits_text = retrieved.listed.text
+        opened = tuple(one for one in retrieved.auto_opened if one not in state.open_sections)
         context = replace(
-            self._build_prompt_context(retrieved.auto_opened, has_hits=bool(retrieved.hits)),
+            self._build_prompt_context(opened, has_hits=bool(retrieved.hits)),
             search_events=(make_search_event(library, question, retrieved.hits),) if retrieved.hits else (),
         )
-        is_one_shot, excerpts = self.conversation.is_one_shot, retrieved.excerpts
+        is_one_shot, excerpts = self.conversation.is_one_shot, retrieved.listed.excerpts
         asked = QuestionAsked(question=question, within=within, excerpts=excerpts, is_one_shot=is_one_shot)
         # The person may have opened or closed sections during the search.
         await self.conversation.apply(begin_question(self.conversation.state, asked, context))

@@ -24,7 +24,6 @@ from roamtui.conversation.state import ConversationState, OpenSectionOptions, ap
 from roamtui.conversation.update import (
     Events,
     FoldNodes,
-    estimate_delivery_tokens,
     hash_own_text,
     update,
 )
@@ -32,6 +31,7 @@ from roamtui.document.document import Document, hash_text
 from roamtui.document.library import LISTING_KEY, Library
 from roamtui.document.loader import Loader, make_refusal
 from roamtui.document.parallel import run_in_thread
+from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.sources.listing import split_sources
 
 _ROUNDS_MAX = 3

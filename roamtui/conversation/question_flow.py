@@ -31,14 +31,13 @@ from roamtui.conversation.state import ConversationState, KeepOpenMode, apply
 from roamtui.conversation.update import (
     Events,
     ExpandSections,
-    estimate_delivery_tokens,
     expand_for_agent,
     make_close_events,
     open_without_text,
 )
 from roamtui.document.plain import sanitise_text
 from roamtui.document.text import Bounds, Span, estimate_tokens, merge_bounds, subtract_delivered
-from roamtui.outline.expansion import render_open_section
+from roamtui.outline.expansion import estimate_delivery_tokens, render_open_section
 from roamtui.outline.labels import format_path
 
 _INSTRUCTIONS_LEAD = (

@@ -24,8 +24,8 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
 from roamtui.document.text import add_delivered, estimate_tokens
-from roamtui.outline.expansion import format_no_room, render_section
-from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title
+from roamtui.outline.expansion import estimate_delivery_tokens, format_no_room, render_section
+from roamtui.outline.labels import format_node_title
 from roamtui.outline.structure import parse_reference
 
 Events = tuple[ConversationEvent, ...]
@@ -208,15 +208,6 @@ def open_without_text(
         sections=tuple(sections.values()),
         unfolded_ids=_list_unfolding(state, shown),
     )
-
-
-def estimate_delivery_tokens(library: Library, section_id: str, page_tokens: int) -> int:
-    """Estimate how many tokens are delivered when a section is opened.
-
-    That is its whole subtree if this is small, otherwise its first page.
-    """
-    own_tokens, tokens = library.count_tokens(section_id)
-    return tokens if tokens <= min(WHOLE_TOKENS_MAX, page_tokens) else min(own_tokens, page_tokens)
 
 
 def hash_own_text(library: Library, section_id: str) -> str:

@@ -112,6 +112,15 @@ def render_section(
     return _make_section_block(library, node, reference, delivered, nonce, page_tokens)
 
 
+def estimate_delivery_tokens(library: Library, section_id: str, page_tokens: int) -> int:
+    """Estimate how many tokens are delivered when a section is opened.
+
+    That is its whole subtree if this is small, otherwise its first page.
+    """
+    own_tokens, tokens = library.count_tokens(section_id)
+    return tokens if tokens <= min(WHOLE_TOKENS_MAX, page_tokens) else min(own_tokens, page_tokens)
+
+
 def _make_section_block(
     library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str, page_tokens: int
 ) -> ExpandedBlock:

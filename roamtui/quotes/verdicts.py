@@ -8,7 +8,6 @@ as a finished answer.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
@@ -28,8 +27,6 @@ from roamtui.outline.labels import UNTITLED, format_node_title
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import MARK, MARKED_ID, CitationMark, Quotation, read_answer
 
-_LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
-"""A Markdown link. In a quote, only its text is shown, as in the answer."""
 PASSAGE_LABEL = "passage"
 """Stands in the sources of an answer of passages in place of a verdict."""
 _FROM_WORST_TO_BEST = (
@@ -272,11 +269,6 @@ def list_path_titles(citation: Citation, title: str) -> list[str]:
         del names[0]
     is_of_file = citation.doc and "://" not in citation.doc and names != [sanitise_line(citation.doc)]
     return [sanitise_line(citation.doc), *names] if is_of_file else names
-
-
-def strip_links(text: str) -> str:
-    """Return text on one line, with links replaced by their text."""
-    return _LINK.sub(r"\1", sanitise_line(text))
 
 
 def format_verification(citations: Sequence[Citation]) -> str:

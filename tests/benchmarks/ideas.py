@@ -22,7 +22,6 @@ from statistics import mean, median
 from types import ModuleType
 from typing import Any
 
-from roamtui.agent import retrieval_context
 from roamtui.agent.answer import list_passages
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.bootstrap import open_library
@@ -31,6 +30,8 @@ from roamtui.conversation.events import StopReason
 from roamtui.document.library import Library
 from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
+from roamtui.retrieval import policy
+from roamtui.retrieval.policy import RetrievalPolicy
 from roamtui.search import keyword, passages, titles, units
 from roamtui.search.keyword import KeywordSearcher
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -52,7 +53,7 @@ _TITLE_WORD_LENGTH_MIN = 6
 
 IDEAS: dict[str, Sequence[tuple[object, str, object]]] = {
     "statements that a question names": [(keyword, "find_statements", lambda *_: [])],
-    "small sections come whole": [(retrieval_context, "_WHOLE_TOKENS", (0,))],
+    "small sections come whole": [(policy, "DEFAULT_POLICY", RetrievalPolicy(whole_tokens=(0,)))],
     "words that a question implies": [(keyword, "get_implied_words", lambda _: ())],
     "the best sentence of a section": [(keyword, "_boost_by_best_sentence", lambda _, scores, __: dict(scores))],
     "words of the title": [(keyword, "_TITLE_SHARE", 0)],
@@ -60,9 +61,9 @@ IDEAS: dict[str, Sequence[tuple[object, str, object]]] = {
     "early sentences": [(passages, "_EARLY_BONUS", 0)],
     "synonyms": [(keyword, "_list_synonyms", lambda *_: ([], []))],
     "corrections": [(keyword, "suggest_corrections", lambda *_: {})],
-    "a clear hit comes open": [(retrieval_context, "pick_confident_hit", lambda *_, **__: ())],
+    "a clear hit comes open": [(policy, "DEFAULT_POLICY", RetrievalPolicy(runner_up_max=-1.0))],
     "topics of the conversation": [(titles.TopicTitles, "recall_topics", lambda *_: {})],
-    "weak hits are dropped": [(retrieval_context, "_SCORE_SHARE_MIN", 0)],
+    "weak hits are dropped": [(policy, "DEFAULT_POLICY", RetrievalPolicy(score_share_min=0.0))],
     "head and total of a table": [(passages, "_find_frame", lambda *_: [])],
 }
 """For each idea, the names to replace in modules and classes, and the values that switch it off."""
@@ -103,7 +104,8 @@ def _is_in_first_half(name: str, question: dict[str, Any]) -> bool:
 
 async def _ask(path: Path, question: str, model: Model) -> Agent:
     library, searcher = _open(path)
-    agent = Agent(Conversation(library), model, searcher, AgentOptions(sends_hits=True))
+    options = AgentOptions(sends_hits=True, policy=policy.DEFAULT_POLICY)
+    agent = Agent(Conversation(library), model, searcher, options)
     await agent.ask(question)
     return agent
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from roamtui.agent.retrieval_context import format_hits, list_history_texts, make_search_event, trim_weak_hits
+from roamtui.agent.question_context import list_history_texts, make_search_event, make_view
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import find_unread_pages
+from roamtui.retrieval.choose import drop_weak_hits
+from roamtui.retrieval.render import render_hits
 
 NAME = "search_sections"
 LIMIT_DEFAULT = 5
@@ -49,10 +51,9 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
     earlier = list_history_texts(state.exchanges[:-1])
     hits = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
-    hits = trim_weak_hits(hits)
-    listed = await asyncio.to_thread(
-        format_hits, state, hits, query, room_tokens=context.room_tokens, shown=context.excerpts
-    )
+    hits = drop_weak_hits(hits)
+    view = make_view(state, shown=context.excerpts, room_tokens=context.room_tokens)
+    listed = await asyncio.to_thread(render_hits, view, hits, query)
     results = tuple((section_id, "found") for section_id in listed.section_ids)
     text = listed.text or await asyncio.to_thread(_format_no_hits, library, query)
     context.conversation.apply_unsaved(make_search_event(library, query, hits))

@@ -16,7 +16,6 @@ from textual.style import Style
 from typing_extensions import override
 
 from roamtui.agent.answer import list_passages, list_unopened_hits, replies_with_passages
-from roamtui.agent.offline import find_statement
 from roamtui.conversation.events import (
     AnswerStreamed,
     Citation,
@@ -48,6 +47,7 @@ from roamtui.quotes.verdicts import (
     resolve_citation,
     simplify_quote,
 )
+from roamtui.retrieval.passages import find_statement
 from roamtui.search.passages import find_question_words
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import TARGET_META, ContentView, LinkTarget, SectionTarget, TargetSelected, wrap

@@ -1,0 +1,117 @@
+"""Find what comes with a question to a model: a small document whole, or what search finds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from roamtui.agent.answer import replies_with_passages
+from roamtui.conversation.events import SearchHit, SectionsSearched
+from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.document.library import Library
+from roamtui.document.text import Span, add_delivered
+from roamtui.errors import RoamtuiError
+from roamtui.outline.expansion import estimate_delivery_tokens
+from roamtui.retrieval.choose import ModelView, choose_clear_hit, drop_weak_hits, list_whole_document
+from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
+from roamtui.retrieval.render import HitList, render_hits
+from roamtui.search.base import Hit, Searcher
+
+
+class QuestionContext(Struct, frozen=True, kw_only=True):
+    """What comes with a question."""
+
+    listed: HitList = HitList()
+    """The hits that are sent with it."""
+    hits: tuple[Hit, ...] = ()
+    """All hits of the search."""
+    auto_opened: tuple[str, ...] = ()
+    """Sections to open together with it. The list does not have them."""
+
+
+def make_view(
+    state: ConversationState,
+    *,
+    shown: Iterable[Span] = (),
+    room_tokens: int | None = None,
+    policy: RetrievalPolicy = DEFAULT_POLICY,
+) -> ModelView:
+    """Make the view that the model of a conversation has of its library.
+
+    Args:
+        state: The conversation.
+        shown: Text that earlier calls of the same step have shown.
+        room_tokens: Maximum tokens of what it gets now, or None for no limit.
+        policy: What it gets of hits.
+    """
+    delivered = state.collect_delivered()
+    add_delivered(delivered, shown)
+    if state.is_asking and state.rebuilt.preface is None:  # else the search results may have been left out
+        add_delivered(delivered, state.exchanges[-1].iter_excerpts())
+    return ModelView(
+        library=state.library,
+        delivered=delivered,
+        page_tokens=state.options.page_tokens,
+        room_tokens=room_tokens,
+        policy=policy,
+    )
+
+
+async def retrieve_context(
+    searcher: Searcher | None, view: ModelView, question: str, within: str | None, earlier: Sequence[str] = ()
+) -> QuestionContext:
+    """Choose what comes with a question: all of a small document, or what search finds, if it finds something.
+
+    Args:
+        searcher: Searches the library, if there is a searcher.
+        view: What the model has of it before the question.
+        question: The person's question.
+        within: Id of the section that the question is about, or None for the whole document.
+        earlier: Earlier questions and answers, oldest first.
+    """
+    if whole := list_whole_document(view.library, view.room_tokens):
+        return QuestionContext(auto_opened=whole)
+    if searcher is None:
+        return QuestionContext()
+    searcher.refresh(view.library)
+    limit = view.policy.question_hits_max
+    try:
+        hits = await asyncio.to_thread(searcher.search, question, limit=limit, within=within, earlier=earlier)
+    except RoamtuiError:
+        return QuestionContext()
+    return await asyncio.to_thread(_choose_context, view, drop_weak_hits(hits, view.policy), question)
+
+
+def _choose_context(view: ModelView, hits: Sequence[Hit], question: str) -> QuestionContext:
+    """Choose the section that opens with a question, and the hits that are sent with it."""
+    opened = choose_clear_hit(view, hits, question)
+    if view.room_tokens is not None:
+        taken = sum(estimate_delivery_tokens(view.library, one, view.page_tokens) for one in opened)
+        view = replace(view, room_tokens=view.room_tokens - taken)
+    others = [hit for hit in hits if hit.section_id not in opened]
+    if opened:
+        others = others[: view.policy.beside_opened_max]
+    listed = render_hits(view, others, question, opened=opened)
+    return QuestionContext(listed=listed, hits=tuple(hits), auto_opened=opened)
+
+
+def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
+    """List earlier questions and answers, oldest first.
+
+    Passages are left out: they name many topics, and the person may have meant none of these.
+    """
+    texts = ((one.question, "" if replies_with_passages(one) else one.answer) for one in exchanges)
+    return tuple(filter(None, chain.from_iterable(texts)))
+
+
+def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> SectionsSearched:
+    """Make the event that records a search."""
+    search_hits = (
+        SearchHit(section_id=hit.section_id, path=library.node(hit.section_id).path, score=hit.score, why=hit.why)
+        for hit in hits
+    )
+    return SectionsSearched(query=query, hits=tuple(search_hits))

@@ -1,0 +1,110 @@
+"""Choose what comes with a question: a whole document, a section that clearly answers, or the hits of a search."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from msgspec import Struct, field
+
+from roamtui.document.library import Library
+from roamtui.document.text import PAGE_TOKENS, Delivered, estimate_tokens
+from roamtui.outline.expansion import estimate_delivery_tokens
+from roamtui.outline.labels import WHOLE_TOKENS_MAX
+from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
+from roamtui.search.base import Hit, Searcher
+from roamtui.search.lexicon import list_words, make_pattern
+from roamtui.search.terms import TermMatcher, extract_query_terms, tokenise
+
+_FOLLOW_UP = re.compile(rf"\W*(?:{make_pattern('follow-up')})\b", re.IGNORECASE)
+_ASKING = frozenset((*list_words("asking en"), *list_words("asking de")))
+"""Words that start a question with a verb. After "and", they tell "and how do I pay?" from "and for a car?"."""
+
+
+class ModelView(Struct, frozen=True, kw_only=True):
+    """What a model has of a library, and what it can still get."""
+
+    library: Library
+    delivered: Delivered = field(default_factory=dict)
+    """Text that stands above, and need not be repeated."""
+    page_tokens: int = PAGE_TOKENS
+    room_tokens: int | None = None
+    """Maximum tokens of what it gets now, or None for no limit."""
+    policy: RetrievalPolicy = DEFAULT_POLICY
+
+
+def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str, ...]:
+    """List the top sections of a document that is small enough to be sent whole; empty if it is not."""
+    tokens_max = WHOLE_TOKENS_MAX if room_tokens is None else min(WHOLE_TOKENS_MAX, room_tokens)
+    if library.grafts or sum(library.root.own_tokens) > tokens_max or library.root.columns.has_files:
+        return ()
+    hidden = library.root.hidden_ids
+    return tuple(section_id for section_id in library.children(library.root_id) if section_id not in hidden)
+
+
+def drop_weak_hits(hits: Sequence[Hit], policy: RetrievalPolicy = DEFAULT_POLICY) -> tuple[Hit, ...]:
+    """Drop hits that score far below the best one. If the query names sections, keep only a few other hits."""
+    if (named := sum(hit.is_named for hit in hits)) > 0:
+        hits = hits[: named + policy.beside_named_max]
+    return tuple(hit for hit in hits if hit.score >= policy.score_share_min * hits[0].score)
+
+
+def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tuple[str, ...]:
+    """Return the id of the first hit if it is far ahead, short and has most terms of the question; else nothing."""
+    policy, library = view.policy, view.library
+    matcher = TermMatcher.for_question(question)
+    if not hits or len(matcher.terms) < policy.terms_min:
+        return ()
+    runner_up = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
+    section_id = hits[0].section_id
+    tokens_max = policy.opened_tokens_max
+    if view.room_tokens is not None:
+        tokens_max = min(tokens_max, view.room_tokens)
+    tokens = estimate_delivery_tokens(library, section_id, view.page_tokens)
+    if runner_up > policy.runner_up_max or tokens > tokens_max:
+        return ()
+    text = library.text_at(library.node(section_id).own_content_span)
+    covered_terms = {term for *_, term in matcher.locate(text)}
+    is_text = len(text.split()) >= policy.prose_words_min and estimate_tokens(text) <= policy.opened_tokens_max
+    is_covered = len(covered_terms) >= policy.covered_share_min * len(matcher.terms)
+    return (section_id,) if is_text and is_covered else ()
+
+
+def complete_follow_up(questions: Sequence[str], policy: RetrievalPolicy = DEFAULT_POLICY) -> str:
+    """Return the last question. If it is a short follow-up, the last question that is not one comes before it."""
+    full, question = "", ""
+    for question in questions:
+        if not _FOLLOW_UP.match(question) or len(extract_query_terms(question)) > policy.follow_up_terms_max:
+            full = question
+    return question if full == question else f"{full} {question}".strip()
+
+
+def search_question(
+    searcher: Searcher,
+    questions: Sequence[str],
+    *,
+    earlier: Sequence[str],
+    within: str | None,
+    limit: int,
+    policy: RetrievalPolicy = DEFAULT_POLICY,
+) -> tuple[Hit, ...]:
+    """Search for the last of some questions, completed by `complete_follow_up`.
+
+    A follow-up such as "and how do I pay?" is also searched alone, and its own hits come first.
+
+    Args:
+        searcher: Searches the library that the questions are about.
+        questions: All questions of the conversation, oldest first.
+        earlier: Earlier questions and answers, oldest first.
+        within: Id of the section to search, or None for the whole library.
+        limit: Maximum number of hits.
+        policy: What counts as a follow-up.
+    """
+    last, completed = questions[-1], complete_follow_up(questions, policy)
+    search = partial(searcher.search, limit=limit, within=within, earlier=earlier)
+    words = tokenise(_FOLLOW_UP.sub("", last, count=1))
+    is_asking = completed != last and len(words) >= policy.asking_words_min and words[0] in _ASKING
+    own = search(last)[: policy.own_hits_max] if is_asking else ()
+    own_ids = {hit.section_id for hit in own}
+    return (*own, *(hit for hit in search(completed) if hit.section_id not in own_ids))[:limit]

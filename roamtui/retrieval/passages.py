@@ -1,0 +1,204 @@
+"""Choose the passages that hold most of a question, and judge whether they answer it, without a model.
+
+Paragraphs of the sections that search proposes are ranked by the words of the question, its synonyms and corrections.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from roamtui.document.library import Library
+from roamtui.document.plain import sanitise_line
+from roamtui.document.text import Span, estimate_tokens
+from roamtui.outline.labels import LINK, WHOLE_TOKENS_MAX
+from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
+from roamtui.search.base import Hit
+from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, get_implied_words
+from roamtui.search.passages import (
+    find_passage,
+    find_question_words,
+    find_related_words,
+    get_first_sentence,
+    rank_sentences,
+    split_passages,
+)
+from roamtui.search.terms import TermMatcher, extract_code_names, fold_term, is_unspaced
+
+_SENTENCES_MAX = 100
+_TEXT_LENGTH_MAX = 200_000
+"""Maximum length in characters of the text of a section that is looked at."""
+_NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
+"""A word with a capital letter inside an English sentence."""
+_MARKUP = re.compile(r"[\[\]*_`<>|\\\"“”„«»「」『』〝〞〟＂]")
+"""Characters of a title or statement that Markdown, or the reader of quotes, would take for something else."""
+
+
+class FoundPassage(Struct, frozen=True, kw_only=True):
+    """The passage of a section that holds most of a question."""
+
+    section_id: str
+    span: Span
+    score: float
+    terms: frozenset[str]
+    """Words of the question in the passage and in the path of its section."""
+
+
+def strip_markup(text: str) -> str:
+    """Return a title or sentence as plain words on one line."""
+    return sanitise_line(_MARKUP.sub(" ", LINK.sub(r"\1", sanitise_line(text)))).lstrip("-+#: ")
+
+
+def find_statement(question: str, passages: Sequence[str]) -> str:
+    """Return the sentence or row of passages that is likeliest to answer a question, without markup.
+
+    It is empty if the passages have nothing else, or if what answers follows their likeliest sentence.
+    """
+    text = "\n\n".join(passages)
+    ranked = rank_sentences(text, find_question_words(question, [text]), limit=1)
+    statement = strip_markup(text[ranked[0].start : ranked[0].end]) if ranked else ""
+    return "" if statement.endswith(":") or statement == strip_markup(text) else statement
+
+
+def choose_passages(
+    library: Library,
+    question: str,
+    hits: Sequence[Hit],
+    *,
+    needs_certainty: bool,
+    policy: RetrievalPolicy = DEFAULT_POLICY,
+) -> tuple[Sequence[FoundPassage], bool]:
+    """Choose passages of the sections that search found, and of those below them. Return whether they answer, too.
+
+    If they do not, they are at most the nearest ones. None is near enough for a cell of a table.
+    """
+    marks: dict[str, float] = {}
+    texts: dict[str, str] = {}
+    for rank, hit in enumerate(hits):
+        room = WHOLE_TOKENS_MAX
+        for node_id in library.walk(hit.section_id):
+            marks.setdefault(node_id, hit.is_named + hit.score / hits[0].score / (1 + policy.rank_loss * rank))
+            own = library.node(node_id).own_content_span
+            texts[node_id] = library.clean_text(own.get_part(0, min(own.end - own.start, _TEXT_LENGTH_MAX)))
+            room -= estimate_tokens(texts[node_id])
+            if room <= 0:
+                break
+    titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
+    weighing = _Weighing(question, titled_texts, policy)
+    ranked = {node_id: _rank_passages(library, node_id, text, weighing) for node_id, text in texts.items()}
+    best_score = max((passage.score for passages in ranked.values() for passage in passages), default=0.0)
+    chosen: list[FoundPassage] = []
+    room = policy.answer_tokens_max
+    marks = {one: marks[one] + ranked[one][0].score / (best_score or 1.0) for one in ranked if ranked[one]}
+    for section_id in _order_sections(library, marks, policy):
+        for passage in ranked[section_id]:
+            tokens = estimate_tokens(library.text_at(passage.span))
+            shown = [one.span for one in chosen if one.section_id == section_id]
+            is_shown = any(map(passage.span.overlaps, shown))
+            is_good = tokens <= room and passage.score >= policy.passage_score_share_min * ranked[section_id][0].score
+            if not chosen or (is_good and not is_shown):
+                chosen.append(_widen(library, passage, texts[section_id], min(room, policy.card_tokens), shown))
+                room -= estimate_tokens(library.text_at(chosen[-1].span))
+    evidence = max((weighing.compute_evidence(passage.terms) for passage in chosen), default=0.0)
+    evidence += policy.score_evidence_max * min(1.0, best_score)
+    is_answer = evidence >= policy.evidence_min and not weighing.is_vague
+    if needs_certainty:
+        is_answer = is_answer and best_score >= policy.cell_score_min
+        return chosen[:1] if is_answer else (), is_answer
+    if not is_answer:
+        chosen = chosen[: policy.nearest_passages_max] if evidence >= policy.nearest_evidence_min else []
+    return chosen, is_answer
+
+
+def _order_sections(library: Library, marks: dict[str, float], policy: RetrievalPolicy) -> list[str]:
+    """Return the ids of up to five sections, best first. Of a chapter, each loses by the better ones before it."""
+    best_ids = sorted(marks, key=marks.__getitem__, reverse=True)[: policy.passage_sections_max]
+    parents = [library.node(section_id).parent for section_id in best_ids]
+    for index, section_id in enumerate(best_ids):
+        marks[section_id] -= policy.chapter_loss * parents[:index].count(parents[index])
+    good_ids = [one for one in best_ids if marks[one] >= policy.passage_score_share_min * marks[best_ids[0]]]
+    return sorted(good_ids, key=marks.__getitem__, reverse=True)
+
+
+def _widen(library: Library, passage: FoundPassage, text: str, room: int, shown: Sequence[Span]) -> FoundPassage:
+    """Widen a passage by paragraphs of `text` that are not `shown`, up to `room` tokens in all, those below first."""
+    own, span = library.node(passage.section_id).own_content_span, passage.span
+    others = [own.get_part(*bounds) for bounds in split_passages(text)]
+    below, above = [one for one in others if one.start >= span.end], [one for one in others if one.end <= span.start]
+    for other in (*below, *reversed(above)):
+        wider = replace(span, start=min(span.start, other.start), end=max(span.end, other.end))
+        if estimate_tokens(library.text_at(wider)) <= room and not any(map(wider.overlaps, shown)):
+            span = wider
+    return replace(passage, span=span)
+
+
+class _Weighing:
+    """How much the words of a question, their synonyms and corrections count: in scores, and as evidence."""
+
+    def __init__(self, question: str, texts: Sequence[str], policy: RetrievalPolicy) -> None:
+        self.policy = policy
+        matcher = TermMatcher.for_question(question)
+        terms = matcher.terms
+        counts = Counter(term for text in texts for term in {term for *_, term in matcher.locate(text)})
+        self._related = find_related_words(matcher, texts, present=counts.keys())
+        factors = {term: policy.unseen_pair_weight if is_unspaced(term) and not counts[term] else 1.0 for term in terms}
+        self.weights = {term: math.log(1 + (len(texts) + 1) / (counts[term] + 1)) * factors[term] for term in terms}
+        """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
+        self.total = sum(self.weights.values())
+        self.is_vague = STOP_WORDS_BY_LANGUAGE[matcher.language].issuperset(terms)
+        for term in terms:
+            for word in sorted(self._related[term] - {*terms}):
+                self.weights[word] = policy.synonym_weight * self.weights[term]
+        implied = {word for word in get_implied_words(question) if "_" not in word} - self.weights.keys()
+        self.weights |= dict.fromkeys(sorted(implied), policy.synonym_weight * self.total / len(terms))
+        self.matcher = TermMatcher(self.weights, matcher.language)
+        """Finds all these words."""
+        is_english = matcher.language is Language.ENGLISH
+        names = extract_code_names(question)
+        if is_english:  # in other languages, words that are not names have capital letters too
+            names |= {fold_term(name) for name in _NAME.findall(question)}
+        self._evidence = {term: self.weights[term] * (policy.name_weight if term in names else 1) for term in terms}
+        doubt = policy.english_doubt if is_english else 0.0
+        self._evidence_total = min(sum(self._evidence.values()), policy.question_weight_max) + doubt
+
+    def compute_share(self, words: Iterable[str]) -> float:
+        """Return the share of the question's weight that some words have."""
+        return min(1.0, sum(map(self.weights.__getitem__, words)) / self.total)
+
+    def compute_evidence(self, words: frozenset[str]) -> float:
+        """Return the share of the question's subject that some of its terms and their synonyms are evidence of."""
+        found = (term for term in self._evidence if term in words or not words.isdisjoint(self._related[term]))
+        return sum(map(self._evidence.__getitem__, found)) / self._evidence_total
+
+
+def _rank_passages(library: Library, section_id: str, text: str, weighing: _Weighing) -> list[FoundPassage]:
+    """Return the best passages of a section's own text, or its first one if none has a word of the question.
+
+    A passage has the score of its best sentence, and bonuses for the words of the question in the whole passage and in
+    the path of its section.
+    """
+    policy = weighing.policy
+    words_of_path = frozenset(word for *_, word in weighing.matcher.locate(" > ".join(library.node(section_id).path)))
+    occurrences = weighing.matcher.locate(text)
+    sentences: dict[tuple[int, int], float] = {}
+    for sentence in rank_sentences(text, weighing.matcher, limit=_SENTENCES_MAX, weights=weighing.weights):
+        if (passage := find_passage(text, sentence.start)) is not None:
+            sentences.setdefault(passage, sentence.score)
+    if not sentences and (opening := get_first_sentence(text)) is not None:
+        passage = find_passage(text, opening.start)
+        sentences = {} if passage is None else {passage: 0.0}
+    own = library.node(section_id).own_content_span
+    ranked: list[FoundPassage] = []
+    for (start, end), sentence_score in sentences.items():
+        words = frozenset(word for offset, _, word in occurrences if start <= offset < end)
+        score = sentence_score + policy.passage_bonus * weighing.compute_share(words)
+        score += policy.path_bonus * weighing.compute_share(words_of_path - words)
+        span = own.get_part(start, end)
+        ranked.append(FoundPassage(section_id=section_id, span=span, score=score, terms=words | words_of_path))
+    return sorted(ranked, key=attrgetter("score"), reverse=True)[: policy.section_passages_max]

@@ -1,0 +1,126 @@
+"""Render hits as the lines that a model reads, with excerpts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from roamtui.document.document import NodeKind
+from roamtui.document.library import Library
+from roamtui.document.text import Span, add_delivered, subtract_delivered
+from roamtui.outline.expansion import insert_marks, list_id_marks
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, escape, format_node_title, format_size
+from roamtui.outline.structure import get_canonical_id
+from roamtui.retrieval.choose import ModelView
+from roamtui.retrieval.excerpt import choose_excerpts, has_text, is_complete
+from roamtui.retrieval.missing import list_missing_names
+from roamtui.search.base import Hit
+from roamtui.search.terms import TermMatcher
+
+_KNOWN_MARK = "its text stands above"
+_PATH_TITLES_MAX = 3
+"""Maximum number of titles in a section's path, including its own title."""
+_GAP = "[…]"
+_LINE_START, _LINE_END = re.compile(r"(?:\A|\n)[^\w\n]*\Z"), re.compile(r"[^\w\n]*(?:\n|\Z)")
+_ID_SIGN = "\ufdd0"
+"""Replaces the brackets of an id mark while the text is escaped. A noncharacter, which no text needs."""
+_MARKED_ID = re.compile(r"\[([0-9a-f]{8})\]")
+_SIGNED_ID = re.compile(rf"{_ID_SIGN}([0-9a-f]{{8}})")
+_INDENT = "    "
+
+
+class HitList(Struct, frozen=True, kw_only=True):
+    """Search hits, rendered for a model."""
+
+    text: str = ""
+    """Empty if nothing was found."""
+    excerpts: tuple[Span, ...] = ()
+    """Document text in the list. The model may quote it."""
+    section_ids: tuple[str, ...] = ()
+    """Sections that have a line in the list, in order."""
+
+
+def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Sequence[str] = ()) -> HitList:
+    """Render hits as lines with excerpts. Call this in a thread, because it looks for names in the whole library.
+
+    What the model has already is not repeated.
+
+    Args:
+        view: What the model has and can get.
+        hits: Best first.
+        query: The search query.
+        opened: Sections that are about to open, above the list.
+    """
+    library = view.library
+    matcher = TermMatcher.for_question(query)
+    hits_by_id: dict[str, Hit] = {}
+    for hit in hits:
+        hits_by_id.setdefault(get_canonical_id(library, hit.section_id), hit)
+    chosen = choose_excerpts(view, hits_by_id, matcher)
+    if not chosen:
+        return HitList()
+    known = {doc: [*bounds] for doc, bounds in view.delivered.items()}
+    for section_id in opened:
+        node, is_whole = library.node(section_id), library.count_tokens(section_id)[1] <= WHOLE_TOKENS_MAX
+        span = node.content_span if is_whole else node.own_content_span
+        add_delivered(known, (span,))
+    lines: list[str] = []
+    excerpts: list[Span] = []
+    for section_id, spans in chosen.items():
+        page = library.get_place(library.node(section_id).span).page
+        is_known = bool(spans) and not any(subtract_delivered(span, known) for span in spans)
+        quoted: list[str] = []
+        if not is_known:
+            excerpts += spans
+            add_delivered(known, spans)
+            quoted = _quote_spans(library, section_id, spans)
+        note = "complete" if spans and is_complete(library, section_id, spans) else ""
+        note = _KNOWN_MARK if is_known else note
+        size = format_size(library, section_id)
+        marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
+        lines += [f"- [{section_id}] {_format_short_path(library, section_id)} ({marks})", *quoted]
+    if missing := list_missing_names(query, matcher.language, library):
+        lines.append(f"(Nowhere in the text: {', '.join(missing)}.)")
+    return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=tuple(chosen))
+
+
+def _format_short_path(library: Library, section_id: str) -> str:
+    """Format the last titles down to a section, after its file or page."""
+    above = [node_id for node_id in library.node(section_id).ancestors if node_id != library.title_id]
+    path = [*above, section_id]
+    files = [one for one in path[:-_PATH_TITLES_MAX] if library.node(one).kind in (NodeKind.FILE, NodeKind.LINK)]
+    shown = (*files[-1:], *path[-_PATH_TITLES_MAX:])
+    return " > ".join(format_node_title(library.node(one), length_max=80) for one in shown)
+
+
+def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:
+    """Return the lines of an excerpt.
+
+    The lines are indented, so that they cannot be mistaken for lines of the list of sections. Omissions are marked.
+    """
+    if not spans:
+        return []
+    own = library.node(section_id).own_content_span
+    text = ""
+    position = min(own.start, spans[0].start)
+    end = max(own.end, spans[-1].end)
+    for span in (*spans, Span(doc=own.doc, start=end, end=end)):
+        gap = Span(doc=own.doc, start=position, end=span.start)
+        if has_text(library, gap):
+            left_out = library.clean_text(gap)
+            before = "\n" if _LINE_END.match(left_out) else " "  # an omission inside a line is marked in that line
+            is_mid_line = not _LINE_START.search(left_out) and (not text or before == "\n" or "\n" not in left_out)
+            after = " " if is_mid_line else "\n"
+            text += f"{before if text else ''}{_GAP}{after}"
+        elif text:
+            text += "\n"
+        marks = {at: _MARKED_ID.sub(rf"{_ID_SIGN}\1", mark) for at, mark in list_id_marks(library, span).items()}
+        text += insert_marks(library.clean_text(span).replace(_ID_SIGN, " "), marks)
+        position = span.end
+    quoted = []
+    for line in filter(str.strip, text.splitlines()):
+        indent = line[: len(line) - len(line.lstrip())]  # indentation matters in code
+        quoted.append(_INDENT + indent + _SIGNED_ID.sub(r"[\1]", escape(line)))
+    return quoted

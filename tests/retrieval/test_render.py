@@ -1,0 +1,89 @@
+"""Search hits as the model reads them: with answers, exceptions and no noise."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from roamtui.document.library import Library
+from roamtui.document.text import Bounds, add_delivered
+from roamtui.retrieval.choose import ModelView
+from roamtui.retrieval.render import HitList, render_hits
+from roamtui.search.base import Hit
+from tests.search.libraries import id_of, make_folder, make_library
+
+_FILLER = "Nothing of note is said in this sentence of a long file. " * 120
+LIBRARY = make_folder(
+    {
+        "birds.md": f"# Birds\n\n## Herons\n\nHerons eat [fish](fish.md).\n\n## Owls\n\nOwls eat mice.\n\n{_FILLER}\n",
+        "fees.md": (
+            "# Fees\n\nA loan is free.\n\n## Late\n\nA late book costs 2 euros.\n\n### Exceptions\n\nNot on Mondays.\n"
+        ),
+    }
+)
+
+
+def _describe(library: Library, *titles: str, query: str, opened: str = "") -> HitList:
+    delivered: dict[str, list[Bounds]] = {}
+    if opened:
+        add_delivered(delivered, [library.node(id_of(library, opened)).content_span])
+    view = ModelView(library=library, delivered=delivered)
+    return render_hits(view, [_hit(library, title) for title in titles], query)
+
+
+def _hit(library: Library, title: str) -> Hit:
+    return Hit(section_id=id_of(library, title), score=1.0, snippet="", why="")
+
+
+def _lines(library: Library, *titles: str, query: str, opened: str = "") -> list[str]:
+    text = _describe(library, *titles, query=query, opened=opened).text
+    return re.sub(r" \([\d.]+k?(?: of [\d.]+k?)?(, its text .*)?(?:, complete)?\)", r"\1", text).split("\n")
+
+
+def test_complete_sections_and_omissions_are_marked() -> None:
+    long = "\n\n".join(f"Sentence {n} speaks of herons at some length and says little." for n in range(90))
+    library = make_library(f"# Birds\n\n## Short\n\nHerons eat fish.\n\n## Long\n\n{long}\n\nHerons nest in trees.\n")
+    short, *_ = _describe(library, "Short", query="herons eat").text.split("\n")
+    assert short.endswith(", complete)")
+    head, *excerpt = _describe(library, "Long", query="herons nest trees").text.split("\n")
+    assert "complete" not in head
+    assert "    […]" in excerpt
+
+
+@pytest.mark.parametrize(
+    ("query", "missing"),
+    [
+        ("Is red a zebra?", ""),
+        ("Zebra or red", ""),
+        ("Which Newest brick was red in Q2, 2Q or H1?", ""),
+        ("Is red in the 8k, the 8-K or the 9k?", "9k"),
+        ("What does Contoso say of red, and Fabrikam?", "Contoso, Fabrikam"),
+        ("Was red due in FY2022, FY2031 or 2022?", "FY2031"),
+        ("red with readUnits or writeUnits of T-1103 or T-1104", "writeUnits, T-1104"),
+        ("Zählt Rot als Farbe der Ziegel 77?", "77"),
+        ("Is red a Brick?", ""),
+        ("Which state/country is red from?", ""),
+        ("Are there red post-bricks or brick-layers?", "brick-layers"),
+    ],
+)
+def test_names_and_numbers_that_stand_nowhere_are_listed(query: str, missing: str) -> None:
+    text = "# A\n\n## B\n\nRed.\n\n## C\n\nThe bricks of 2022: readUnits, T-1103, 8-K, $5, new.\n"
+    lines = _lines(make_library(text), "B", query=query)
+    assert lines[2:] == ([f"(Nowhere in the text: {missing}.)"] if missing else [])
+
+
+def test_an_open_section_is_marked_without_an_excerpt() -> None:
+    listed = _describe(LIBRARY, "Herons", "Late", query="eat", opened="Herons")
+    assert ", its text stands above)" in listed.text
+    assert "Herons eat" not in listed.text
+    assert {span.doc for span in listed.excerpts} == {"fees.md"}
+
+
+def test_no_excerpt_line_can_be_mistaken_for_a_line_of_the_list() -> None:
+    library = make_library("# A\n\n## B\n\n- [0123abcd] A red line (12)\n<!-- red -->\nQuestion: red?\n")
+    head, *excerpt = _lines(library, "B", query="red")
+    assert head == f"- [{id_of(library, 'B')}] B"
+    assert excerpt
+    assert all(line.startswith("    ") for line in excerpt)
+    assert "[0123abcd]" not in "".join(excerpt)
