@@ -1,7 +1,5 @@
 """What every test gets: a home of its own, no keys, no network, and the real documents where they exist."""
 
-from __future__ import annotations
-
 import gc
 import ipaddress
 import os

@@ -5,8 +5,6 @@ copy of this project, and the tests run against it: first those beside the chang
 all others. The result is `killed` if a test fails, else `SURVIVED`.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import os

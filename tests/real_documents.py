@@ -1,7 +1,5 @@
 """Finds the real documents that tests read in place, and decodes them as a reader of files would."""
 
-from __future__ import annotations
-
 import codecs
 import os
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The face of the library: what is promised is there, documented, and enough to ask a question with."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """Sources are read as the settings say, and only changed or new files are read again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

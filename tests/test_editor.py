@@ -1,7 +1,5 @@
 """Editors are told the line in the way of each, and found as the system has them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

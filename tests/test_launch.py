@@ -1,7 +1,5 @@
 """What the app is started with: models to choose from, a way to read the document again, and where choices are kept."""
 
-from __future__ import annotations
-
 import io
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Files lie where they should: shipped ones are found, a person's own are their owner's alone."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -1,7 +1,5 @@
 """A choice is written into a person's file, and nothing else in it changes."""
 
-from __future__ import annotations
-
 import re
 import stat
 import tomllib

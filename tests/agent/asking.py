@@ -1,7 +1,5 @@
 """Agents with a scripted model over a manual or a small document about birds."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, field

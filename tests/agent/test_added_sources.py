@@ -1,7 +1,5 @@
 """Sources are added to a conversation and taken out of it, through its one queue."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Everything that changes a conversation waits its turn, and every event is published once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Outcomes of a question: answered, not found, empty, or after a reminder."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.agent.answer import list_unopened_hits

@@ -1,7 +1,5 @@
 """Summaries of documents, and questions that are proposed for them."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from roamtui.agent.introductions import plan_missing_summaries, suggest_questions, write_summary

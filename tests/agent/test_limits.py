@@ -1,7 +1,5 @@
 """Requests are shortened to fit the window, in advance or after the model has rejected one."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.conversation.events import CloseReason, SectionsClosed, StopReason

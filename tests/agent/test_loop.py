@@ -1,7 +1,5 @@
 """The loop: requests, tool calls, costs, and how a question ends."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from roamtui.agent.loop import AgentOptions

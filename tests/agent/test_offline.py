@@ -1,7 +1,5 @@
 """The offline model answers through the same loop and the same tools as any other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

@@ -1,7 +1,5 @@
 """The answer of the offline model is read as passages of the document, and nothing else is."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

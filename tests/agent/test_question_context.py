@@ -1,7 +1,5 @@
 """What comes with a question: the statements it names, a section that clearly answers, and few hits besides."""
 
-from __future__ import annotations
-
 import asyncio
 
 from roamtui.agent.question_context import retrieve_context

@@ -1,7 +1,5 @@
 """Questions after a file in the search results was deleted, edited or renamed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

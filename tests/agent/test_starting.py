@@ -1,7 +1,5 @@
 """Questions come with search results, and with the section that clearly answers them open."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.agent.loop import AgentOptions

@@ -1,7 +1,5 @@
 """The tools: they answer bad arguments, item by item, and never raise."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What small models write: thoughts and calls as text, the same call again, and text without end."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

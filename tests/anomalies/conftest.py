@@ -1,7 +1,5 @@
 """What several of these tests begin with."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,7 +1,5 @@
 """`FaultyDisk`: what the program asks of the file system fails when a test wants that."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import io

@@ -3,8 +3,6 @@
 A run is killed with SIGKILL in the middle of its n-th write to a file of conversations, or some time after its start.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -3,8 +3,6 @@
 The processes are forks of one that has imported the program (`forking.py`): a fork costs a tenth of a start.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """What must hold of a home in which programs were killed: everything that they showed is there."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Mapping

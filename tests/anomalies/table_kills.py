@@ -1,7 +1,5 @@
 """Kills `roamtui table` at random while a provider on loopback answers it, and counts what is lost or asked again."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """Runs commands in this process as if a person read their output in a terminal, and checks what reaches it."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

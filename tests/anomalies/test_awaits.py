@@ -3,8 +3,6 @@
 Each request is interfered with at every place where it waits. The files are real, and so is the order of threads.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import Callable, Coroutine, Iterator
@@ -71,7 +69,7 @@ class Case:
     """Of new questions."""
 
     @classmethod
-    def open(cls, folder: Path, ids: tuple[str, str]) -> Case:
+    def open(cls, folder: Path, ids: tuple[str, str]) -> "Case":
         store = ConversationStore(folder)
         conversation = Conversation(_LIBRARY, saved_id=ids[0], store=store)
         case = cls(Agent(conversation, WaitingModel(), FakeSearcher()), store, ids[1], conversation.state)
@@ -167,7 +165,7 @@ class Template:
     ids: tuple[str, str]
     number: int = 0
 
-    def open(self) -> Case:
+    def open(self) -> "Case":
         self.number += 1
         folder = self.folder.with_name(f"case-{self.number}")
         shutil.copytree(self.folder, folder)

@@ -1,7 +1,5 @@
 """A provider may fail at any step: nothing is lost, the person reads one sentence, and the conversation goes on."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.agent.loop import Agent

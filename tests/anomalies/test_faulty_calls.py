@@ -3,8 +3,6 @@
 Each deed below is done again and again: first its first call fails in each way, then its second, until all did.
 """
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import math

@@ -3,8 +3,6 @@
 This is coarse, because short times are noisy. `make bench ARGS="--only texts"` has the exponents.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Whatever a document holds, every command shows it, or refuses it in a sentence."""
 
-from __future__ import annotations
-
 import random
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """kill -9 at any moment: what was shown is on disk, no finished cell is lost or asked again, and all goes on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What must not be readable afterwards is in no file: secrets never, a deleted conversation no longer."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from pathlib import Path

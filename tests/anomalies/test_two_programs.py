@@ -1,7 +1,5 @@
 """Two programs on one conversation at the same time: nothing of either is lost, and the second is told."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Interferes with a coroutine at exactly one of the places where it waits."""
 
-from __future__ import annotations
-
 import asyncio
 import types
 from collections.abc import Callable, Coroutine, Generator

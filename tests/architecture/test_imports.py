@@ -1,7 +1,5 @@
 """The layers as pyproject.toml states them, no circles, and what is loaded at run time."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The tests themselves stay on this machine and away from the person's files."""
 
-from __future__ import annotations
-
 import os
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Everything that is installed with roamtui is free to use, and the page that says so is the one of today."""
 
-from __future__ import annotations
-
 import re
 from importlib.metadata import PackageNotFoundError, metadata, version
 

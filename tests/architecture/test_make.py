@@ -1,7 +1,5 @@
 """The two commands of the README, and what a machine without its needs is told."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What a person gets from pip install, on every system: the command, the themes and the examples, and no tests."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What the documentation says is what the program does: keys, options, commands, paths, links and promises."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import cache

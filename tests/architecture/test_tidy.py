@@ -1,7 +1,5 @@
 """Limits on size and a few habits, so that no file grows into the one that nobody can read."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

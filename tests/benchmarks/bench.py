@@ -3,8 +3,6 @@
 The documents are the example handbook, repeated until it has the wanted size, so that every machine measures the same.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import re

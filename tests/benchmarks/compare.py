@@ -6,8 +6,6 @@ text stand close together, or of the numbers that an answer from a filing needs.
 CPU time, reading included.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -1,7 +1,5 @@
 """True quotes made false, in ten ways."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence

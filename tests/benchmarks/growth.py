@@ -1,7 +1,5 @@
 """How opening, outline and expansion grow with the number of sections; the last two must not."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import random

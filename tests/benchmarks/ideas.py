@@ -6,8 +6,6 @@ Search alone: is the gold section among five hits for follow-ups, mistyped title
 minute of CPU time, and one more for each idea. Choose by one half of the questions, and report the other.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import hashlib

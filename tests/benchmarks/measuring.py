@@ -1,7 +1,5 @@
 """Lines of the tables, and the measures behind them."""
 
-from __future__ import annotations
-
 import gc
 import math
 import os

@@ -5,8 +5,6 @@ are also read without the marks of their headings. Rules were written from every
 the outlines `NAME.txt` that a person wrote of the documents `NAME.*` beside them, a title on each line.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

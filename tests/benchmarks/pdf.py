@@ -4,8 +4,6 @@ Truth is what was read by hand (`items.json`), and the texts and pages of the qu
 by name, is one that no rule of the reader was written from.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

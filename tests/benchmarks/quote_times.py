@@ -1,7 +1,5 @@
 """What looking up quotes takes: time and memory of one long text, and of `recheck` over many files."""
 
-from __future__ import annotations
-
 import gzip
 import multiprocessing
 import re

@@ -5,8 +5,6 @@ the text has is told by a reader of its own (`tests/quotes/visible_text.py`). `-
 people judged, `--only time` measures time and memory.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

@@ -4,8 +4,6 @@ A copy has one quoted sentence's heading renamed, its paragraph moved to another
 its paragraph deleted; other quotes of it are left alone and must be the same.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import re

@@ -1,7 +1,5 @@
 """How large the project is, beside its limits: `python -m tests.benchmarks.size [PROJECT FOLDER]`, or `make size`."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections import Counter, defaultdict

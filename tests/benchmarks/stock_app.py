@@ -1,7 +1,5 @@
 """An app with Textual's own widgets in the places of roamtui's, empty: `python -m tests.benchmarks.stock_app`."""
 
-from __future__ import annotations
-
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Static, TextArea, Tree

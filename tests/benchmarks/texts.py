@@ -1,7 +1,5 @@
 """Odd texts, and everything that reads the text of a document, a query or an answer, to see how its time grows."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """True quotes of a document, spelled as models spell them: without markup, with straight marks, on one line."""
 
-from __future__ import annotations
-
 import random
 import re
 import unicodedata

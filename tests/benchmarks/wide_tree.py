@@ -5,8 +5,6 @@ the terminal is made too, which Textual leaves out where an app is headless. Its
 screen it sends every widget a message, which took as long as some keys.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import runpy

@@ -7,8 +7,6 @@ none of the code that is measured. Words are compared as multisets, without thei
 invented if it is nowhere in the file. Numbers of lists, which the XML does not have, are not counted.
 """
 
-from __future__ import annotations
-
 import html
 import posixpath
 import re

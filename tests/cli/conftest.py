@@ -1,7 +1,5 @@
 """Runs the command line in this process, and gives it a small document."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`roamtui ask`: the offline model in the same loop as any other, and resuming its conversations."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """`roamtui eval`, from arguments to output."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

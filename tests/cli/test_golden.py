@@ -5,8 +5,6 @@ model says at its next request (then the requests are kept too). Ids of conversa
 `make golden` writes all files anew; a new case is a file with its script alone.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`roamtui index` stores the index of a source on disk or in a database; searches use it or continue without it."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every command in a pipe and a terminal, with JSON, without a home, and with one that nobody can write to."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

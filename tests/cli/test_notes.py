@@ -1,7 +1,5 @@
 """`roamtui notes`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from roamtui.bootstrap import open_library

@@ -1,7 +1,5 @@
 """`roamtui outline` and `roamtui show`, as other programs use them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

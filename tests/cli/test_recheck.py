@@ -1,7 +1,5 @@
 """`roamtui recheck`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Folders, several files, other formats and addresses on the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

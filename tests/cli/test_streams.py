@@ -1,7 +1,5 @@
 """Standard streams: terminals, pipes, and those that are closed, full or abandoned; words that are no Unicode."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

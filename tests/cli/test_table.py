@@ -1,7 +1,5 @@
 """`roamtui table` with sources of other kinds, and what its folder leaves untouched."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

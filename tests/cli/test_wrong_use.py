@@ -1,7 +1,5 @@
 """Whatever is wrong gets one plain sentence that says what to do, and never a traceback."""
 
-from __future__ import annotations
-
 import io
 import shlex
 import subprocess

@@ -1,8 +1,7 @@
 """Plays conversations without a model: the commands of the agent and of a person."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
+from typing import Self
 
 from msgspec.structs import replace
 
@@ -219,11 +218,11 @@ class Recorder:
         self.state = apply(self.state, *identified)
         self.events += (*events, *identified)
 
-    def begin(self, question: str = "Why?") -> Recorder:
+    def begin(self, question: str = "Why?") -> Self:
         self.apply(begin_question(self.state, QuestionAsked(question=question), PROMPT_CONTEXT))
         return self
 
-    def ask(self, question: str = "Why?", *titles: str, answer: str = "Because.") -> Recorder:
+    def ask(self, question: str = "Why?", *titles: str, answer: str = "Because.") -> Self:
         """Play a whole question, with a step that opens sections."""
         self.begin(question)
         if titles:

@@ -1,7 +1,5 @@
 """Commands and saved conversations load the files and pages that they need, and nothing else."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Iterator

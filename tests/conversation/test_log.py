@@ -1,7 +1,5 @@
 """Conversations on disk: what is written, read, listed, locked and refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Notes on disk: saved ones are read back, deleted ones leave no byte, and a damaged file is left alone."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

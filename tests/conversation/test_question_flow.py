@@ -1,7 +1,5 @@
 """Questions: what they deliver, what stays open after them, and rebuilds."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import RequestBudget

@@ -1,7 +1,5 @@
 """A saved conversation with the current version of its document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from roamtui.conversation.events import (

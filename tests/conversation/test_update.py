@@ -1,7 +1,5 @@
 """Commands by the agent and by a person: changes and events."""
 
-from __future__ import annotations
-
 from roamtui.conversation.events import (
     ExpandStatus,
     NodesFolded,

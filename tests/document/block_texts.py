@@ -1,7 +1,5 @@
 """Random texts: lines of every kind of block in random order, and mutations of the specifications' examples."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Invariants of every parsed document, computed in the slow and obvious way."""
 
-from __future__ import annotations
-
 import re
 from hashlib import blake2b
 

@@ -1,7 +1,5 @@
 """A second opinion on headings: a full parse by markdown-it-py, independent of the code under test."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import sys

@@ -1,7 +1,5 @@
 """A folder of notes with links between them, and a file outside it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _NOTES = {

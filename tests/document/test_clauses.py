@@ -1,7 +1,5 @@
 """Clauses of contracts as an outline, and numbers that are none."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

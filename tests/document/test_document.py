@@ -1,7 +1,5 @@
 """Ids that never change, rows that nest, and page footers that are no text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

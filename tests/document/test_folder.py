@@ -1,7 +1,5 @@
 """A folder as a library of folders, files and sections. Files are read when loaded; unreadable ones say why."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

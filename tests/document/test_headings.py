@@ -1,7 +1,5 @@
 """The scan finds the same headings as a full parse by markdown-it-py, in any text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

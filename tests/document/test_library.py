@@ -1,7 +1,5 @@
 """The tree over several documents: parents, children, and ids that never collide."""
 
-from __future__ import annotations
-
 from hashlib import blake2b
 from itertools import permutations
 

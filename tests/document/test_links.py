@@ -1,7 +1,5 @@
 """Links that a person follows: to files on this machine, to names and to nothing, and the links to a section."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Lists of links, and files with all pages of a site: each link and each page is a node."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Parsing a text: sections, preambles, front matter and notes."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

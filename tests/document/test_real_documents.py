@@ -1,7 +1,5 @@
 """Books, llms.txt files, hostile files and specification examples: all headings are found, and no text is lost."""
 
-from __future__ import annotations
-
 import json
 from functools import lru_cache
 from pathlib import Path

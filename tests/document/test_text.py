@@ -1,7 +1,5 @@
 """Text: where lines end, what is safe to show, how many tokens it has, and its ranges and pages."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 import unicodedata

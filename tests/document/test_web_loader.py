@@ -1,7 +1,5 @@
 """Web pages: fetched in parallel, and as Markdown if the site has it; sites are opened by their llms.txt."""
 
-from __future__ import annotations
-
 import gzip
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A small folder of documents with questions about them, and their files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

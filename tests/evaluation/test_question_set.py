@@ -1,7 +1,5 @@
 """Question files, and the sections that count as hits for a question."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

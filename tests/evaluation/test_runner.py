@@ -1,7 +1,5 @@
 """Questions about a small folder, for search and for scripted models."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

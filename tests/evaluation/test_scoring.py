@@ -1,7 +1,5 @@
 """Metrics compared with values computed by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.evaluation.scoring import AgentScore, QuestionResult, score_run

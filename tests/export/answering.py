@@ -1,7 +1,5 @@
 """A conversation whose one answer has every verdict, and the numbers and signs that each front end must show."""
 
-from __future__ import annotations
-
 import asyncio
 
 from roamtui.conversation.state import ConversationState

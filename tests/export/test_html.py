@@ -1,7 +1,5 @@
 """Conversations as HTML: a browser only shows the page, whatever a document contains."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from html import escape

@@ -1,7 +1,5 @@
 """Conversations and notes as Markdown, and conversations as JSON."""
 
-from __future__ import annotations
-
 import json
 import re
 

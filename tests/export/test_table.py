@@ -1,7 +1,5 @@
 """Tables as files: what stands in them, and that nothing in them is run or lost."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A headless Chromium, driven through a pipe by its DevTools protocol."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -1,7 +1,5 @@
 """What the app needs of a document whose agent exists already."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from roamtui.agent.loop import Agent

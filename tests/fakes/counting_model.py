@@ -1,7 +1,5 @@
 """A model that counts the tokens of each request with a real tokenizer, and refuses what exceeds its window."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import AsyncGenerator, Iterable

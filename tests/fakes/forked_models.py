@@ -5,8 +5,6 @@ As `python -m tests.fakes.forked_models FD` it is the process that forks. Given 
 the fork does.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

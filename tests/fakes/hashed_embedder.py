@@ -1,7 +1,5 @@
 """A real embedder without weights: texts that share runs of letters get similar vectors."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 

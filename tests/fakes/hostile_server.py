@@ -1,7 +1,5 @@
 """A web server on loopback that sends whatever bytes a test wants, and an internet of names that leads to it."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import threading
@@ -33,7 +31,7 @@ class SeenRequest:
 class Client:
     """The client of one connection, as a handler sees it."""
 
-    def __init__(self, server: HostileServer, sock: socket.socket) -> None:
+    def __init__(self, server: "HostileServer", sock: socket.socket) -> None:
         self._server = server
         self.sock = sock
 

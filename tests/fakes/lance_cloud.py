@@ -1,7 +1,5 @@
 """LanceDB's cloud on loopback: the requests that its client makes, answered from tables in memory."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The base of fake servers: HTTP on loopback while a block runs."""
 
-from __future__ import annotations
-
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType

@@ -3,8 +3,6 @@
 It writes the frames by hand, so that it is a second opinion on their form.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Fakes of providers on loopback: a scriptable server in the dialects of OpenAI, Anthropic and Ollama; embeddings."""
 
-from __future__ import annotations
-
 import json
 import select
 import socket

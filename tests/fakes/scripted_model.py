@@ -1,7 +1,5 @@
 """A model for tests: it gives scripted replies, and records the requests."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """A web site on loopback: pages by path, with entity tags, and counts of requests and bytes."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Starts `roamtui mcp` and connects the SDK's own client to it."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Answers in a terminal: verdicts, widths, and no sequence that is not ours."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Every event that a question may have has a line, and the page about them names each of its fields."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

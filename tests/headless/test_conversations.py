@@ -1,7 +1,5 @@
 """Saved conversations, listed and printed."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

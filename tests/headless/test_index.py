@@ -1,7 +1,5 @@
 """Summaries are agreed to before anybody is asked, kept one by one, and written once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`roamtui mcp`, asked by the SDK's own client, in the same process and over stdin and stdout."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("mcp", reason="the extra `mcp` is not installed")

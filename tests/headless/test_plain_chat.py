@@ -1,7 +1,5 @@
 """The conversation in lines: questions, commands, cancelling, and nothing that a terminal obeys."""
 
-from __future__ import annotations
-
 import io
 import os
 import signal

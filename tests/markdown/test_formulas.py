@@ -1,7 +1,5 @@
 """Formulas of TeX as lines of text that say the same, and what is left as it is."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import pytest

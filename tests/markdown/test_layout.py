@@ -1,7 +1,5 @@
 """Markdown as lines: blocks, tables, code and wide characters, each line within its width."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """The blocks of a slice of Markdown, with their offsets in the source."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """A title is words: markup is not among them."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.document.parse import parse_document

@@ -1,7 +1,5 @@
 """The constructs that Markdown can contain, each as a text with the words that it shows."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 

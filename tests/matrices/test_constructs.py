@@ -4,8 +4,6 @@ Whatever a document or an answer contains, each exit takes it, shows every word 
 order, and lets no control character through. markdown-it-py's own rendering says what a page shows.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """An error of a model in every place that shows it: its words are there, and nothing that a terminal obeys."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Requests for tests of models, and what comes back, in few words."""
 
-from __future__ import annotations
-
 from contextlib import aclosing
 
 from roamtui.conversation.events import Message, Role, ToolCall

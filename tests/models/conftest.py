@@ -1,7 +1,5 @@
 """One model process for all tests that need litellm."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path

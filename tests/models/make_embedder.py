@@ -6,8 +6,6 @@ weights in eight bits. That takes 17 to 20 ms of processor time for a text of 13
     make_embedder.py FOLDER
 """
 
-from __future__ import annotations
-
 import importlib.util
 import shutil
 import sys

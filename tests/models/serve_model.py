@@ -3,8 +3,6 @@
 `python serve_model.py TOKENS` runs in the environment of `make local-model`, and prints the server's address.
 """
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 from pathlib import Path

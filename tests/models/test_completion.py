@@ -1,7 +1,5 @@
 """A job as litellm's arguments, and the pieces of a reply as whole calls."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Failures that no server on loopback can show; all others are tested through the real client."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.models.failures import to_failure

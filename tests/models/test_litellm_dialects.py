@@ -1,7 +1,5 @@
 """The real litellm client, in its process, against servers that speak OpenAI's, Anthropic's and Ollama's dialects."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

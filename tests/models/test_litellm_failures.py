@@ -1,7 +1,5 @@
 """Everything that goes wrong with a provider becomes one sentence, without keys, that says what to do next."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -1,7 +1,5 @@
 """Embedders on this machine: models of sentence-transformers as ONNX, in folders as people have them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The window of a model on a person's own server, and the names by which such a model is asked."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A model that cannot call tools gets none, and names the sections that it wants to read in a line."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """A real model on this machine: `make embeddings` makes it, names its folder, and runs this."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """No key comes back from a model: not in an error message, not in a reply, however a reply is cut into pieces."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncGenerator
 

@@ -1,7 +1,5 @@
 """A request to a model goes to the server that the person named, and to no other, whatever that server replies."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Which models can be used here, and why, without a request to a provider."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.errors import UsageError

@@ -1,7 +1,5 @@
 """A text that repeats itself without end is noticed, and one copy of what it repeats is kept."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Thoughts and calls that a model writes as text are told from its answer, however the text is cut into pieces."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field

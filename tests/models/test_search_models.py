@@ -1,7 +1,5 @@
 """Models in search: embedders and the reranker, which ignore any other reply."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

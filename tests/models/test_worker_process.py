@@ -1,7 +1,5 @@
 """The model process: several jobs, cancellation, crashes, its end, and what it keeps from libraries."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import select

@@ -1,7 +1,5 @@
 """A small manual for all tests of the outline."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.document.library import Library

@@ -1,7 +1,5 @@
 """Documents for tests of the outline: small readable ones, and shapes that no real document has."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """What a model reads when it opens a section."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

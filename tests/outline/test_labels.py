@@ -1,7 +1,5 @@
 """How a line names a section; no document can imitate an id or an instruction on it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

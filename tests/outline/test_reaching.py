@@ -1,7 +1,5 @@
 """Ids in the outline lead to every text in few calls, and each text has one id."""
 
-from __future__ import annotations
-
 from functools import partial
 from zlib import crc32
 

@@ -1,7 +1,5 @@
 """The outline that a model reads: one line for each section, the most useful sections first."""
 
-from __future__ import annotations
-
 import re
 
 from hypothesis import example, given

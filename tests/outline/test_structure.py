@@ -1,7 +1,5 @@
 """Ranges of many children, and references: ids, almost-ids and suggestions."""
 
-from __future__ import annotations
-
 from itertools import accumulate
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whatever is added to a library, taken out or resumed, every id and every open section of the rest stays."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A conversation stays consistent, whatever the agent, the person, the provider and the power supply do."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Any sequence of expansions delivers each character at most once, and delivers what it reports."""
 
-from __future__ import annotations
-
 import re
 
 from hypothesis import example, given, settings

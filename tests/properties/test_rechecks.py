@@ -1,7 +1,5 @@
 """Whatever is exported and rechecked on the same documents is the same, whatever characters its quotes have."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

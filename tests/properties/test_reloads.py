@@ -1,7 +1,5 @@
 """After any change of a source, text that counts as delivered is exactly in the current source."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Whatever the window, the conversation and the calls of the model: each request fits."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import cache
 from pathlib import Path

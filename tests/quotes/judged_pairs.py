@@ -1,7 +1,5 @@
 """Pairs of a quote and a text that people judged, as a file beside the real documents."""
 
-from __future__ import annotations
-
 import json
 
 from roamtui.quotes.find import find_quote

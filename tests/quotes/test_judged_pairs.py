@@ -1,7 +1,5 @@
 """Quotes that people judged against short texts."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.quotes.judged_pairs import find_wrong_pairs, read_pairs

@@ -1,7 +1,5 @@
 """Quotes in many languages, in texts that are spelled in many ways."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterator

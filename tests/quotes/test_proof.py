@@ -1,7 +1,5 @@
 """The proof of an answer in its Markdown: which words belong to which quote, and what stands for a mark."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Which words of a text that any program wrote are quotations."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.quotes.quotations import read_quotations

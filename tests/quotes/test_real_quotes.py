@@ -1,7 +1,5 @@
 """Quotes from real documents: exact text is found, but not parts of numbers, nor pieces of two sentences."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

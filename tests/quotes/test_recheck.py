@@ -1,7 +1,5 @@
 """Quotes and notes in the current version of their document."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """A quote is a run of words: any run of the words that a person sees is found, and no quote is too odd to look up."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """Signs come from the program alone: those that a model writes become plain words."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.quotes.read import replace_signs

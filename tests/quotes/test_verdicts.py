@@ -1,7 +1,5 @@
 """Citations: which words are a quote, to which section they bind, and where they are found."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from typing import Any

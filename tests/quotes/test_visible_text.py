@@ -1,7 +1,5 @@
 """The reader that tells the measures of quotes what a text has."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.quotes.visible_text import Part, read_parts

@@ -3,8 +3,6 @@
 markdown-it-py renders the text, and Python's own HTML parser reads the words, as a browser would show them.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence

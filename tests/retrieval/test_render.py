@@ -1,7 +1,5 @@
 """Search hits as the model reads them: with answers, exceptions and no noise."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

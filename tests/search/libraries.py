@@ -1,7 +1,5 @@
 """Small libraries to search in."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

@@ -1,7 +1,5 @@
 """Hybrid search: fusion, neighbours and reranking, and what happens if a part fails."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """An updated index answers like a new one, on disk and in memory."""
 
-from __future__ import annotations
-
 import sqlite3
 import stat
 from contextlib import closing

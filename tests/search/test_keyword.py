@@ -1,7 +1,5 @@
 """Keyword search finds the section that a person means, and each ranking rule has its effect."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest

@@ -1,7 +1,5 @@
 """Languages of questions, roots of words, and synonyms."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.search.lexicon import Language

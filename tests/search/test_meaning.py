@@ -1,7 +1,5 @@
 """Search by words with a second opinion by meaning."""
 
-from __future__ import annotations
-
 from roamtui.search.base import Hit, RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.meaning import MeaningOrder

@@ -1,7 +1,5 @@
 """The statements that a question names come first."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.search.keyword import KeywordSearcher

@@ -1,7 +1,5 @@
 """The best sentences of a text, the whole passages around them, and excerpts of both."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

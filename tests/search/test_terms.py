@@ -1,7 +1,5 @@
 """The terms of a question, and their occurrences in a text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

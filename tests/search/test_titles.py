@@ -1,7 +1,5 @@
 """Mistyped words are corrected to words of titles, and follow-ups are searched in earlier topics."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -1,7 +1,5 @@
 """Units and sentences of Markdown are exact spans."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

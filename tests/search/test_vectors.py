@@ -1,7 +1,5 @@
 """Chunks of sections, and their stored vectors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

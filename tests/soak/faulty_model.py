@@ -1,7 +1,5 @@
 """A model that searches, answers, and fails in every way that a provider does."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

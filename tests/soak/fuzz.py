@@ -3,8 +3,6 @@
 `python -m tests.soak.fuzz --steps 20000 --seed 1` does many. If the app ends, it is started again.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import math

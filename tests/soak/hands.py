@@ -3,8 +3,6 @@
 Textual's own pilot waits after each key until all is quiet, which takes many times as long as the work itself.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

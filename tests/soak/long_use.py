@@ -3,8 +3,6 @@
 `python -m tests.soak.long_use [QUESTIONS] [KILLS]` prints what the process held on the way, and when it was killed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import math

@@ -3,8 +3,6 @@
 It needs a package index for the dependencies. The files are left in `dist/`.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

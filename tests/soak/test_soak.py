@@ -1,7 +1,5 @@
 """A short day and a few random things at the running app; `make soak` and `make fuzz` do many."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Files for listings, and the keys of a listing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from roamtui.sources.listing import Listing

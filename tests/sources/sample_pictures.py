@@ -1,7 +1,5 @@
 """Pictures, written without a library."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Texts in encodings that the file does not name: 60 files, of which each must show the words that were written."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.sources.convert.conversion import convert

@@ -1,7 +1,5 @@
 """Several sources are one listing in the given order, and changes of their files are detected cheaply."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Listings of folders: their files, the order, and skipped files. No document is read for them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

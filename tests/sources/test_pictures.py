@@ -1,7 +1,5 @@
 """Pictures of a document: found next to it or inside it, never outside the folder that was opened, and measured."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bytes of files as text: what is read, and in which encoding."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import sys

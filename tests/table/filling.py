@@ -1,7 +1,5 @@
 """Tables over small documents, filled by a scripted model that answers by the words of its request."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Questions of tables: their files, their types, and which values fit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Filling tables: what is asked, what each cell becomes, and what a second run asks again."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The folder of a table: a log that is only appended to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from roamtui.conversation.events import Citation, QuoteState

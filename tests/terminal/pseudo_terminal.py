@@ -1,7 +1,5 @@
 """A program in a pseudo-terminal, without tmux: what it writes, byte by byte."""
 
-from __future__ import annotations
-
 import os
 import select
 import subprocess

@@ -1,7 +1,5 @@
 """The app in terminals with few colours, or where a person wants none."""
 
-from __future__ import annotations
-
 import re
 import shutil
 

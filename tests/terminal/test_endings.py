@@ -1,7 +1,5 @@
 """The program is asked to end, or its terminal goes away: what has arrived is saved, and the terminal is as before."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """An app that waits for a person rests."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

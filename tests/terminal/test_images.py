@@ -1,7 +1,5 @@
 """The installed program in a terminal that says it is kitty: what it writes there, byte by byte."""
 
-from __future__ import annotations
-
 import re
 import sys
 from base64 import b64decode

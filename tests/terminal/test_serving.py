@@ -1,7 +1,5 @@
 """`roamtui serve`: the app in a browser, only for the person who started it."""
 
-from __future__ import annotations
-
 import base64
 import io
 import signal

@@ -1,7 +1,5 @@
 """The app is put into the background, and comes back as it was."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

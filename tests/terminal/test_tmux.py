@@ -1,7 +1,5 @@
 """The installed program in a real terminal: typed into, and its screen read."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

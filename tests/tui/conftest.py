@@ -1,7 +1,5 @@
 """Pictures of the screen are taken once the app has started and its screen no longer changes."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, cast

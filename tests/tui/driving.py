@@ -1,7 +1,5 @@
 """What the tests of the app share: a document, a scripted app over it, and waiting for what must come."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """What the tests of opening documents share: an app that opens scripted ones."""
 
-from __future__ import annotations
-
 from threading import Event
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """What the snapshot tests share: the app in a given theme, with nothing that moves, and scenes to take pictures of."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """A table over two leases, and an app that shows it."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The table of actions is whole: each does something, no key means two things; help, docs and palette follow."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from pathlib import Path
 

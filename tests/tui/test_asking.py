@@ -1,7 +1,5 @@
 """A question from the box to the cited answer, and what opens on the way."""
 
-from __future__ import annotations
-
 import asyncio
 
 from roamtui.agent.loop import Agent

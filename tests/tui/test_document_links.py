@@ -1,7 +1,5 @@
 """Links in the reader to other files and back, to web pages and to nothing, and the list of links to a section."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Documents side by side: opened, turned to and closed, each with its own conversation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

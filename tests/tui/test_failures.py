@@ -1,7 +1,5 @@
 """What fails is a sentence in the conversation; the app goes on."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from functools import partial
 

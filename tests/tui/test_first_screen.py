@@ -1,7 +1,5 @@
 """The first screen: it stands before the agent is made, says what the document is, and plays the recorded answer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

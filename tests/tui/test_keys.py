@@ -1,7 +1,5 @@
 """Keys: those typed at once go where they would have gone one by one, and what is typed into a text field is text."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """From the first paint to the end: what is started, kept, put into the background, and let go of."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

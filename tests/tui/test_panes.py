@@ -1,7 +1,5 @@
 """Which panes show, and where keys lead, at each width."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.tui.actions import Scope

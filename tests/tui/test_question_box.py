@@ -1,7 +1,5 @@
 """The question box: its history, and a question that is sent while another is answered."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

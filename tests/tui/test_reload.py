@@ -1,7 +1,5 @@
 """A document that changes on disk: noticed, read again by a key or by itself, with all that was open and in view."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from functools import partial

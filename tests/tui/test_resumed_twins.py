@@ -1,7 +1,5 @@
 """A conversation comes back from its log alone: the same lines in the same colours, the same export and request."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pictures of each screen, in each of its layouts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

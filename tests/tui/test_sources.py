@@ -1,7 +1,5 @@
 """Folders, sites and added sources in the app: read when they are opened, and asked about before another site is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The lines at the foot of the screen: hints, and a message that stands in their place until the next key or click."""
 
-from __future__ import annotations
-
 from textual.geometry import Region
 from textual.widget import Widget
 

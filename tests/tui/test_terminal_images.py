@@ -1,7 +1,5 @@
 """kitty's protocol, byte by byte, and the terminals that are known to have it."""
 
-from __future__ import annotations
-
 import zlib
 from base64 import b64decode, b64encode
 from typing import Literal

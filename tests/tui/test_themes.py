@@ -1,7 +1,5 @@
 """Themes: bundled ones can be read by everybody, broken ones are told and left out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Text of documents, models and people is shown as text, however wide: no markup or control sequence acts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

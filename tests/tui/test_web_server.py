@@ -1,7 +1,5 @@
 """The server of `roamtui serve` with odd names."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from types import SimpleNamespace

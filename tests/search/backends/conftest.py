@@ -1,7 +1,5 @@
 """The backends that store an index, with one interface for the tests."""
 
-from __future__ import annotations
-
 import importlib.util
 from dataclasses import dataclass, field
 from pathlib import Path

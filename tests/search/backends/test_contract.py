@@ -1,7 +1,5 @@
 """What every index backend promises: ids, limit, `within`, changes and deletions, two writers."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest

@@ -1,7 +1,5 @@
 """Vectors in LanceDB: in a folder and in its cloud, as far as a fake server can show it."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path

@@ -5,8 +5,6 @@ project. The result is `killed` if one of its tests fails, `SURVIVED` if none do
 then look for the place where the same would happen now, or for another fault.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 import tomllib

@@ -1,7 +1,5 @@
 """PDF files, written object by object: pages of lines at a height in a size, and bookmarks."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass

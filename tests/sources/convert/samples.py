@@ -1,7 +1,5 @@
 """Files of many formats for tests of converters, some made by LibreOffice, Jupyter and others."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Format detection, the subprocess with its limits, notes, and the cache of conversions."""
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Word documents as Markdown: every word, number, formula and box that a person sees, and nothing that is hidden."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.sources.convert.docx import convert_docx

@@ -1,7 +1,5 @@
 """Pictures and pages are drawn in a subprocess: exactly the wanted part, within limits, or there is one sentence."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.errors import SourceError

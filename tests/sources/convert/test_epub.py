@@ -1,7 +1,5 @@
 """EPUB books as Markdown: chapters in reading order, with titles and levels from the navigation."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.sources.convert.epub import convert_epub

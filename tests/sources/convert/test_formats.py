@@ -1,7 +1,5 @@
 """Office files, books and notebooks as Markdown: good, empty, broken, huge and hostile files of each format."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 Pages made to be deep, wide or endless are converted in time by their length, or refused.
 """
 
-from __future__ import annotations
-
 import html
 
 import pytest

@@ -1,7 +1,5 @@
 """OpenDocument texts as Markdown: raised figures, numbers of headings and lists, readings, and what is hidden."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.sources.convert.odt import convert_odt

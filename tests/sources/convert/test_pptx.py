@@ -1,7 +1,5 @@
 """Presentations as Markdown: raised figures, formulas and the numbers of lists."""
 
-from __future__ import annotations
-
 import io
 
 from pptx import Presentation

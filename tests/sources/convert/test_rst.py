@@ -1,7 +1,5 @@
 """reStructuredText as Markdown: headings by their adornments, and nothing is a heading by accident."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Rows of separated values as tables: delimiters, headers, sections of rows, and files that are no tables."""
 
-from __future__ import annotations
-
 import csv
 import io
 

@@ -1,7 +1,5 @@
 """Workbooks as Markdown: every digit and text as it is in its cell, links, text boxes and raised figures."""
 
-from __future__ import annotations
-
 from roamtui.sources.convert.sheets import convert_sheets
 from tests.sources.convert.samples import pack
 

@@ -1,7 +1,5 @@
 """Subtitles as Markdown: sections of a few minutes, paragraphs with times, and speakers."""
 
-from __future__ import annotations
-
 from roamtui.sources.convert.subtitles import convert_subtitles
 from tests.sources.convert.samples import read_outline
 

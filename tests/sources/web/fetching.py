@@ -1,7 +1,5 @@
 """Fetchers with short limits, for servers on loopback and names of a fake internet."""
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager

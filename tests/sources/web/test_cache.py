@@ -1,7 +1,5 @@
 """The page cache: responses that it stores and evicts, also with other programs at the same time."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

@@ -1,7 +1,5 @@
 """`Fetcher`: requests, pages, redirects and errors."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest

@@ -1,7 +1,5 @@
 """Sites that send too much, too slowly, too little, something else than they declare, or no HTTP at all."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import threading

@@ -1,7 +1,5 @@
 """Attempts to reach this machine or its network by names, changing DNS answers, and redirects."""
 
-from __future__ import annotations
-
 import ipaddress
 
 import pytest

@@ -1,7 +1,5 @@
 """Pages are fetched through a proxy on loopback, and untrusted hosts are still checked on this machine."""
 
-from __future__ import annotations
-
 import base64
 import socket
 import threading

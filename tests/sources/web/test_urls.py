@@ -1,7 +1,5 @@
 """URLs are normalised or refused; no two parsers see different hosts."""
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 
 import httpx

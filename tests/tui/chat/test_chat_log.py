@@ -1,7 +1,5 @@
 """What of a conversation is in view while it grows; of a long one the newest, and earlier questions on demand."""
 
-from __future__ import annotations
-
 import asyncio
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """An answer: its words, marks and links, and the sources below it."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 from textual.content import Content
 from textual.pilot import Pilot

@@ -1,7 +1,5 @@
 """The passages of the offline model are cards: whole, the words of the question marked, with keys of their own."""
 
-from __future__ import annotations
-
 import pytest
 from textual.pilot import Pilot
 

@@ -1,7 +1,5 @@
 """Documents and their laid out lines, for tests of the reader."""
 
-from __future__ import annotations
-
 import re
 
 from roamtui.document.parse import parse_document

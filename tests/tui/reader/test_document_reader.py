@@ -1,7 +1,5 @@
 """Reading: how far one is, on which page, the way back, selected words, one column alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A long text in chunks, laid out as they are looked at, and the links in them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

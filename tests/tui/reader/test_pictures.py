@@ -1,7 +1,5 @@
 """Pictures in the reader: above their words, in a place that is known before they are drawn."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """The list of saved conversations: going on, beginning anew, branching off, renaming, deleting, exporting."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

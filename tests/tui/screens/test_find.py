@@ -1,7 +1,5 @@
 """Finding: titles, text and meaning as typed, narrowed, read, opened, and walked from match to match."""
 
-from __future__ import annotations
-
 from itertools import groupby
 from pathlib import Path
 

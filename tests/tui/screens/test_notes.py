@@ -1,7 +1,5 @@
 """Keeping places and words, the list of what is kept, and asking about selected words."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The screen that opens documents: filtering, naming, completing, opening, failing and leaving."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Choosing colours and models."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from itertools import pairwise

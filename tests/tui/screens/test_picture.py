@@ -1,7 +1,5 @@
 """A picture or a page on the whole screen: zoomed, moved, its quote marked, and opened in its own program."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from base64 import b64decode

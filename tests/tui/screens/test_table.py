@@ -1,7 +1,5 @@
 """The table on the screen: filling it, looking at its proofs, and exporting it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

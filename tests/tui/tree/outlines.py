@@ -1,7 +1,5 @@
 """Libraries and states for tests of the tree, and the visible lines worked out the long way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from roamtui.conversation.events import OpenSection, Origin

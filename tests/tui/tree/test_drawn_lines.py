@@ -1,7 +1,5 @@
 """The visible lines of the outline under any folding, and how each is drawn."""
 
-from __future__ import annotations
-
 import random
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """PDFs as Markdown: sections by bookmarks or typography, page starts, notes and errors."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.errors import SourceError

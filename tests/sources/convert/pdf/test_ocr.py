@@ -1,7 +1,5 @@
 """Scanned pages of PDFs, read by the real tesseract: words, tables and languages."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Outlines of PDFs by contents pages, Items, statements, notes, numbers, typography and captions."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.sources.convert.pdf.convert import convert_pdf

@@ -4,8 +4,6 @@ The truth of the tables holds no text of a filing: for each file and page a dige
 columns a digest of label, head and figure, with the number of words of the head.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

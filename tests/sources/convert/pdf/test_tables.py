@@ -1,7 +1,5 @@
 """Tables on a page: their first and last rows, their header rows, and the columns of their cells."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.sources.convert.pdf.rows import Cell, PageRow

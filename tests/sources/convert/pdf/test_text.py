@@ -1,7 +1,5 @@
 """The text of PDFs: rows, columns, tables, rotated pages, other scripts, and split words."""
 
-from __future__ import annotations
-
 import zlib
 
 import pytest
