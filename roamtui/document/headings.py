@@ -344,12 +344,13 @@ def make_parser(*rules: str) -> MarkdownIt:
     parser.options["maxNesting"] = _NESTING_MAX
     interrupted = ["paragraph", "reference", "blockquote"]
     ruler = parser.block.ruler
-    ruler.at("blockquote", partial(_read_container, rules_block.blockquote), {"alt": [*interrupted, "list"]})
-    ruler.at("list", partial(_read_container, rules_block.list_block), {"alt": interrupted})
+    ruler.at("blockquote", partial(limit_depth, rules_block.blockquote), {"alt": [*interrupted, "list"]})
+    ruler.at("list", partial(limit_depth, rules_block.list_block), {"alt": interrupted})
     return parser
 
 
-def _read_container(rule: RuleFuncBlockType, state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - as the parser calls its rules
+def limit_depth(rule: RuleFuncBlockType, state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - as the parser calls its rules
+    """Call a rule of blocks that contain blocks, unless they nest too deeply."""
     if silent or state.level < _LEVEL_MAX:
         return rule(state, start, end, silent)
     is_silent = True

@@ -105,6 +105,8 @@ class Item(Located, frozen=True, kw_only=True):
     blocks: tuple[Block, ...]
     is_done: bool | None
     """Whether the task is ticked; None if the item is not a task."""
+    term: Paragraph | None = None
+    """What the blocks define, in a list of definitions."""
 
 
 class List(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Containers that dialects of Markdown add: `::: tip`, and components of MDX such as `<Card title="Fees">`.
+"""Containers that dialects of Markdown add: `::: tip`, `/// note`, and components of MDX such as `<Card title="Fees">`.
 
 They are rewritten to alerts before the text is parsed, and no line is added or removed. With block rules for them,
 markdown-it-py would lose headings.
@@ -17,14 +17,22 @@ from roamtui.document.text import normalise_line_ends
 from roamtui.markdown.code import update_fence
 from roamtui.markdown.inline import is_html_element
 
-_ALERTS = frozenset(
+ALERTS = frozenset(
     ("caution", "check", "danger", "details", "error", "hint", "important", "info", "note", "success", "tip", "warning")
 )
 """Containers that are shown even without a title."""
-_SIGN = re.compile(r"^[ \t]*(?::::|<[A-Z])", re.MULTILINE)
+KINDS = ALERTS | frozenset(
+    (
+        *("abstract", "admonition", "attention", "bug", "cite", "deprecated", "example", "fail", "failure", "faq"),
+        *("help", "missing", "question", "quote", "seealso", "summary", "tab", "tldr", "todo"),
+        *("versionadded", "versionchanged"),
+    )
+)
+"""Kinds of containers whose mark may stand in other texts too: `/// Returns a value` is no container."""
+_SIGN = re.compile(r"^[ \t]*(?::::|///|<[A-Z])", re.MULTILINE)
 """A text without any of these signs has no containers."""
 _FENCE = re.compile(
-    r"(?P<fence>:{3,})[ \t]*(?:\{?[ \t]*\.?(?:callout-)?(?P<kind>[A-Za-z][\w-]*)(?=[\s\[{}|]|$)\}?(?P<title>.*))?"
+    r"(?P<fence>:{3,}|/{3,})[ \t]*(?:\{?[ \t]*\.?(?:callout-)?(?P<kind>[A-Za-z][\w-]*)(?=[\s\[{}|]|$)\}?(?P<title>.*))?"
 )
 _TAG = re.compile(
     r"<(?P<end>/?)(?P<name>[A-Z]\w*)(?P<attributes>(?:\s(?:[^<>{}]|\{[^{}]*\})*)?/?)>(?:(?P<text>.+)</(?P=name)>)?"
@@ -103,6 +111,8 @@ def _read_mark(line: str) -> tuple[str, str, int]:
     """
     if match := _FENCE.fullmatch(line):
         name, kind, change = match["fence"], (match["kind"] or "").lower(), 1 if match["kind"] else -1
+        if kind and match["fence"].startswith("/") and kind not in KINDS:
+            return "", "", 0
         rest, text = match["title"] or "", ""
         attributes = _read_attributes(rest)
         title = attributes.get("title") or _BRACES.sub("", rest).strip("{}[]| \t")
@@ -113,7 +123,7 @@ def _read_mark(line: str) -> tuple[str, str, int]:
         title = attributes.get("title") or attributes.get("label", "")
     else:
         return "", "", 0
-    if not title and kind not in _ALERTS:
+    if not title and kind not in ALERTS:
         return name if change else "", "", change
     title = f"[{title}]({attributes['href']})" if title and "href" in attributes else title
     title = ": ".join(filter(None, (title if title.lower() != kind else "", text)))

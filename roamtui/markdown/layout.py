@@ -55,6 +55,7 @@ _ALERT_ROLES = (
 )
 """Roles of alerts by kind. All other kinds have the role `NOTE`."""
 _CODE_MARGIN = Run(" ", RunStyle(TextRole.CODE))
+_DEFINITION_INDENT = "  "
 _RULE_WIDTH = 40
 """In cells. Width of a thematic break."""
 _WIDTH_MIN = 8
@@ -166,16 +167,18 @@ class MarkdownLayout(Struct, kw_only=True):
 
     def _lay_out_list(self, block: List, place: _Place) -> list[Line]:
         lines: list[Line] = []
-        bullets = place.bullets + (block.number is None)
+        bullets = place.bullets + any(block.number is None and item.term is None for item in block.items)
         for index, item in enumerate(block.items):
             bullet = BULLETS[(bullets - 1) % len(BULLETS)] + " "
             if block.number is not None:
                 bullet = f"{block.number + index}{block.delimiter} "
             bullet = bullet if item.is_done is None else CHECKBOXES[item.is_done]
+            bullet = bullet if item.term is None else _DEFINITION_INDENT
             indent = place.indent + len(bullet)
             inside = replace(place, indent=indent, bullets=bullets, is_tight=block.is_tight)
             added = self.lay_out(item.blocks, inside) or self._make_lines([()], item.start, item.end)
             added = _put_before(added, Run(bullet, RunStyle(TextRole.BULLET)), Run(" " * len(bullet)))
+            added = added if item.term is None else [*self.lay_out([item.term], place), *added]
             _append_block(lines, added, is_tight=block.is_tight)
         return lines
 

@@ -19,12 +19,13 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
+from markdown_it.utils import EnvType
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.document.headings import make_parser
 from roamtui.document.plain import strip_anchor
-from roamtui.document.text import compute_line_starts
+from roamtui.document.text import compute_line_starts, normalise_line_ends
 from roamtui.markdown.blocks import (
     LINE_BREAK,
     Block,
@@ -44,6 +45,13 @@ from roamtui.markdown.blocks import (
     Words,
 )
 from roamtui.markdown.containers import rewrite_containers
+from roamtui.markdown.extensions import (
+    enable_extensions,
+    format_mark,
+    is_lossless,
+    may_have_extensions,
+    read_footnote,
+)
 from roamtui.markdown.formulas import FORMULA, convert_formula, get_formula, to_script_characters
 from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES, HIDDEN_TAGS, is_html_element
 from roamtui.markdown.inline_source import InlineSource, Mark, join_fragments, locate_tokens, parse_inline
@@ -57,7 +65,6 @@ _DEFINITION = re.compile(
     r" {0,3}\[(?P<label>(?!\^)[^\[\]\r\n]{1,200})\]:[ \t]*(?:\r\n?|\n)?[ \t]*(?P<href><[^<>\r\n]*>|[^\s<]\S*)",
 )
 _WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])")
-_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 
 
 def read_markdown(
@@ -83,11 +90,11 @@ def read_markdown(
     located = InlineSource(
         text=source, shift=start - len(prefix), starts=compute_line_starts(source), marks=marks or ()
     )
-    parser = _get_parser(has_marks=bool(marks), is_answer=is_answer)
-    tokens = parser.parse(
-        source if is_answer else rewrite_containers(source),
-        {"references": dict(definitions or {}), "source": located},
-    )
+    env = {"references": dict(definitions or {}), "source": located}
+    if is_answer:
+        tokens = _get_parser(has_marks=bool(marks), is_answer=True).parse(source, env)
+    else:
+        tokens = _parse_document(normalise_line_ends(rewrite_containers(source)), env)
     lines = [start - 1] * prefix.count("\n")
     lines += (start + offset for offset in (*compute_line_starts(text), len(text)))
     reader = _BlockReader(tokens=tokens, start=start, lines=lines, source=located, groups=groups)
@@ -109,8 +116,20 @@ def parse_link_definitions(text: str) -> Definitions:
     return definitions
 
 
+def _parse_document(text: str, env: EnvType) -> list[Token]:
+    """Parse a text that is no answer, without extensions if these would change its headings or words."""
+    parser = _get_parser()
+    if may_have_extensions(text):
+        plain: list[Token] = []
+        parser.block.parse(text, parser, env, plain)
+        tokens = _get_parser(is_extended=True).parse(text, env)
+        if is_lossless(tokens, plain):
+            return tokens
+    return parser.parse(text, env)
+
+
 @lru_cache(maxsize=4)
-def _get_parser(*, has_marks: bool, is_answer: bool) -> MarkdownIt:
+def _get_parser(*, has_marks: bool = False, is_answer: bool = False, is_extended: bool = False) -> MarkdownIt:
     """Return the parser, which is made once. It looks for a `InlineSource` in its environment."""
     parser = make_parser("table", "strikethrough")
     parser.core.ruler.at("inline", _read_inline)
@@ -120,7 +139,9 @@ def _get_parser(*, has_marks: bool, is_answer: bool) -> MarkdownIt:
     parser.inline.ruler.before("escape", "formula", _read_formula)
     parser.inline.ruler.before("link", "wikilink", _read_wikilink)
     if not is_answer:
-        parser.inline.ruler.after("link", "footnote", _read_footnote)
+        parser.inline.ruler.after("link", "footnote", read_footnote)
+    if is_extended:
+        enable_extensions(parser)
     if has_marks:
         parser.inline.ruler.after("link", "mark", _read_mark)
     return parser
@@ -151,7 +172,7 @@ def _read_inline(state: StateCore) -> None:
                 token.content,
                 line,
                 is_cell=opening in ("th_open", "td_open"),
-                is_heading=opening == "heading_open",
+                is_heading=opening in ("heading_open", "admonition_title_open"),
             )
             token.children = parse_inline(token.content, state.md, state.env)
             locate_tokens(token.children, token.content, source.place)
@@ -178,20 +199,6 @@ def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
         token.info = str(index)
         token.meta["end"] = end
     state.pos = end
-    return True
-
-
-def _read_footnote(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Parse the mark of a footnote: `[^1]` leads to its note, `[^1]:` at the start of a note leads back."""
-    match = None if silent else _FOOTNOTE.match(state.src, state.pos)  # in a search for the end of a link, it is text
-    if match is None:
-        return False
-    is_note = match.start() == 0 and state.src.startswith(":", match.end())
-    token = state.push("mark", "", 0)
-    token.content = match[0]
-    token.info = f"{match[0]}:" if is_note else match[0]
-    token.meta["end"] = match.end()
-    state.pos = match.end()
     return True
 
 
@@ -304,7 +311,9 @@ class _BlockReader(Struct, kw_only=True):
         last = len(self.lines) - 1
         return self.lines[min(first, last)], self.lines[min(after, last)]
 
-    def read_blocks(self, end: str = "") -> tuple[Block, ...]:
+    def read_blocks(  # noqa: PLR0912 - one case a kind of token
+        self, end: str = ""
+    ) -> tuple[Block, ...]:
         """Read blocks up to a token of the kind `end`, which is skipped; without one, all blocks."""
         blocks: list[Block] = []
         for token in self._iter_until(end):
@@ -322,6 +331,12 @@ class _BlockReader(Struct, kw_only=True):
                     blocks += self._read_quote(token)
                 case "bullet_list_open" | "ordered_list_open":
                     blocks.append(self._read_list(token))
+                case "dl_open":
+                    blocks.append(self._read_definitions())
+                case "admonition_open":
+                    blocks.append(self._read_admonition(token))
+                case "footnote_reference_open":
+                    blocks += self._read_note(token)
                 case "table_open":
                     blocks += self._read_table()
                 case "fence" | "code_block":
@@ -354,6 +369,48 @@ class _BlockReader(Struct, kw_only=True):
         is_numbered = token.type == "ordered_list_open"
         number, delimiter = (int(token.attrGet("start") or 1), token.markup) if is_numbered else (None, ".")
         return List(items=tuple(items), number=number, delimiter=delimiter, is_tight=is_tight)
+
+    def _read_definitions(self) -> List:
+        items: list[Item] = []
+        is_tight = True
+        for token in self._iter_until("dl_close"):
+            start, end = self._find_span(token)
+            following = self.tokens[self._next]
+            if token.type == "dt_open":
+                end = self.lines[(token.map or (0, 0))[0] + 1]
+                self._open("dt")
+                term = Paragraph(words=self._read_words(following.children or []), start=start, end=end)
+                items.append(Item(blocks=(), is_done=None, term=term, start=start, end=end))
+            elif token.type == "dd_open":
+                is_tight = is_tight and (following.type != "paragraph_open" or following.hidden)
+                blocks = (*items[-1].blocks, *self.read_blocks("dd_close"))
+                items[-1] = replace(items[-1], blocks=blocks, end=end)
+        return List(items=tuple(items), number=None, delimiter="", is_tight=is_tight)
+
+    def _read_admonition(self, token: Token) -> Quote:
+        row = (token.map or (0, 0))[0]
+        title = Inline()
+        if self.tokens[self._next].type == "admonition_title_open":
+            title = self._read_words(self.tokens[self._next + 1].children or [])
+        blocks = self.read_blocks("admonition_close")
+        start, end = self.lines[row], self.lines[row + 1]
+        return Quote(blocks=blocks, alert=token.meta["tag"], title=title, start=start, end=end)
+
+    def _read_note(self, token: Token) -> Iterator[Block]:
+        """Yield the blocks of a footnote. Its mark leads back to its reference."""
+        row = (token.map or (0, 0))[0]
+        mark = f"[^{token.meta['label']}]"
+        start = self.source.shift + self.source.text.index(mark, self.source.starts[row])
+        link = Link(f"{mark}:", is_reference_mark=True)
+        self._add(format_mark(mark), link=link, start=start, end=start + len(mark) + 1)
+        words = self._take_words()
+        first, *others = self.read_blocks("footnote_reference_close") or (None,)
+        if isinstance(first, Paragraph):
+            yield replace(first, words=(*words, Words(" "), *first.words))
+        else:
+            yield Paragraph(words=words, start=self.lines[row], end=self.lines[row + 1])
+            yield from () if first is None else (first,)
+        yield from others
 
     def _read_table(self) -> Iterator[Table]:
         rows: list[TableRow] = []

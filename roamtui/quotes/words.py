@@ -302,19 +302,21 @@ class _WordReader:
                         self._read_cells(row.cells)
                 case List(items=items, number=number):
                     for item in items:
+                        self.read_blocks([item.term] if item.term is not None else ())
                         mark = None if number is None else _ITEM_NUMBER.match(self._text, item.start)
                         self._read_item(item.blocks, mark)
-                case Quote(title=title, blocks=inner):
+                case Quote(title=title, blocks=inner, alert=kind, start=start):
                     if title:
                         self._read_cells([title])
-                    self.read_blocks(inner)
+                    is_named = kind and not title
+                    self._read_item(inner, _ALERT_KIND.match(self._text, start) if is_named else None)
                 case Code():
                     self._read_code(block)
                 case ThematicBreak():
                     pass
 
     def _read_item(self, blocks: Sequence[Block], mark: re.Match[str] | None) -> None:
-        """Read an item of a list, with its number as an optional word of its first paragraph."""
+        """Read an item of a list or an alert, with its number or kind as an optional word of its first paragraph."""
         if mark is None:
             self.read_blocks(blocks)
             return
@@ -343,6 +345,8 @@ class _WordReader:
         is_address = run.is_image and run.link is not None and run.text == self._links[run.link].href
         if run.start >= run.end or is_address:
             return _Piece(_LINE_END)
+        if run.link is not None and self._links[run.link].is_reference_mark:
+            return _Piece(self._text[run.start : run.end], run.start, run.end)
         is_code = Emphasis.CODE in run.emphasis
         return _Piece(run.text.translate(_IN_CODE if is_code else _IN_PROSE), run.start, run.end, is_code)
 
@@ -530,6 +534,7 @@ _APOSTROPHE = re.compile(f"[{_APOSTROPHES}]")
 _DASH = re.compile(f"[{_DASHES}]")
 _TIMES = re.compile(r"\s?[×x·∙]\s?(?=10\Z)")
 _VULGAR_FRACTION = re.compile(f"[{_FRACTIONS}]")
+_ALERT_KIND = re.compile(r"[^\w\n]*([A-Za-z]+)")
 _ITEM_NUMBER = re.compile(r"\s*(\d+)[.)]")
 _CLOSING = re.compile(r"\s?\)")
 _GLUINGS_MAX = 4

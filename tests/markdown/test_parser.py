@@ -47,7 +47,7 @@ def _list_spans(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
 def test_offsets_of_a_slice_count_from_the_start_of_the_text() -> None:
     markdown = read_markdown("# a\n\nb **c**[^1]\r\nd\n", start=100)
     bold = Words("c", Emphasis.STRONG, start=109, end=110)
-    words = (Words("b ", start=105, end=107), bold, Words("[^1]", link=0, start=112, end=116), Words(" "))
+    words = (Words("b ", start=105, end=107), bold, Words("[1]", link=0, start=112, end=116), Words(" "))
     assert markdown.links == (Link("[^1]", is_reference_mark=True),)
     assert markdown.blocks == (
         Heading(level=1, words=(Words("a", start=102, end=103),), start=100, end=104),
@@ -68,6 +68,12 @@ _CONTAINER_LINES = (
         "::::",
         ":::: warning x",
         ":::{note}",
+        "!!! note",
+        '=== "Tab"',
+        "/// tip",
+        ": d",
+        "[^1]: n",
+        "    x",
         "::: a.b",
         "- ::: tip",
         "    text",
