@@ -265,27 +265,36 @@ class Agent:
         state, retrieved = self.conversation.state, QuestionContext()
         library = state.library
         if self.options.sends_hits and self.model.name != OFFLINE:
-            room = estimate_hits_room(state, question, self._build_prompt_context(has_hits=True))
+            prompt = self._build_prompt_context()
+            room = estimate_hits_room(state, question, prompt)
             view = make_view(state, room_tokens=room, policy=self.options.policy)
             earlier = list_history_texts(state.exchanges)
-            retrieved = await retrieve_context(self.searcher, view, question, within, earlier)
-            self._hits_text = retrieved.listed.text
+            outline_max = prompt.budget.outline_max
+            retrieved = await retrieve_context(self.searcher, view, question, within, earlier, outline_max)
+            self._hits_text = retrieved.text
         opened = tuple(one for one in retrieved.auto_opened if one not in state.open_sections)
         context = replace(
-            self._build_prompt_context(opened, has_hits=bool(retrieved.hits)),
+            self._build_prompt_context(opened),
             search_events=(make_search_event(library, question, retrieved.hits),) if retrieved.hits else (),
         )
-        is_one_shot, excerpts = self.conversation.is_one_shot, retrieved.listed.excerpts
+        is_one_shot, excerpts = self.conversation.is_one_shot, retrieved.excerpts
         asked = QuestionAsked(question=question, within=within, excerpts=excerpts, is_one_shot=is_one_shot)
         # The person may have opened or closed sections during the search.
         await self.conversation.apply(begin_question(self.conversation.state, asked, context))
 
-    def _build_prompt_context(self, opened: tuple[str, ...] = (), *, has_hits: bool = False) -> PromptContext:
+    @property
+    def _searches_first(self) -> bool:
+        """Whether each question comes with what search finds for it."""
+        return self.options.sends_hits and self.searcher is not None and self.model.name != OFFLINE
+
+    def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
-        state, outline, budget = self.conversation.state, WHOLE_NOTE, self._make_budget()
+        state, outline, budget = self.conversation.state, "", self._make_budget()
         whole = list_whole_document(state.library, budget.hits_max) if self.options.sends_hits else ()
-        if not whole or not {*whole} <= {*state.open_sections, *opened}:
-            tokens = compute_outline_budget(state.library, budget.outline_max, has_hits=has_hits)
+        if whole and {*whole} <= {*state.open_sections, *opened}:
+            outline = WHOLE_NOTE
+        elif not self._searches_first:
+            tokens = compute_outline_budget(state.library, budget.outline_max)
             outline = render_outline(state.library, budget_tokens=tokens)
         is_small = self.model.window_tokens is not None and self.model.window_tokens < TOOLS_WINDOW_MIN
         return PromptContext(

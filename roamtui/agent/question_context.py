@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import chain
 
 from msgspec import Struct
@@ -16,21 +17,30 @@ from roamtui.document.library import Library
 from roamtui.document.text import Span, add_delivered
 from roamtui.errors import RoamtuiError
 from roamtui.outline.expansion import estimate_delivery_tokens
+from roamtui.outline.neighbourhood import render_neighbourhood
+from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.retrieval.choose import ModelView, choose_clear_hit, drop_weak_hits, list_whole_document
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
-from roamtui.retrieval.render import HitList, render_hits
+from roamtui.retrieval.render import render_hits
 from roamtui.search.base import Hit, Searcher
+
+HITS_LEAD = "What search finds for it, with excerpts that can be quoted; open a section to see all of it:"
+NOTHING_LEAD = "Search finds nothing for it. The outline:"
+_NEAR_SHARE = 0.1
+"""Share of the room for the outline near the hits, if the context window is small."""
 
 
 class QuestionContext(Struct, frozen=True, kw_only=True):
     """What comes with a question."""
 
-    listed: HitList = HitList()
-    """The hits that are sent with it."""
+    text: str = ""
+    """Hits and the outline near them, or the whole outline if nothing was found. It is empty for a small document."""
+    excerpts: tuple[Span, ...] = ()
+    """Document text in it."""
     hits: tuple[Hit, ...] = ()
     """All hits of the search."""
     auto_opened: tuple[str, ...] = ()
-    """Sections to open together with it. The list does not have them."""
+    """Sections to open together with it. The text does not have them."""
 
 
 def make_view(
@@ -62,9 +72,14 @@ def make_view(
 
 
 async def retrieve_context(
-    searcher: Searcher | None, view: ModelView, question: str, within: str | None, earlier: Sequence[str] = ()
+    searcher: Searcher | None,
+    view: ModelView,
+    question: str,
+    within: str | None,
+    earlier: Sequence[str] = (),
+    outline_max: int | None = None,
 ) -> QuestionContext:
-    """Choose what comes with a question: all of a small document, or what search finds, if it finds something.
+    """Choose what comes with a question: all of a small document, what search finds, or else the outline.
 
     Args:
         searcher: Searches the library, if there is a searcher.
@@ -72,6 +87,7 @@ async def retrieve_context(
         question: The person's question.
         within: Id of the section that the question is about, or None for the whole document.
         earlier: Earlier questions and answers, oldest first.
+        outline_max: Maximum tokens of the outline, or None if the model's context window is unknown.
     """
     if whole := list_whole_document(view.library, view.room_tokens):
         return QuestionContext(auto_opened=whole)
@@ -79,24 +95,34 @@ async def retrieve_context(
         return QuestionContext()
     searcher.refresh(view.library)
     limit = view.policy.question_hits_max
-    try:
+    hits: Sequence[Hit] = ()
+    with suppress(RoamtuiError):
         hits = await asyncio.to_thread(searcher.search, question, limit=limit, within=within, earlier=earlier)
-    except RoamtuiError:
-        return QuestionContext()
-    return await asyncio.to_thread(_choose_context, view, drop_weak_hits(hits, view.policy), question)
+    return await asyncio.to_thread(_choose_context, view, drop_weak_hits(hits, view.policy), question, outline_max)
 
 
-def _choose_context(view: ModelView, hits: Sequence[Hit], question: str) -> QuestionContext:
-    """Choose the section that opens with a question, and the hits that are sent with it."""
+def _choose_context(view: ModelView, hits: Sequence[Hit], question: str, outline_max: int | None) -> QuestionContext:
+    """Choose the section that opens with a question, the hits that are sent with it, and the outline around them."""
+    library = view.library
     opened = choose_clear_hit(view, hits, question)
+    near_tokens = view.policy.neighbourhood_tokens
     if view.room_tokens is not None:
-        taken = sum(estimate_delivery_tokens(view.library, one, view.page_tokens) for one in opened)
-        view = replace(view, room_tokens=view.room_tokens - taken)
+        near_tokens = min(near_tokens, int(_NEAR_SHARE * view.room_tokens))
+        taken = sum(estimate_delivery_tokens(library, one, view.page_tokens) for one in opened)
+        view = replace(view, room_tokens=max(0, view.room_tokens - taken - near_tokens))
     others = [hit for hit in hits if hit.section_id not in opened]
     if opened:
         others = others[: view.policy.beside_opened_max]
     listed = render_hits(view, others, question, opened=opened)
-    return QuestionContext(listed=listed, hits=tuple(hits), auto_opened=opened)
+    if opened or listed.section_ids:
+        parts = [HITS_LEAD, listed.text] if listed.text else []
+        parts.append(render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens))
+    else:
+        tokens = compute_outline_budget(library, outline_max)
+        parts = [NOTHING_LEAD, render_outline(library, budget_tokens=tokens).rstrip(), listed.text]
+    return QuestionContext(
+        text="\n\n".join(filter(None, parts)), excerpts=listed.excerpts, hits=tuple(hits), auto_opened=opened
+    )
 
 
 def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from roamtui.conversation.budget import RequestBudget, estimate_message_tokens
 from roamtui.conversation.events import (
     FOUND_LEAD,
-    HITS_LEAD,
     CloseReason,
     ExpandStatus,
     NodesFolded,
@@ -61,14 +60,14 @@ class PromptContext(Struct, frozen=True, kw_only=True):
 
     system: str
     outline: str
-    """The current outline. The transcript keeps it unchanged until the next rebuild."""
+    """The current outline, or empty if it comes with each question. The transcript keeps it until the next rebuild."""
     model: str
     """Name of the model that will answer. If it changes, the transcript is rebuilt."""
     budget: RequestBudget = RequestBudget()
     auto_opened: tuple[str, ...] = ()
     """Sections to open with the question: a clear search hit, or all text that the question is about if it is short."""
     hits_text: str = ""
-    """Search results for the question as text."""
+    """Search results for the question as text, with the outline near them."""
     search_events: tuple[SectionsSearched, ...] = ()
     """Events with which front ends show the search."""
     note: str = ""
@@ -129,7 +128,7 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
     if found_blocks:
         parts += [FOUND_LEAD, *found_blocks]
     if context.hits_text:
-        parts += [HITS_LEAD, context.hits_text]
+        parts.append(context.hits_text)
     parts += _list_remarks(state, asked.within, context)
     return (*events, replace(asked, preface="\n\n".join(parts)), *context.search_events, *expanded)
 
@@ -274,7 +273,8 @@ def make_rebuild_event(
     # or a section.
     if instructions := sanitise_text(context.instructions).strip():
         parts.append("\n".join([_INSTRUCTIONS_LEAD, *(f"> {line}".rstrip() for line in instructions.splitlines())]))
-    parts.append(context.outline.rstrip())
+    if context.outline:
+        parts.append(context.outline.rstrip())
     if blocks:
         parts += ["Sections that are open already:", *blocks]
     first_sent = 0
@@ -327,7 +327,7 @@ def shrink_transcript(state: ConversationState, context: PromptContext, needed_t
     while limit is not None and sum(tokens[: len(texts)]) + needed_tokens > limit:
         texts = texts[:-1]
     remarks = _list_remarks(state, state.exchanges[-1].within, context)
-    with_hits = [HITS_LEAD, context.hits_text, *remarks]
+    with_hits = [context.hits_text, *remarks]
     while True:
         trimmed = _keep_texts(state, texts)
         for preface in (with_hits, remarks) if context.hits_text else (remarks,):

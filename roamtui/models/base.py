@@ -11,7 +11,7 @@ from roamtui.conversation.budget import estimate_message_tokens
 from roamtui.conversation.events import Message, ToolCall, Usage
 from roamtui.document.text import format_tokens
 
-TOOL_TOKENS = 120
+TOOL_TOKENS = 80
 """Estimated tokens of a tool."""
 TOOLLESS_TOKENS = 100
 """Estimated tokens of what is said to a model without tools instead."""
@@ -29,6 +29,13 @@ class ToolSpec(Struct, frozen=True, kw_only=True):
     description: str
     parameters: Mapping[str, object]
     """JSON schema of the arguments."""
+
+    def list_bare_parameters(self) -> dict[str, object]:
+        """Return the schema without limits, which tools check anyway. A model pays for each word in each request."""
+        properties = self.parameters.get("properties")
+        named = properties.items() if isinstance(properties, dict) else ()
+        bare = {name: {key: value[key] for key in ("type", "items") if key in value} for name, value in named}
+        return {**self.parameters, "properties": bare}
 
 
 class ModelRequest(Struct, frozen=True, kw_only=True):

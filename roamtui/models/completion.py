@@ -83,7 +83,11 @@ def build_arguments(job: Job, resolved: ResolvedModel) -> dict[str, Any]:
         arguments["tools"] = [
             {
                 "type": "function",
-                "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.list_bare_parameters(),
+                },
             }
             for tool in job.request.tools
         ]

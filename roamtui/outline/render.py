@@ -35,8 +35,6 @@ OUTLINE_TOKENS = 700
 results use tokens better: five more results answer 4 % more questions in one step."""
 _PAGED_OUTLINE_TOKENS = 1_000
 """The same for a document with pages. Names every Item and statement of an annual report, which people ask about."""
-_SHARE_BESIDE_HITS = 0.6
-"""Share of both budgets if search results come with the outline. The rest holds more evidence as text of hits."""
 _LIBRARY_SHARE = 0.12
 _OUTLINE_TOKENS_MIN = 400
 _ROOT_TOKENS = 26
@@ -87,7 +85,7 @@ _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
 
 @lru_cache(maxsize=1)  # each question of a conversation needs the same outline: 45 ms for 2,000 files
-def compute_outline_budget(library: Library, tokens_max: int | None, *, has_hits: bool = False) -> int:
+def compute_outline_budget(library: Library, tokens_max: int | None) -> int:
     """Compute the budget of an outline in tokens: at most `tokens_max`, and 12 % of the library (or 400).
 
     If there are many top nodes, it is higher, so that each has a line.
@@ -95,10 +93,8 @@ def compute_outline_budget(library: Library, tokens_max: int | None, *, has_hits
     Args:
         library: The library to outline.
         tokens_max: What a request has room for, or None if the model's context window is unknown.
-        has_hits: Whether search results come with the outline.
     """
     tokens = _PAGED_OUTLINE_TOKENS if library.root.page_starts else OUTLINE_TOKENS
-    tokens = int(tokens * _SHARE_BESIDE_HITS) if has_hits else tokens
     for_roots = len(list_roots(library)) * _ROOT_TOKENS
     budget = max(tokens, min(for_roots, _ROOTS_TOKENS_MAX))
     budget = min(budget, max(_OUTLINE_TOKENS_MIN, int(library.tokens * _LIBRARY_SHARE)))

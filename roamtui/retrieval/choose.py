@@ -47,7 +47,7 @@ def drop_weak_hits(hits: Sequence[Hit], policy: RetrievalPolicy = DEFAULT_POLICY
     """Drop hits that score far below the best one. If the query names sections, keep only a few other hits."""
     if (named := sum(hit.is_named for hit in hits)) > 0:
         hits = hits[: named + policy.beside_named_max]
-    return tuple(hit for hit in hits if hit.score >= policy.score_share_min * hits[0].score)
+    return tuple(hit for hit in hits if hit.score >= policy.weak_share_min * hits[0].score)
 
 
 def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tuple[str, ...]:

@@ -1,4 +1,8 @@
-"""Cut the text of hits: small sections whole, the best passages of others."""
+"""Cut the text of hits, so that all of it together stays within a budget.
+
+Each hit first gets its share of the budget, with a sentence at least. What is left goes to the first hits, until they
+are whole, and then to hits with low scores.
+"""
 
 from __future__ import annotations
 
@@ -6,72 +10,192 @@ from collections.abc import Mapping, Sequence
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.text import Bounds, Span, estimate_tokens, subtract_bounds
+from roamtui.document.text import (
+    Bounds,
+    Delivered,
+    Span,
+    add_delivered,
+    estimate_tokens,
+    subtract_bounds,
+    subtract_delivered,
+)
 from roamtui.retrieval.choose import ModelView
 from roamtui.search.base import Hit
-from roamtui.search.passages import select_excerpt
+from roamtui.search.passages import rank_sentences, select_excerpt
 from roamtui.search.terms import TermMatcher
 from roamtui.search.units import UnitKind, find_units
 
 _HEADINGS_LENGTH_MAX = 2_000
 """Maximum length, in characters, of a part of a section that is parsed to see if it has only headings."""
+_GAP_LENGTH_MAX = 60_000
+"""Maximum length, in characters, of a part of a section in which new text is looked for."""
 
 
 def choose_excerpts(view: ModelView, hits: Mapping[str, Hit], matcher: TermMatcher) -> dict[str, tuple[Span, ...]]:
-    """Choose the excerpt of each hit: a small section whole while there is room, otherwise its best part.
+    """Choose the excerpt of each hit. It is empty if the model has all text of the section.
 
-    A hit whose excerpt is part of another one is left out. Hits are left out once the room of the view is used up.
+    A hit whose excerpt is part of another one is left out, and so are hits for which there is no room.
     """
-    library, policy = view.library, view.policy
-    chosen: dict[str, tuple[Span, ...]] = {}
-    used = wholes = rank = 0
-    for section_id, hit in hits.items():
-        tokens_max = policy.excerpt_tokens[min(rank, len(policy.excerpt_tokens) - 1)]
-        whole_max = policy.whole_tokens[min(rank, len(policy.whole_tokens) - 1)]
-        whole_max = min(whole_max, policy.wholes_tokens_max - wholes)
-        if hit.is_named:
-            tokens_max, whole_max = policy.named_excerpt_tokens, policy.named_whole_tokens
-        if view.room_tokens is not None:
-            tokens_max, whole_max = (min(tokens, view.room_tokens - used) for tokens in (tokens_max, whole_max))
-            if tokens_max < policy.excerpt_tokens_min:
-                break
-        rank += not hit.is_named
-        previous = [span for spans in chosen.values() for span in spans]
-        excerpted, whole = library.node(section_id).own_content_span, library.node(section_id).content_span
-        overlaps = any(map(whole.overlaps, previous))
-        is_bare_chapter = hit.is_named and not has_text(library, excerpted)
-        if not overlaps and (library.count_tokens(section_id)[1] <= whole_max or is_bare_chapter):
-            excerpted = whole
-        text = library.clean_text(excerpted)
-        bounds = select_excerpt(text, matcher, tokens_max=tokens_max, whole_max=whole_max)
-        spans = tuple(excerpted.get_part(start, end) for start, end in bounds)
-        if not spans or any(_subtract(span, previous) for span in spans):
-            chosen[section_id] = spans
-            cost = sum(estimate_tokens(text[start:end]) for start, end in bounds)
-            used += cost
-            if not hit.is_named:
-                wholes += cost
-    if not any(chosen.values()):
-        return chosen
-    kinds = {section_id: library.node(section_id).kind for section_id in chosen}
-    # a heading without text answers nothing, but a page may still be loaded
-    return {one: spans for one, spans in chosen.items() if spans or kinds[one] is not NodeKind.SECTION}
+    cutter = _Cutter(view, hits, matcher)
+    named = [section_id for section_id, hit in hits.items() if hit.is_named]
+    for section_id in named:
+        cutter.add_named(section_id)
+    others = [section_id for section_id in hits if section_id not in named]
+    best = max((hits[section_id].score for section_id in others), default=0.0)
+    strong = [one for one in others if hits[one].score >= view.policy.score_share_min * best]
+    if len(strong) == 1 or (strong and hits[strong[1]].score <= view.policy.lead_share_max * best):
+        cutter.add_whole(strong.pop(0))
+    cutter.add(strong)
+    cutter.widen(strong)
+    cutter.add([one for one in others if hits[one].score < view.policy.score_share_min * best])
+    return cutter.list_chosen()
+
+
+class _Cutter:
+    """The excerpts chosen so far, and the tokens that are left for more."""
+
+    def __init__(self, view: ModelView, hits: Mapping[str, Hit], matcher: TermMatcher) -> None:
+        self._view = view
+        self._hits = hits
+        self._matcher = matcher
+        self._chosen: dict[str, tuple[Span, ...]] = {}
+        room = view.room_tokens
+        self._left = view.policy.hits_tokens_max if room is None else min(room, view.policy.hits_tokens_max)
+        self._named_left = room
+
+    def add_named(self, section_id: str) -> None:
+        """Add a section that the query names, whole if possible."""
+        library, policy = self._view.library, self._view.policy
+        tokens_max, whole_max = policy.named_excerpt_tokens, policy.named_whole_tokens
+        if self._named_left is not None:
+            tokens_max = min(tokens_max, self._named_left)
+            whole_max = min(whole_max, self._named_left)
+        node = library.node(section_id)
+        is_bare_chapter = not has_text(library, node.own_content_span)
+        if is_bare_chapter and not self._overlaps(section_id):
+            spans = self._cut(node.content_span, tokens_max, whole_max)
+        else:
+            spans = self._excerpt(section_id, tokens_max, whole_max)
+        if tokens_max >= policy.line_tokens // 2 and self._choose(section_id, spans) and self._named_left is not None:
+            self._named_left -= self._count(spans)
+            self._left = min(self._left, self._named_left)
+
+    def add_whole(self, section_id: str) -> None:
+        """Add a section whole if it is small, otherwise a large excerpt of it."""
+        policy = self._view.policy
+        room = max(0, self._left - policy.head_tokens)
+        tokens_max = min(policy.excerpt_tokens_max, room)
+        spans = self._excerpt(section_id, tokens_max, min(policy.whole_tokens_max, room))
+        if room >= policy.line_tokens // 2 and self._choose(section_id, spans):
+            self._left -= self._count(spans) + policy.head_tokens
+
+    def add(self, section_ids: Sequence[str]) -> None:
+        """Add hits, best first. Each gets a share of what is left, which falls with its rank."""
+        policy = self._view.policy
+        for index, section_id in enumerate(section_ids):
+            count = len(section_ids) - index
+            weights = sum(policy.rank_factor**rank for rank in range(count))
+            share = int((self._left - count * policy.head_tokens) / weights)
+            tokens_max = policy.excerpt_tokens_max if self._chosen else policy.first_tokens
+            tokens_max = min(tokens_max, max(share, policy.line_tokens), self._left - policy.head_tokens)
+            if tokens_max < policy.line_tokens // 2:
+                return
+            spans = self._excerpt(section_id, tokens_max, tokens_max)
+            if self._choose(section_id, spans):
+                self._left -= self._count(spans) + policy.head_tokens
+
+    def widen(self, section_ids: Sequence[str]) -> None:
+        """Give what is left to hits that have an excerpt already, best first."""
+        policy = self._view.policy
+        for index, section_id in enumerate(section_ids):
+            if self._left < policy.line_tokens // 2:
+                return
+            if not self._chosen.get(section_id):
+                continue
+            spans = self._chosen.pop(section_id)
+            tokens = self._count(spans)
+            tokens_max = min(policy.excerpt_tokens_max if index else policy.whole_tokens_max, tokens + self._left)
+            wider = self._excerpt(section_id, tokens_max, tokens_max)
+            wider_tokens = self._count(wider)
+            if tokens < wider_tokens <= tokens + self._left and self._is_new(wider):
+                self._left -= wider_tokens - tokens
+                spans = wider
+            self._chosen[section_id] = spans
+
+    def list_chosen(self) -> dict[str, tuple[Span, ...]]:
+        """Return the excerpts in the order of the hits, without headings that have no text."""
+        library = self._view.library
+        chosen = {one: self._chosen[one] for one in self._hits if one in self._chosen}
+        if not any(chosen.values()):
+            return chosen
+        # a heading without text answers nothing, but a page may still be loaded
+        return {
+            one: spans
+            for one, spans in chosen.items()
+            if spans
+            or library.node(one).kind is not NodeKind.SECTION
+            or is_delivered_text(library, one, self._view.delivered)
+        }
+
+    def _choose(self, section_id: str, spans: tuple[Span, ...]) -> bool:
+        """Choose an excerpt, unless other excerpts have all of it."""
+        if spans and not self._is_new(spans):
+            return False
+        self._chosen[section_id] = spans
+        return True
+
+    def _excerpt(self, section_id: str, tokens_max: int, whole_max: int) -> tuple[Span, ...]:
+        """Cut the excerpt of a section: all below it too if it is small, and only text that the model does not have."""
+        library = self._view.library
+        node = library.node(section_id)
+        is_small = library.count_tokens(section_id)[1] <= whole_max and not self._overlaps(section_id)
+        excerpted = node.content_span if is_small else node.own_content_span
+        gaps = [Span(doc=excerpted.doc, start=a, end=b) for a, b in subtract_delivered(excerpted, self._view.delivered)]
+        if gaps == [excerpted]:
+            return self._cut(excerpted, tokens_max, whole_max)
+        return self._cut(max(gaps, key=self._score), tokens_max, whole_max) if gaps else ()
+
+    def _score(self, span: Span) -> float:
+        text = self._view.library.clean_text(span)[:_GAP_LENGTH_MAX]
+        best = rank_sentences(text, self._matcher, limit=1) if self._matcher.terms else ()
+        return best[0].score if best else 0.0
+
+    def _cut(self, span: Span, tokens_max: int, whole_max: int) -> tuple[Span, ...]:
+        text = self._view.library.clean_text(span)
+        bounds = select_excerpt(text, self._matcher, tokens_max=tokens_max, whole_max=whole_max)
+        return tuple(span.get_part(start, end) for start, end in bounds)
+
+    def _overlaps(self, section_id: str) -> bool:
+        whole = self._view.library.node(section_id).content_span
+        return any(whole.overlaps(span) for spans in self._chosen.values() for span in spans)
+
+    def _is_new(self, spans: Sequence[Span]) -> bool:
+        known: dict[str, list[Bounds]] = {}
+        for chosen in self._chosen.values():
+            add_delivered(known, chosen)
+        return any(subtract_delivered(span, known) for span in spans)
+
+    def _count(self, spans: Sequence[Span]) -> int:
+        return sum(estimate_tokens(self._view.library.text_at(span)) for span in spans)
 
 
 def is_complete(library: Library, section_id: str, spans: Sequence[Span]) -> bool:
     """Return whether an excerpt has all the text of a section."""
     whole = library.node(section_id).content_span
-    left = _subtract(whole, spans)
+    shown = ((span.start, span.end) for span in spans if span.doc == whole.doc)
+    left = subtract_bounds(whole.start, whole.end, shown)
     return left != [(whole.start, whole.end)] and not any(
         end - start > _HEADINGS_LENGTH_MAX or has_text(library, Span(doc=whole.doc, start=start, end=end))
         for start, end in left
     )
 
 
+def is_delivered_text(library: Library, section_id: str, delivered: Delivered) -> bool:
+    """Return whether the model has all of a section's own text."""
+    own = library.node(section_id).own_content_span
+    return own.start < own.end and not subtract_delivered(own, delivered)
+
+
 def has_text(library: Library, span: Span) -> bool:
     """Return whether a span contains text other than headings."""
     return any(unit.kind is not UnitKind.HEADING for unit in find_units(library.clean_text(span)))
-
-
-def _subtract(span: Span, shown: Sequence[Span]) -> list[Bounds]:
-    return subtract_bounds(span.start, span.end, ((other.start, other.end) for other in shown if other.doc == span.doc))

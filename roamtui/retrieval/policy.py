@@ -12,11 +12,16 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     question_hits_max: int = 9
     """More hits and a shorter outline save tool calls."""
     score_share_min: float = 0.6
-    """Minimum share of the best score. A hit with a lower score is about something else."""
+    """Minimum share of the best score. A hit with a lower score gets only room that the others leave."""
+    weak_share_min: float = 0.4
+    """A hit with a lower share is about something else."""
     beside_named_max: int = 3
     """Maximum number of hits besides the statements that a question names, which nearly always answer it."""
     beside_opened_max: int = 2
     """Maximum number of hits besides a section that opens with the question, which nearly always holds the answer."""
+
+    neighbourhood_tokens: int = 130
+    """Size of the outline near the hits. Models seldom open anything from it."""
 
     # A clear hit, which opens together with the question
     runner_up_max: float = 0.8
@@ -30,17 +35,26 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Minimum number of content words in a question. With fewer, a clear hit means little: a greeting may have one."""
 
     # Excerpts
-    excerpt_tokens: tuple[int, ...] = (500, 350, 250, 200, 200, 120, 80)
-    """Size of the excerpt of each hit, by rank. The last number applies to all later hits."""
-    whole_tokens: tuple[int, ...] = (1_000, 560, 400, 250, 150)
-    """Maximum size, by rank, of a section that is shown with its whole subtree. A call to open it would cost more."""
-    wholes_tokens_max: int = 1_500
-    """Once all excerpts together exceed this, no further section is shown whole merely because it is small."""
+    hits_tokens_max: int = 1_150
+    """Maximum size of all hits but the named ones. More holds the evidence a little more often, but every request of
+    the question pays for it."""
+    head_tokens: int = 22
+    """Assumed size of the line with the path of a hit."""
+    first_tokens: int = 300
+    """Size of the excerpt of the first hit, while others have none."""
+    lead_share_max: float = 0.85
+    """If the second score is at most this share of the first, the first hit comes whole before others get a share."""
+    rank_factor: float = 0.8
+    """Share of a hit, relative to that of the hit before it. The evidence is in the first hit two to four times as
+    often as in the second, but a small excerpt nearly always has it."""
+    line_tokens: int = 60
+    """Size of the excerpt of a hit if the rest has no room: its best sentence."""
+    excerpt_tokens_max: int = 500
+    whole_tokens_max: int = 600
+    """Maximum size of an excerpt, and of that of the first hit, if there is room. A call to open it would cost more."""
     named_excerpt_tokens: int = 700
     named_whole_tokens: int = 2_000
-    """The same two limits, at every rank, for a section that the query names: its excerpt, and showing it whole."""
-    excerpt_tokens_min: int = 40
-    """Fewer tokens are not worth the line of the hit."""
+    """Size of the excerpt of a section that the query names, and up to which it is shown whole."""
 
     # Follow-ups
     follow_up_terms_max: int = 3

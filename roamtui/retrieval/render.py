@@ -6,29 +6,30 @@ import re
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.text import Span, add_delivered, subtract_delivered
+from roamtui.document.text import Span, add_delivered
 from roamtui.outline.expansion import insert_marks, list_id_marks
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, escape, format_node_title, format_size
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.choose import ModelView
-from roamtui.retrieval.excerpt import choose_excerpts, has_text, is_complete
+from roamtui.retrieval.excerpt import choose_excerpts, has_text, is_complete, is_delivered_text
 from roamtui.retrieval.missing import list_missing_names
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
 
 _KNOWN_MARK = "its text stands above"
-_PATH_TITLES_MAX = 3
-"""Maximum number of titles in a section's path, including its own title."""
+_TITLE_LENGTH_MAX = 60
 _GAP = "[…]"
 _LINE_START, _LINE_END = re.compile(r"(?:\A|\n)[^\w\n]*\Z"), re.compile(r"[^\w\n]*(?:\n|\Z)")
 _ID_SIGN = "\ufdd0"
 """Replaces the brackets of an id mark while the text is escaped. A noncharacter, which no text needs."""
 _MARKED_ID = re.compile(r"\[([0-9a-f]{8})\]")
 _SIGNED_ID = re.compile(rf"{_ID_SIGN}([0-9a-f]{{8}})")
-_INDENT = "    "
+_INDENT = " "
+"""One space costs no token: it belongs to the word after it."""
 
 
 class HitList(Struct, frozen=True, kw_only=True):
@@ -58,41 +59,39 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     hits_by_id: dict[str, Hit] = {}
     for hit in hits:
         hits_by_id.setdefault(get_canonical_id(library, hit.section_id), hit)
-    chosen = choose_excerpts(view, hits_by_id, matcher)
-    if not chosen:
-        return HitList()
     known = {doc: [*bounds] for doc, bounds in view.delivered.items()}
     for section_id in opened:
         node, is_whole = library.node(section_id), library.count_tokens(section_id)[1] <= WHOLE_TOKENS_MAX
         span = node.content_span if is_whole else node.own_content_span
         add_delivered(known, (span,))
+    chosen = choose_excerpts(replace(view, delivered=known), hits_by_id, matcher)
     lines: list[str] = []
     excerpts: list[Span] = []
     for section_id, spans in chosen.items():
         page = library.get_place(library.node(section_id).span).page
-        is_known = bool(spans) and not any(subtract_delivered(span, known) for span in spans)
-        quoted: list[str] = []
-        if not is_known:
-            excerpts += spans
-            add_delivered(known, spans)
-            quoted = _quote_spans(library, section_id, spans)
-        note = "complete" if spans and is_complete(library, section_id, spans) else ""
-        note = _KNOWN_MARK if is_known else note
+        excerpts += spans
+        note = ""
+        if spans and is_complete(library, section_id, spans):
+            note = "complete"
+        elif not spans and is_delivered_text(library, section_id, known):
+            note = _KNOWN_MARK
         size = format_size(library, section_id)
         marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
-        lines += [f"- [{section_id}] {_format_short_path(library, section_id)} ({marks})", *quoted]
+        lines += [
+            f"- [{section_id}] {_format_short_path(library, section_id)} ({marks})",
+            *_quote_spans(library, section_id, spans),
+        ]
     if missing := list_missing_names(query, matcher.language, library):
         lines.append(f"(Nowhere in the text: {', '.join(missing)}.)")
     return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=tuple(chosen))
 
 
 def _format_short_path(library: Library, section_id: str) -> str:
-    """Format the last titles down to a section, after its file or page."""
+    """Format the title of a section after that of its file or page, or else of the section above it."""
     above = [node_id for node_id in library.node(section_id).ancestors if node_id != library.title_id]
-    path = [*above, section_id]
-    files = [one for one in path[:-_PATH_TITLES_MAX] if library.node(one).kind in (NodeKind.FILE, NodeKind.LINK)]
-    shown = (*files[-1:], *path[-_PATH_TITLES_MAX:])
-    return " > ".join(format_node_title(library.node(one), length_max=80) for one in shown)
+    files = [one for one in above if library.node(one).kind in (NodeKind.FILE, NodeKind.LINK)]
+    shown = (*(files or above)[-1:], section_id)
+    return " > ".join(format_node_title(library.node(one), length_max=_TITLE_LENGTH_MAX) for one in shown)
 
 
 def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:

@@ -5,7 +5,7 @@ import pytest
 from roamtui.conversation.events import CloseReason, SectionsClosed, StopReason
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest, estimate_request_tokens
-from tests.agent.asking import WORDS, Desk, make_desk
+from tests.agent.asking import DOCUMENT, WORDS, Desk, make_desk
 from tests.conversation.conversations import check_messages
 from tests.fakes.scripted_model import ScriptedReply
 
@@ -28,7 +28,7 @@ def closed_by_overflow(desk: Desk) -> list[str]:
 
 
 async def test_an_overflow_drops_sections_of_earlier_questions_and_retries() -> None:
-    desk = make_desk()
+    desk = make_desk(text=DOCUMENT.replace(WORDS, WORDS * 5))
     await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
     answer = await desk.ask(
         "Owls?", desk.opening("Owls"), refuse, desk.quoting("Owls", "turns its head by 270 degrees")

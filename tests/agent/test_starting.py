@@ -4,7 +4,8 @@ import pytest
 
 from roamtui.agent.loop import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.conversation.events import FOUND_LEAD, HITS_LEAD, Role, SectionsExpanded
+from roamtui.agent.question_context import HITS_LEAD
+from roamtui.conversation.events import FOUND_LEAD, Role, SectionsExpanded
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
 from roamtui.search.base import Searcher

@@ -46,7 +46,7 @@ def test_complete_sections_and_omissions_are_marked() -> None:
     assert short.endswith(", complete)")
     head, *excerpt = _describe(library, "Long", query="herons nest trees").text.split("\n")
     assert "complete" not in head
-    assert "    […]" in excerpt
+    assert " […]" in excerpt
 
 
 @pytest.mark.parametrize(
@@ -83,5 +83,5 @@ def test_no_excerpt_line_can_be_mistaken_for_a_line_of_the_list() -> None:
     head, *excerpt = _lines(library, "B", query="red")
     assert head == f"- [{id_of(library, 'B')}] B"
     assert excerpt
-    assert all(line.startswith("    ") for line in excerpt)
+    assert all(line.startswith(" ") for line in excerpt)
     assert "[0123abcd]" not in "".join(excerpt)

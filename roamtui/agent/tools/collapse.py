@@ -35,7 +35,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
 TOOL = Tool(
     spec=ToolSpec(
         name=NAME,
-        description="Close sections that are of no further use when room gets short. They close after this question.",
+        description="Close sections of no further use.",
         parameters={
             "type": "object",
             "properties": {"section_ids": {"type": "array", "items": {"type": "string"}, "minItems": 1}},

@@ -68,7 +68,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
 TOOL = Tool(
     spec=ToolSpec(
         name=NAME,
-        description="List the documents with ids, titles, sizes and first words.",
+        description="List all documents.",
         parameters={
             "type": "object",
             "properties": {

@@ -17,9 +17,8 @@ from roamtui.outline.structure import parse_reference, suggest_ids
 IDS_MAX = 20
 NAME = "expand_sections"
 _DESCRIPTION = (
-    f"Open sections by id and read them: up to {format_tokens(WHOLE_TOKENS_MAX)} tokens come whole with all below, a "
-    "larger one as its own text and a list of what is below. `id:2` is page 2 of a long text, `id:c2` a range of what "
-    "is below. Open several at once."
+    f"Read sections, several at once: up to {format_tokens(WHOLE_TOKENS_MAX)} tokens whole, a larger one as its own "
+    "text and a list of what is below."
 )
 _NO_IDS = (
     f"expand_sections needs section_ids: a list of 1 to {IDS_MAX} ids from the outline, "

@@ -18,10 +18,7 @@ from roamtui.retrieval.render import render_hits
 NAME = "search_sections"
 LIMIT_DEFAULT = 5
 LIMIT_MAX = 20
-_DESCRIPTION = (
-    "Find sections by words, best first, with excerpts. Words in double quotation marks are found only as a phrase; "
-    "`within` limits the search to a chapter or file."
-)
+_DESCRIPTION = 'Find sections by words or by a "phrase", also only `within` one.'
 _QUERY_LENGTH_MAX = 1_000
 _PROPERTIES = {
     "query": {"type": "string"},
