@@ -263,25 +263,35 @@ def _write_table(table: Any) -> list[str]:
     if next(table.iter(*HEADINGS, "pre"), None) is not None:
         return write_blocks(table)
     outside = table.xpath("*[not(self::thead or self::tbody or self::tfoot or self::tr)]")
-    lines: list[str] = []
     spans = _Spans()
-    for row in table.xpath("tr | thead/* | tbody/* | tfoot/*"):
-        cells = _list_cells(row, spans)
-        line = "|" + "".join(f" {cell} |" for cell in cells)
-        if lines or not cells:
-            lines += [line] if cells else []
+    listed = [(row, _list_cells(row, spans)) for row in table.xpath("tr | thead/* | tbody/* | tfoot/*")]
+    rows = [(row, cells) for row, cells in listed if cells]
+    # Columns in which no cell with words begins only place others on the page.
+    used = {column for _, cells in rows for column, cell in enumerate(cells) if cell.text and not cell.is_repeated}
+    lines: list[str] = []
+    for row, cells in rows:
+        texts = [cell.text for column, cell in enumerate(cells) if column in used or not used]
+        line = "|" + "".join(f" {text} |" for text in texts)
+        if lines:
+            lines.append(line)
             continue
         # Markdown needs a header row, so a table without one gets an empty header.
         has_heads = all(cell.tag == "th" for cell in row)
-        rule = f"|{' --- |' * len(cells)}"
-        lines = [line, rule] if has_heads else [f"|{' |' * len(cells)}", rule, line]
+        rule = f"|{' --- |' * len(texts)}"
+        lines = [line, rule] if has_heads else [f"|{' |' * len(texts)}", rule, line]
     return [*(block for part in outside for block in write_blocks(part)), "\n".join(lines)]
+
+
+class _Cell(Struct, frozen=True):
+    text: str
+    is_repeated: bool = False
+    """Whether the text is that of the cell to the left, which spans this column too."""
 
 
 class _Spans(Struct):
     """What cells that span several rows put into the rows below them."""
 
-    below: dict[int, tuple[int, str]] = field(default_factory=dict)
+    below: dict[int, tuple[int, _Cell]] = field(default_factory=dict)
     """Number of further rows, and text, by column."""
     room: int = _SPANNED_ROOM
     """How many characters may still be repeated."""
@@ -293,24 +303,24 @@ class _Spans(Struct):
         self.room -= len(text)
         return text
 
-    def take(self, column: int) -> str | None:
-        """Return the text of the next cell in a column, or None if no cell above spans it."""
-        count, text = self.below.get(column, (0, ""))
+    def take(self, column: int) -> _Cell | None:
+        """Return the next cell in a column, or None if no cell above spans it."""
+        count, cell = self.below.get(column, (0, _Cell("")))
         if not count:
             return None
-        self.below[column] = count - 1, text
-        return self.repeat(text)
+        self.below[column] = count - 1, cell
+        return _Cell(self.repeat(cell.text), cell.is_repeated)
 
 
-def _list_cells(row: Any, spans: _Spans) -> list[str]:
+def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:
     """List the cells of a row. A cell that spans columns or rows has its text in each of them.
 
     A cell that is alone in its row, such as the title of a part of the table, has its text only once.
     """
-    cells: list[str] = []
+    cells: list[_Cell] = []
     for cell in [*row, None]:
-        while len(cells) < _COLUMNS_MAX and (text := spans.take(len(cells))) is not None:
-            cells.append(text)
+        while len(cells) < _COLUMNS_MAX and (spanning := spans.take(len(cells))) is not None:
+            cells.append(spanning)
         if cell is None:
             break
         for block in [*cell.iter(*_FLATTENED)][1:]:
@@ -318,12 +328,13 @@ def _list_cells(row: Any, spans: _Spans) -> list[str]:
         columns = max(1, min(_parse_number(cell.get("colspan"), 1), _COLUMNS_MAX - len(cells)))
         text = _write_line(_write_inline(cell, frozenset())).replace("|", r"\|")
         spans.room += len(text)
-        texts = [text]
-        texts += [spans.repeat(text) if len(row) > 1 else "" for _ in range(columns - 1)]
+        added = [_Cell(text)]
+        for _ in range(columns - 1):
+            added.append(_Cell(spans.repeat(text) if len(row) > 1 else "", is_repeated=True))
         row_count = _parse_number(cell.get("rowspan"), 1)
         if row_count > 1:
-            spans.below |= {len(cells) + index: (row_count - 1, repeated) for index, repeated in enumerate(texts)}
-        cells += texts
+            spans.below |= {len(cells) + index: (row_count - 1, repeated) for index, repeated in enumerate(added)}
+        cells += added
     return cells
 
 

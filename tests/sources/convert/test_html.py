@@ -37,6 +37,10 @@ def convert(source: str, base_url: str | None = None) -> str:
         ("<table><tr><th>A<th>B<tr><td>1|2<td><p>x<p>y</table>", "| A | B |\n| --- | --- |\n| 1\\|2 | x y |"),
         ("<table><tr><td colspan=2>a<tr><td rowspan=2>b<td>c<tr><td>d</table>",
          "| | |\n| --- | --- |\n| a |  |\n| b | c |\n| b | d |"),
+        (
+            "<table><tr><td colspan=3>Contact:<td colspan=2>Ann<tr><td colspan=3>Place:<td colspan=2>Rome<td></table>",
+            "| | |\n| --- | --- |\n| Contact: | Ann |\n| Place: | Rome |",
+        ),
         ("<table><tr><th>x<th colspan=2>2024<tr><td>a<td>1<td>2</table>",
          "| x | 2024 | 2024 |\n| --- | --- | --- |\n| a | 1 | 2 |"),
         ("<ul><li>a<li>b<ul><li>c</ul><li><p>d<p>e</ul>", "- a\n- b\n\n  - c\n- d\n\n  e"),
