@@ -3,15 +3,8 @@
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import RequestBudget
-from roamtui.conversation.events import (
-    Message,
-    OpenSection,
-    Origin,
-    StopReason,
-)
-from roamtui.conversation.question_flow import (
-    select_sections_to_close,
-)
+from roamtui.conversation.events import Message, OpenSection, Origin, StopReason
+from roamtui.conversation.question_flow import select_sections_to_close
 from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode
 from tests.conversation.conversations import (
     PROMPT_CONTEXT,

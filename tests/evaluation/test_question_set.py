@@ -6,13 +6,7 @@ import pytest
 
 from roamtui.document.document import Document
 from roamtui.document.parse import parse_document
-from roamtui.evaluation.question_set import (
-    EvalQuestion,
-    Gold,
-    Turn,
-    read_questions,
-    resolve_golds,
-)
+from roamtui.evaluation.question_set import EvalQuestion, Gold, Turn, read_questions, resolve_golds
 from tests.evaluation.folders import BIKES, BOATS, CANOE, TYRE, write_questions
 
 

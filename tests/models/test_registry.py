@@ -4,11 +4,7 @@ import pytest
 
 from roamtui.errors import UsageError
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
-from roamtui.models.registry import (
-    list_usable_models,
-    make_model,
-    probe_server,
-)
+from roamtui.models.registry import list_usable_models, make_model, probe_server
 from tests.fakes.site import FakeSite, SitePage, make_ollama
 
 

@@ -14,12 +14,7 @@ import pytest
 import pytest_asyncio
 
 from roamtui.errors import ModelError
-from roamtui.models.base import (
-    ModelOptions,
-    ReplyFinished,
-    RetryPending,
-    TextDelta,
-)
+from roamtui.models.base import ModelOptions, ReplyFinished, RetryPending, TextDelta
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from tests.fakes import model_process
 from tests.models.asking import collect, join_text, make_request

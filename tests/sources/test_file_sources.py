@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.errors import SourceError
-from roamtui.sources.listing import (
-    FileStamps,
-    SourceStamp,
-    join_sources,
-    list_sources,
-    split_sources,
-)
+from roamtui.sources.listing import FileStamps, SourceStamp, join_sources, list_sources, split_sources
 from roamtui.sources.pictures import locate_document
 from tests.sources.listings import keys, write
 

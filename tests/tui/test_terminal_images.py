@@ -10,13 +10,7 @@ from rich.console import Console
 from textual.app import App
 
 from roamtui.tui.context import ImageMode
-from roamtui.tui.pictures import (
-    CELLS_MAX,
-    choose_image_mode,
-    encode_image,
-    make_placeholders,
-    resolve_image_mode,
-)
+from roamtui.tui.pictures import CELLS_MAX, choose_image_mode, encode_image, make_placeholders, resolve_image_mode
 
 
 def test_pixels_are_sent_compressed_with_their_size() -> None:

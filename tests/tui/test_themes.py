@@ -8,12 +8,7 @@ from textual.theme import BUILTIN_THEMES
 
 from roamtui.paths import get_resource_dir
 from roamtui.tui.context import TuiOptions
-from roamtui.tui.themes import (
-    CONTRAST_MIN,
-    ThemeError,
-    contrast,
-    read_theme,
-)
+from roamtui.tui.themes import CONTRAST_MIN, ThemeError, contrast, read_theme
 from tests.tui.driving import make_app, running
 
 BUNDLED = sorted(get_resource_dir("themes").glob("*.toml"))

@@ -18,17 +18,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from tests.fakes.scripted_model import ScriptedReply, SlowModel
-from tests.tui.driving import (
-    app_of,
-    ask,
-    expand,
-    find_id,
-    make_context,
-    model_of,
-    press_until,
-    screen_text,
-    wait_until,
-)
+from tests.tui.driving import app_of, ask, expand, find_id, make_context, model_of, press_until, screen_text, wait_until
 
 
 @pytest.fixture
