@@ -23,15 +23,14 @@ from roamtui.conversation.events import (
     StopReason,
 )
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
+from roamtui.conversation.question_flow import begin_question, finish_question
 from roamtui.conversation.update import Command, ExpandSections
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files, open_sources
-from tests.conversation.conversations import FakeApprover
+from tests.conversation.conversations import PROMPT_CONTEXT, FakeApprover
 from tests.fakes.site import FakeSite, SitePage
 
-PROMPT_CONTEXT = PromptContext(system="s", outline="o", model="m")
 PAGE = "# {0}\n\nWords of {0}.\n\n## More of {0}\n\n" + "Many words. " * 900
 
 
@@ -55,9 +54,7 @@ def folder(tmp_path: Path) -> Path:
     root = tmp_path / "docs"
     (root / "sub").mkdir(parents=True)
     for name in ("a.md", "b.md", "sub/c.md"):
-        title = Path(name).stem.upper()
-        text = f"# {title}\n\nWords of {title}.\n\n## More of {title}\n\n{'Many words. ' * 900}\n"
-        (root / name).write_text(text, "utf-8")
+        (root / name).write_text(PAGE.format(Path(name).stem.upper()), "utf-8")
     return root
 
 
@@ -83,14 +80,6 @@ async def dispatch(conversation: Conversation, command: Command) -> list[Convers
     events: list[ConversationEvent] = []
     conversation.subscribe(events.append)
     await conversation.execute(command)
-    return events
-
-
-async def load_all(conversation: Conversation) -> list[ConversationEvent]:
-    """Load all files, and return what was published meanwhile."""
-    events: list[ConversationEvent] = []
-    conversation.subscribe(events.append)
-    await conversation.load_all()
     return events
 
 
@@ -124,12 +113,7 @@ async def test_resuming_redelivers_open_sections_if_anything_has_changed(folder:
     store = ConversationStore(tmp_path / "c")
     library, loader = open_folder(folder)
     conversation = Conversation(load_files(library, loader), store=store, loader=loader)
-    await conversation.apply(begin_question(conversation.state, QuestionAsked(question="Why?"), PROMPT_CONTEXT))
-    wanted = (find(conversation, "a.md"), find(conversation, "b.md"))
-    await dispatch(conversation, ExpandSections(section_ids=wanted, origin=Origin.AGENT))
-    await conversation.apply(
-        finish_question(conversation.state, QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED))
-    )
+    await ask(conversation, "a.md", "b.md")
     conversation.close()
     same = Conversation(conversation.state.library, saved_id=conversation.state.id, store=store)
     assert same.state.open_sections == conversation.state.open_sections
@@ -249,10 +233,10 @@ async def test_text_of_a_document_cannot_make_the_program_fetch() -> None:
         assert (thief.counts.paths, approver.asked) == ([], [])
 
 
-async def ask(conversation: Conversation) -> None:
+async def ask(conversation: Conversation, *titles: str) -> None:
+    """Play a question for which the agent opens sections."""
     await conversation.apply(begin_question(conversation.state, QuestionAsked(question="Why?"), PROMPT_CONTEXT))
-    titles = {conversation.state.library.node(node_id).title for node_id in conversation.state.library.walk()}
-    await expand(conversation, "a.md", *({"More of a"} & titles))
+    await expand(conversation, *titles)
     await conversation.apply(
         finish_question(conversation.state, QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED))
     )
@@ -262,7 +246,7 @@ async def test_resuming_loads_the_pages_again(tmp_path: Path) -> None:
     store = ConversationStore(tmp_path / "c")
     with open_site("a", "b") as site:
         conversation = start_fetching(site, store)
-        await ask(conversation)
+        await ask(conversation, "a.md")
         await expand(conversation, "More of a")
         before = conversation.state.open_sections
         library, loader = open_sources([site.url("/llms.txt")])

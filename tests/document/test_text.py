@@ -26,9 +26,6 @@ def test_lines_end_only_at_three_marks(text: str, starts: list[int]) -> None:
 
 
 _BIDI_CLASSES = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
-_HOSTILE = st.sampled_from(
-    ["\x1b[31m", "\x1b]52;c;eA==\x07", "\x9b31m", "\u202e", "\u2066", "\r", "\r\n", "\0", "\x7f", "\ud800", "\u200f"]
-)
 
 
 def _is_obeyed(character: str) -> bool:

@@ -29,23 +29,6 @@ def test_any_words_of_a_text_are_found_where_they_stand(first: int, last: int) -
     assert not re.search(r"\w", _TEXT[start : match[0]] + _TEXT[match[1] : end].replace("rules.md (x)", ""))
 
 
-@given(
-    st.lists(st.sampled_from(["fee", "day", "2", "Über", "两欧元", "a_b", "x-y", "C++", "§"]), min_size=2, max_size=8),
-    st.data(),
-)
-def test_words_are_found_despite_markup_around_them(words: list[str], data: st.DataObject) -> None:
-    assume(sum(character.isalnum() for word in words for character in word) >= 2)
-    marks = ["{}", "*{}*", "**{}**", "`{}`", "~~{}~~", "[{}](x.md)", "“{}”", "\u200b{}"]
-    spaces = [" ", "  ", "\n", "\r\n", "\n> ", "\n  ", "\u00a0", "\t"]
-    shown = [data.draw(st.sampled_from(marks)).format(word) for word in words]
-    text = "Before " + "".join(word + data.draw(st.sampled_from(spaces)) for word in shown) + "after."
-    match = find_quote(" ".join(words), text)
-    assert match is not None
-    found = text[slice(*match)]
-    assert all(word in found for word in words)
-    assert not found.startswith("Before")
-
-
 @pytest.mark.parametrize(
     ("quote", "text", "is_found"),
     [

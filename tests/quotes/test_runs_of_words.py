@@ -9,10 +9,23 @@ from hypothesis import strategies as st
 from roamtui.quotes.find import find_quote
 
 _WORDS = ("fee", "Tag", "can’t", "über", "договор", "two-year", "C++", "12.50", "5%", "§", "café", "ενοίκιο")
-_MARKUP = ("{}", "{}", "*{}*", "**{}**", "`{}`", "~~{}~~", "[{}](x.md)", "[{}](x.md 'not')", "<b>{}</b>", "\u200b{}")
+_MARKUP = (
+    "{}",
+    "{}",
+    "*{}*",
+    "**{}**",
+    "`{}`",
+    "~~{}~~",
+    "[{}](x.md)",
+    "[{}](x.md 'not')",
+    "<b>{}</b>",
+    "\u200b{}",
+    "“{}”",
+)
 _BLOCKS = {
     "paragraph": ("{}\n", " "),
     "lines": ("{}\n", "\n"),
+    "blanks": ("{}\n", " \u00a0\t"),
     "heading": ("## {}\n", " "),
     "quote": ("> {}\n", "\n> "),
     "items": ("- {}\n", "\n- "),

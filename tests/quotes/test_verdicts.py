@@ -60,12 +60,10 @@ def test_quotations_never_overlap_and_have_correct_offsets(answer: str) -> None:
         assert quotation.text.strip("` \n") == quotation.text != "" or not quotation.is_code
 
 
-_FOUND, _ELSEWHERE, _NOT_FOUND, _NO_QUOTE = (
-    QuoteState.FOUND,
-    QuoteState.ELSEWHERE,
-    QuoteState.NOT_FOUND,
-    QuoteState.NO_QUOTE,
-)
+_FOUND = QuoteState.FOUND
+_ELSEWHERE = QuoteState.ELSEWHERE
+_NOT_FOUND = QuoteState.NOT_FOUND
+_NO_QUOTE = QuoteState.NO_QUOTE
 
 
 def _open(*titles: str, text: str = MANUAL) -> ConversationState:
@@ -140,18 +138,6 @@ def test_a_quote_and_an_id_in_one_sentence_are_one_citation(answer: str, state: 
         ("See [{Fees} {Hours}].", [("Fees", None, _NO_QUOTE), ("Hours", None, _NO_QUOTE)]),
         ('Section {Fees} says "2 dollars a day" ({Fees}).', []),
         ("In ‘2 euros a day’ [{Fees}] a fee is quoted.", [("Fees", "2 euros a day", _FOUND)]),
-        ("", []),
-    ],
-)
-def test_marks_without_quotes_and_quotes_without_marks(
-    answer: str, expected: list[tuple[str, str | None, QuoteState]], state: ConversationState
-) -> None:
-    assert _list_found(answer, state) == expected
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
         (
             'It costs "2 euros a day" [{Fees}] and it is "Open daily" [{Hours}].',
             [("Fees", "2 euros a day", _FOUND), ("Hours", "Open daily", _FOUND)],
@@ -187,7 +173,7 @@ def test_marks_without_quotes_and_quotes_without_marks(
         ),
     ],
 )
-def test_several_quotes_and_marks(
+def test_quotes_and_marks_of_one_sentence_or_paragraph_belong_together(
     answer: str, expected: list[tuple[str, str | None, QuoteState]], state: ConversationState
 ) -> None:
     assert _list_found(answer, state) == expected

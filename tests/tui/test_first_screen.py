@@ -13,17 +13,15 @@ from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuoteState
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.launch import EXAMPLE, Launch
 from roamtui.models.base import OFFLINE
 from roamtui.models.recorded import RecordedModel
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import TuiOptions
 from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import EXAMPLES, TEXT, ask, expand, make_context, running, screen_text, wait_until
+from tests.tui.driving import EXAMPLES, TEXT, ask, make_context, running, screen_text, wait_until
 
 
 async def test_the_first_paint_shows_all_panes_that_fit() -> None:
@@ -57,36 +55,13 @@ async def test_an_app_can_be_left_before_its_first_screen() -> None:
     assert app.return_code == 0
 
 
-QUESTION = "How many loaves?"
-QUOTE = "The deck oven takes ninety loaves"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> ConversationStore:
-    return ConversationStore(tmp_path / "conversations")
-
-
-def make_app(store: ConversationStore, text: str = TEXT) -> RoamApp:
-    library = build_library(RawText(text=text, source="bakery.md", name="bakery"))
-    agent = Agent(Conversation(library, store=store), ScriptedModel())
-    return RoamApp(context_of(agent, options=TuiOptions(examples=EXAMPLES)))
-
-
-async def ask_about_deck_oven(store: ConversationStore) -> None:
-    library: Library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
-    deck = next(one for one in library.walk() if library.node(one).title == "Deck oven")
-    model = ScriptedModel([expand(deck), ScriptedReply(text=f'"{QUOTE}" [{deck}].')])
-    session = Conversation(library, store=store)
-    await Agent(session, model).ask(QUESTION)
-    session.close()
-
-
-async def test_a_newcomer_sees_what_the_document_is_and_how_to_take_a_question(store: ConversationStore) -> None:
-    async with running(make_app(store)) as (app, pilot):
+async def test_a_newcomer_sees_what_the_document_is_and_how_to_take_a_question(tmp_path: Path) -> None:
+    context = make_context(store=ConversationStore(tmp_path / "conversations"))
+    async with running(RoamApp(context)) as (app, pilot):
         await wait_until(pilot, "Try · ↑ takes one")
         text = screen_text(app)
         assert "3 chapters, ~" in text
-        assert not any(word in text for word in ("Saved",))
+        assert "Saved" not in text
         await pilot.press("up")
         assert app.main_screen.question_box.text == EXAMPLES[0]
 

@@ -102,7 +102,3 @@ async def test_adversarial_documents_can_be_walked_and_read(data_dir: Path) -> N
             text = screen_text(app)
             assert app.is_running, file.name
             assert not any(ord(sign) < 32 and sign != "\n" for sign in text), file.name
-
-
-ROW = " | ".join(f"column-{number:02}" for number in range(20))
-TEXT = f"# Mill {{#mill}}\n\n## Prices {{#prices}}\n\n| {ROW} |\n|{'---|' * 20}\n| {ROW} |\n\n## Narrow\n\nShort.\n"
