@@ -306,7 +306,8 @@ def format_source_line(citation: Citation, number: int, label: str = "") -> str:
 def simplify_quote(quote: str) -> str:
     """Return the words of a quote without the marks of tables and lists, or all of it if it could not be found then."""
     words = extract_words(normalise_line_ends(quote))
-    return words if find_quote(words, quote) is not None else quote
+    within_a_line = f"a {quote}"  # there, what looks like the number of an item may be a word
+    return words if find_quote(words, within_a_line) is not None else quote
 
 
 def format_quote(quote: str) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from roamtui.conversation.events import Citation, StopReason
@@ -52,6 +52,7 @@ def _check(exported: str, library: Library) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(quote=_quotes)
+@example(quote="- item \n2. item")
 def test_an_exported_conversation_is_the_same(quote: str) -> None:
     library, citation = _cite(quote)
     answer = f"It says “{quote}” [{citation.section_id}].\n\nWhat else?"
