@@ -214,8 +214,7 @@ class Recorder:
         if titles:
             self.apply(update(self.state, ExpandSections(section_ids=_ids(self.state, titles), origin=Origin.AGENT)))
             use = ToolUse(
-                call=ToolCall(id=f"call_{len(self.events)}", name="expand_sections", arguments="{}"),
-                result="Blocks.",
+                call=ToolCall(id=f"call_{len(self.events)}", name="expand_sections", arguments="{}"), result="Blocks."
             )
             self.record(StepRecorded(step=Step(text="", uses=(use,))))
         self.apply(finish_question(self.state, QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED)))

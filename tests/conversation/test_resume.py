@@ -53,10 +53,7 @@ def test_a_question_cut_off_by_a_crash_leaves_a_valid_transcript() -> None:
     played.record(DraftRecorded(start=0, text="It is"))
     resumed, events = resume_state(played.events, state.library, state.options)
     assert not resumed.is_asking
-    assert (resumed.exchanges[-1].stopped, resumed.exchanges[-1].answer) == (
-        StopReason.CANCELLED,
-        "It is",
-    )
+    assert (resumed.exchanges[-1].stopped, resumed.exchanges[-1].answer) == (StopReason.CANCELLED, "It is")
     closed = SectionsClosed(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT, reason=CloseReason.ASKED)
     assert closed in events
     resumed = begin(resumed, "Go on")

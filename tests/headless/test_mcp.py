@@ -105,10 +105,7 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
     (tmp_path / "two.md").write_text("# Two\n\nOther words.\n", "utf-8")
     sources = (str(tmp_path),)
     served = McpSession(
-        lambda: Bootstrap().open(sources),
-        options=OpenSectionOptions(),
-        make_searcher=KeywordSearcher,
-        sources=sources,
+        lambda: Bootstrap().open(sources), options=OpenSectionOptions(), make_searcher=KeywordSearcher, sources=sources
     )
     async with Client(make_mcp_server(served)) as client:
         first = await call(client, "search_sections", query="old words", limit=1)

@@ -1,7 +1,5 @@
 """The outline near some sections: what stands beside and below them, and the top level, in few tokens."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

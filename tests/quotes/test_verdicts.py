@@ -165,11 +165,7 @@ def test_a_quote_and_an_id_in_one_sentence_are_one_citation(answer: str, state: 
         ),
         (
             '[{Hours}] says "Open daily", [{Fees}] "2 euros a day", [{Hours}] "Late returns".',
-            [
-                ("Hours", "Open daily", _FOUND),
-                ("Fees", "2 euros a day", _FOUND),
-                ("Hours", "Late returns", _ELSEWHERE),
-            ],
+            [("Hours", "Open daily", _FOUND), ("Fees", "2 euros a day", _FOUND), ("Hours", "Late returns", _ELSEWHERE)],
         ),
     ],
 )

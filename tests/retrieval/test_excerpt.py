@@ -1,7 +1,5 @@
 """The text of hits: together within a budget, the first ones whole, and nothing that the model has."""
 
-from __future__ import annotations
-
 import pytest
 
 from roamtui.document.library import Library

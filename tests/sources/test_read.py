@@ -64,11 +64,7 @@ _TEXT = "# Überschrift\r\n\n漢字 🙂\n"
 
 @pytest.mark.parametrize(
     ("mark", "encoding"),
-    [
-        (codecs.BOM_UTF8, "utf-8"),
-        (codecs.BOM_UTF16_BE, "utf-16-be"),
-        (codecs.BOM_UTF32_LE, "utf-32-le"),
-    ],
+    [(codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF32_LE, "utf-32-le")],
 )
 def test_a_byte_order_mark_names_the_encoding_and_is_dropped(mark: bytes, encoding: str) -> None:
     assert decode_text(mark + _TEXT.encode(encoding), "a.md") == (_TEXT, ())

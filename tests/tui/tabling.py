@@ -47,10 +47,7 @@ class Tables:
 
     def make_app(self, theme: str | None = None) -> RoamApp:
         options = TuiOptions(
-            theme=theme,
-            open_source=self.open_source,
-            save_settings=lambda _: None,
-            open_table=self.open_table,
+            theme=theme, open_source=self.open_source, save_settings=lambda _: None, open_table=self.open_table
         )
         app = RoamApp(self.open_table(()), options)
         app.animation_level = "none"

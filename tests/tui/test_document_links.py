@@ -35,10 +35,7 @@ def _open_source(source: str, _id: str | None, model: Model | None, _report: Pag
 
 
 def _make_app(source: Path) -> RoamApp:
-    opener = TuiOptions(
-        open_source=_open_source,
-        save_settings=lambda _settings: None,
-    )
+    opener = TuiOptions(open_source=_open_source, save_settings=lambda _settings: None)
     return RoamApp(_open_source(str(source), None, None, lambda *_given: None), opener)
 
 

@@ -161,10 +161,7 @@ def make_adding_app(contracts: Path) -> RoamApp:
     def open_source(source: str, _id: str | None, _model: Model | None, _report: PageReport) -> AppContext:
         return make_first(source)
 
-    opener = TuiOptions(
-        open_source=open_source,
-        save_settings=lambda _: None,
-    )
+    opener = TuiOptions(open_source=open_source, save_settings=lambda _: None)
     return RoamApp(make_first("contract.md"), opener)
 
 

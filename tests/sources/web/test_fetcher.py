@@ -17,10 +17,7 @@ PAGE = b"# Guide\n\nWords.\n" * 50
 def test_a_page_is_fetched_with_its_media_type_and_charset() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/guide.md"] = answer(PAGE, headers=[("Content-Type", 'Text/Markdown; charset="UTF-8"; x=y')])
-        page = fetcher.fetch(
-            f"{server.origin}/guide.md#part",
-            allow(server),
-        )
+        page = fetcher.fetch(f"{server.origin}/guide.md#part", allow(server))
         (request,) = server.requests
     assert (page.body, page.media_type, page.charset) == (PAGE, "text/markdown", "utf-8")
     assert page.url == page.final_url == f"{server.origin}/guide.md"
@@ -106,7 +103,7 @@ def test_a_redirect_to_another_origin_must_be_allowed_itself() -> None:
             "http://me:secret@127.0.0.1/",
             "http://2130706433/",
             "http://[::1",
-        ),
+        )
     ],
 )
 def test_a_redirect_to_something_other_than_a_web_page_is_not_followed(location: str) -> None:

@@ -35,9 +35,7 @@ _PDF = make_pdf([lay_out("# Boats"), lay_out("# Hulls", "", "A hull is made", "o
 
 @asynccontextmanager
 async def _read(
-    source: Path,
-    mode: ImageMode = ImageMode.CELLS,
-    fetch: Callable[[str, str], bytes] | None = None,
+    source: Path, mode: ImageMode = ImageMode.CELLS, fetch: Callable[[str, str], bytes] | None = None
 ) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
     """Run the app with a document in the reader."""
     library = open_library([str(source)])

@@ -135,9 +135,7 @@ async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(fill
         await wait_until(pilot, "Are pets allowed?")
 
 
-async def test_backspace_returns_from_a_cell_to_the_table_which_closes_to_the_document(
-    filled: Tables,
-) -> None:
+async def test_backspace_returns_from_a_cell_to_the_table_which_closes_to_the_document(filled: Tables) -> None:
     async with showing(filled, (160, 40)) as (app, pilot):
         table = app.screen
         # a new document, the open one, and the conversation of another cell

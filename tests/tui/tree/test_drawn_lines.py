@@ -81,10 +81,7 @@ def test_the_nearest_visible_ancestor_carries_the_mark_of_what_is_read() -> None
 
 def test_marks_are_readable_without_colour() -> None:
     vacation, security = find_id(_LIBRARY, "Vacation"), find_id(_LIBRARY, "Security")
-    opened = (
-        open_section(_LIBRARY, "Passwords"),
-        open_section(_LIBRARY, "Travel", Origin.PERSON, is_pinned=True),
-    )
+    opened = (open_section(_LIBRARY, "Passwords"), open_section(_LIBRARY, "Travel", Origin.PERSON, is_pinned=True))
     state = make_state(_LIBRARY, "Security", opened=opened)
     state = replace(state, exchanges=(_make_exchange(vacation),))
     lines = [_text(state, line, found=frozenset({vacation, security})) for line in range(5)]
@@ -108,21 +105,14 @@ def test_a_section_is_marked_when_the_model_has_its_text_from_a_section_above_it
     ]  # fmt: skip
 
 
-@given(
-    st.lists(st.text(alphabet="ab 日本é́", max_size=30), min_size=1, max_size=20),
-    st.data(),
-    st.integers(1, 60),
-)
+@given(st.lists(st.text(alphabet="ab 日本é́", max_size=30), min_size=1, max_size=20), st.data(), st.integers(1, 60))
 def test_a_line_fills_its_width_whatever_it_shows(titles: list[str], data: st.DataObject, width: int) -> None:
     rows = [
         NodeRow(NodeKind.SECTION, data.draw(st.integers(1, 20)), title, number) for number, title in enumerate(titles)
     ]
     library = Library(source="a", root=Document(key="", title="", text="x" * 20, columns=build_columns(rows, 20)))
     opened = tuple(
-        replace(
-            open_section(_LIBRARY, "Leave", data.draw(st.sampled_from(Origin)), is_pinned=True),
-            section_id=one,
-        )
+        replace(open_section(_LIBRARY, "Leave", data.draw(st.sampled_from(Origin)), is_pinned=True), section_id=one)
         for one in data.draw(st.sets(st.sampled_from(library.root.ids)))
     )
     unfolded = data.draw(st.frozensets(st.sampled_from(library.root.ids)))
