@@ -136,7 +136,6 @@ BENCHES: dict[str, Callable[[], list[Finding]]] = {
 
 
 def main() -> None:
-    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=BENCHES, action="append", help="measure this alone; may be repeated")
     chosen = parser.parse_args().only or [name for name in BENCHES if name != "texts"]  # it takes minutes

@@ -152,7 +152,6 @@ def _ask(library: Library, searcher: KeywordSearcher, question: str) -> str:
 
 
 def _fill(chunks: Sequence[str], budget: int, text: str = "") -> str:
-    """Return as many chunks as fit."""
     for chunk in chunks:
         text += chunk if len(text) + len(chunk) <= budget else ""
     return text

@@ -28,7 +28,6 @@ class Finding:
 
 
 def format_finding(finding: Finding) -> str:
-    """Return one line of the table, in Markdown."""
     verdict = f"{finding.goal}: {'met' if finding.is_met else 'MISSED'}" if finding.goal else ""
     return f"| {finding.what:<64} | {finding.value:>20} | {verdict:<22} |"
 
@@ -105,5 +104,4 @@ def measure_install(name: str) -> float:
 
 
 def measure_files(folder: Path) -> float:
-    """Return the megabytes of all files in a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6

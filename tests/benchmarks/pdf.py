@@ -129,7 +129,6 @@ def bench_filings(folder: Path, count: int | None) -> None:
 
 
 def main() -> None:
-    """Score the filings."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sample", type=int, help="filings; all if left out")
     count = parser.parse_args().sample

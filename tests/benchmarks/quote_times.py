@@ -128,6 +128,5 @@ def bench_recheck() -> Iterator[Finding]:
 
 
 def measure_times() -> Iterator[Finding]:
-    """Yield the findings of both."""
     yield from bench_look_ups()
     yield from bench_recheck()

@@ -184,7 +184,6 @@ def print_pairs() -> None:
 
 
 def print_times() -> None:
-    """Print what a look-up and `recheck` take."""
     sys.stdout.write(f"{TABLE_HEAD}\n")
     sys.stdout.writelines(f"{format_finding(finding)}\n" for finding in measure_times())
 
@@ -198,7 +197,6 @@ PRINTERS: dict[str, Callable[[int | None], None]] = {
 
 
 def main() -> None:
-    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=PRINTERS, action="append", help="print this table alone; may be repeated")
     parser.add_argument("--books", type=int, help="take this many books, and no other documents")

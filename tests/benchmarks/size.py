@@ -31,7 +31,6 @@ _LIMITS = {
 
 
 def measure_file(path: Path) -> Counter[str]:
-    """Return how much one file holds."""
     text = path.read_text("utf-8")
     if path.suffix != ".py":
         return Counter(lines=text.count("\n"))
@@ -58,7 +57,6 @@ def measure_folders(project: Path) -> dict[str, Counter[str]]:
 
 
 def main() -> None:
-    """Print the table."""
     sizes = measure_folders(Path(sys.argv[1]) if len(sys.argv) > 1 else PROJECT_DIR)
     sys.stdout.write(f"{'':<24}{''.join(f'{name:>12}' for name in (*_COLUMNS, 'limit'))}\n")
     for name, size in sizes.items():

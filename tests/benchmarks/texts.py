@@ -96,7 +96,6 @@ def _find_passage(text: str) -> None:
 
 
 def _choose_reminder(text: str) -> str:
-    """Choose the reminder for an answer that holds `text`."""
     step = Step(text=f"a {text} b", uses=())
     return choose_reminder(_STATE, QuestionRun(step=step, reason="stop"))
 

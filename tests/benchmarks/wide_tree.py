@@ -131,7 +131,6 @@ class StockTreeApp(App[None]):
                 event.node.children[-1].expand()
 
     async def unfold(self) -> None:
-        """Unfold all sections."""
         tree = self.query_one(Tree)
         tree.root.expand()
         tree.focus()

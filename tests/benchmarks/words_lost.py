@@ -68,7 +68,6 @@ Words = Counter[str]
 
 
 def read_words(text: str) -> Words:
-    """Count the words of a text."""
     return Counter(word.casefold() for word in _WORD.findall(re.sub("[`*~\u00ad\u200b]", "", text)))
 
 

@@ -56,7 +56,6 @@ def make_library(text: str = TEXT, source: str = "manual.md") -> Library:
 
 
 def find(library: Library | ConversationState, title: str) -> str:
-    """Return the id of the first section with this title."""
     if isinstance(library, ConversationState):
         library = library.library
     return next(section_id for section_id in library.walk() if library.node(section_id).title == title)
@@ -198,7 +197,6 @@ class Recorder:
         self.events: list[ConversationEvent] = [begun]
 
     def apply(self, events: Events) -> None:
-        """Apply events, and log them."""
         self.state = apply(self.state, *events)
         identified = identify_document(self.state)
         self.state = apply(self.state, *identified)

@@ -234,7 +234,6 @@ async def test_text_of_a_document_cannot_make_the_program_fetch() -> None:
 
 
 async def ask(conversation: Conversation, *titles: str) -> None:
-    """Play a question for which the agent opens sections."""
     await conversation.apply(begin_question(conversation.state, QuestionAsked(question="Why?"), PROMPT_CONTEXT))
     await expand(conversation, *titles)
     await conversation.apply(

@@ -10,7 +10,6 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 def list_nodes(document: Document) -> list[Node]:
-    """Return the nodes of a document in order."""
     library = Library(source="test", root=document)
     return [library.node(section_id) for section_id in library.walk()]
 

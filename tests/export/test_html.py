@@ -99,21 +99,8 @@ def test_hostile_files_are_shown_as_text(data_dir: Path) -> None:
 
 
 _MARKUP = (
-    '"',
-    "*",
-    "**",
-    "`",
-    "~~",
-    "[",
-    "](https://e.org)",
-    "](x)",
-    "[{Fees}]",
-    "2 euros a day",
-    "\n",
-    "\n\n- ",
-    "> ",
-    "| ",
-)
+    '"', "*", "**", "`", "~~", "[", "](https://e.org)", "](x)", "[{Fees}]", "2 euros a day", "\n", "\n\n- ", "> ", "| ",
+)  # fmt: skip
 
 
 @given(st.lists(st.sampled_from((*_MARKUP, "a", " ", "<b>", "</td>", "&lt;", "&#27;")), max_size=30).map("".join))

@@ -52,7 +52,6 @@ class Chromium:
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
 
     def call(self, method: str, **params: object) -> dict[str, Any]:
-        """Call a method and return its result."""
         self._number += 1
         message: dict[str, object] = {"id": self._number, "method": method, "params": params}
         if self._session is not None:
@@ -70,7 +69,6 @@ class Chromium:
         return message
 
     def close(self) -> None:
-        """End the browser."""
         os.close(self._writes)
         os.close(self._reads)
         try:

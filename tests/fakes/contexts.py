@@ -7,5 +7,4 @@ from roamtui.tui.context import AppContext
 
 
 def context_of(agent: Agent, **given: Any) -> AppContext:  # noqa: ANN401 - fields of `AppContext`
-    """Return the context of an agent."""
     return AppContext(agent=agent, **given)

@@ -55,7 +55,6 @@ class Client:
         self._server.closing.wait(seconds)
 
     def hang(self) -> None:
-        """Stay silent."""
         self._server.closing.wait()
 
 
@@ -89,7 +88,6 @@ def answer(
 
 
 def redirect(location: str, status: int = 302) -> Handler:
-    """Return a handler that redirects."""
     return answer(b"", status, [("Location", location)])
 
 
@@ -145,7 +143,6 @@ class HostileServer:
 
     @property
     def origin(self) -> str:
-        """Return scheme, host and port."""
         return f"{'http' if self._context is None else 'https'}://127.0.0.1:{self.port}"
 
     @property
@@ -155,7 +152,6 @@ class HostileServer:
 
     @property
     def connections(self) -> int:
-        """Return how many connections were made."""
         return self._connections
 
     def __enter__(self) -> Self:

@@ -65,10 +65,8 @@ class LoopbackServer:
 
     @property
     def address(self) -> str:
-        """Return host and port."""
         return f"127.0.0.1:{self._http.server_port}"
 
     @property
     def origin(self) -> str:
-        """Return scheme, host and port."""
         return f"http://{self.address}"

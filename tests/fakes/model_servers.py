@@ -89,7 +89,6 @@ class FakeServer(LoopbackServer, ABC):
 
     @property
     def url(self) -> str:
-        """Return the base URL for a client."""
         return f"{self.origin}{self.path_prefix}"
 
     @property
@@ -370,7 +369,6 @@ class FakeEmbeddingServer(LoopbackServer):
 
     @property
     def texts(self) -> list[str]:
-        """Return every text that was embedded so far."""
         return [text for _, body in self.requests for text in _list_inputs(body)]
 
     def answer(self, path: str, body: dict[str, Any]) -> tuple[int, object]:

@@ -67,11 +67,9 @@ class ScriptedModel(Model):
 
     @property
     def replies_left(self) -> int:
-        """Number of replies left."""
         return max(0, len(self._replies) - len(self.requests))
 
     def add_replies(self, *replies: Reply) -> None:
-        """Append replies to the script."""
         self._replies.extend(replies)
 
     def replace_script(self, replies: Iterable[Reply]) -> None:
@@ -80,7 +78,6 @@ class ScriptedModel(Model):
 
     @override
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Yield the next reply of the script."""
         self.is_closed = False
         self.requests.append(request)
         number = len(self.requests)
@@ -100,7 +97,6 @@ class ScriptedModel(Model):
 
     @override
     async def close(self) -> None:
-        """Record the call."""
         self.is_closed = True
 
 

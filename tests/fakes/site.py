@@ -60,11 +60,9 @@ class FakeSite(LoopbackServer):
                 self._now -= 1
 
     def url(self, path: str) -> str:
-        """Return the address of a path."""
         return f"{self.origin}{path}"
 
     def forget(self) -> None:
-        """Reset the counts."""
         self.counts = SiteCounts()
 
 

@@ -67,7 +67,6 @@ _NO_QUOTE = QuoteState.NO_QUOTE
 
 
 def _open(*titles: str, text: str = MANUAL) -> ConversationState:
-    """Return a state with open sections."""
     return expand_by_agent(begin(make_state(text)), *titles)[0]
 
 

@@ -69,7 +69,6 @@ class Life:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Run the app."""
         asyncio.get_running_loop().set_exception_handler(lambda _loop, told: self._failures.append(told))
         async with self._app.run_test(size=(120, 35), notifications=True) as pilot:
             self._hands, self._pilot = Hands(pilot), pilot
@@ -243,7 +242,6 @@ def run(folder: Path, steps: int, seed: int) -> Counter[str]:
 
 
 def main() -> None:
-    """Do many things, and print how many."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=1)

@@ -16,7 +16,6 @@ _PROJECT_LIKE = "# Title\n\nWords.\n"
 
 
 def _refuse(name: str | Path) -> str:
-    """Return the error message for a source."""
     with pytest.raises(SourceError) as refusal:
         read_source(str(name))
     message = str(refusal.value)

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -13,6 +14,7 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import Input
 
+from roamtui.conversation.log import ConversationStore
 from roamtui.tui.reader import document_reader
 from tests.tui.driving import wait_until, wait_until_started
 from tests.tui.picturing import Compare, Scene
@@ -44,6 +46,11 @@ def styles_read_once() -> Iterator[None]:
         patch.setattr(stylesheet, "parse", parse_once)
         patch.setattr(stylesheet, "tokenize_values", tokenize_once)
         yield
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ConversationStore:
+    return ConversationStore(tmp_path / "conversations")
 
 
 @pytest.fixture

@@ -106,19 +106,16 @@ def make_app(replies: Iterable[Reply] = (), **given: object) -> RoamApp:
 
 
 def find_id(app: RoamApp, title: str) -> str:
-    """Return the id of the section with this title."""
     library = app.main_screen.conversation.state.library
     return next(section_id for section_id in library.walk() if library.node(section_id).title == title)
 
 
 def app_of(pilot: Pilot[None]) -> RoamApp:
-    """Return the app that a pilot drives."""
     assert isinstance(pilot.app, RoamApp)
     return pilot.app
 
 
 def expand(*section_ids: str) -> ScriptedReply:
-    """Return a reply that opens sections."""
     return ScriptedReply(calls=(("expand_sections", {"section_ids": list(section_ids)}),))
 
 
@@ -146,7 +143,6 @@ async def wait_until_started(pilot: Pilot[Any]) -> None:
 
 
 def model_of(app: RoamApp) -> ScriptedModel:
-    """Return the scripted model of an app."""
     model = app.main_screen.app_context.agent.model
     assert isinstance(model, ScriptedModel)
     return model

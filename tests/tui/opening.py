@@ -73,7 +73,6 @@ class Opener:
 
     @property
     def opening(self) -> TuiOptions:
-        """What the screen is given."""
         return TuiOptions(
             list_offers=lambda: OFFERS,
             open_source=self.open,

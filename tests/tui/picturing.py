@@ -75,7 +75,6 @@ def make_still_app(
 
 
 async def show_start(pilot: Pilot[None]) -> None:
-    """Show the app as it starts."""
     await pilot.pause()
 
 
@@ -140,7 +139,6 @@ async def show_dialects(pilot: Pilot[None]) -> None:
 
 
 async def show_focus_mode(pilot: Pilot[None]) -> None:
-    """Show only the reader, as one column."""
     await show_dialects(pilot)
     await pilot.press("Z")
     await pilot.pause()
@@ -185,7 +183,6 @@ def make_searching_app(theme: str, model: Model | None = None) -> RoamApp:
 
 
 async def show_passages(pilot: Pilot[None]) -> None:
-    """Show the passages of the offline model, the second one selected."""
     await ask(pilot, "How many loaves does an oven take?")
     screen = app_of(pilot).main_screen
     assert len(screen.conversation.state.exchanges[-1].citations) > 1
@@ -233,7 +230,6 @@ def make_reading_app(theme: str, source: Path) -> RoamApp:
 
 
 async def show_picture(pilot: Pilot[None]) -> None:
-    """Show a picture in the reader."""
     await press_until(pilot, "▀", "escape", "enter", "3")
     await pilot.pause()
 

@@ -45,7 +45,6 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
 
 
 def make_saving_app(path: Path) -> RoamApp:
-    """Return an app that keeps conversations, so that it has a list of them."""
     return RoamApp(make_context(store=ConversationStore(path / "conversations")))
 
 

@@ -10,8 +10,6 @@ from roamtui.agent.loop import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.markdown.blocks import Link
-from roamtui.models.base import Model
-from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
@@ -29,14 +27,13 @@ def notes(tmp_path: Path) -> Path:
     return write_notes(tmp_path)
 
 
-def _open_source(source: str, _id: str | None, model: Model | None, _report: PageReport) -> AppContext:
-    agent = Agent(Conversation(open_library([source])), model or ScriptedModel())
-    return context_of(agent)
+def _open_source(source: str, *_given: object) -> AppContext:
+    return context_of(Agent(Conversation(open_library([source])), ScriptedModel()))
 
 
 def _make_app(source: Path) -> RoamApp:
-    opener = TuiOptions(open_source=_open_source, save_settings=lambda _settings: None)
-    return RoamApp(_open_source(str(source), None, None, lambda *_given: None), opener)
+    options = TuiOptions(open_source=_open_source, save_settings=lambda _settings: None)
+    return RoamApp(_open_source(str(source)), options)
 
 
 async def _follow(app: RoamApp, pilot: Pilot[None], href: str) -> None:
@@ -53,12 +50,9 @@ def _is_at(app: RoamApp, source: Path, title: str) -> Callable[[], bool]:
     def check() -> bool:
         library = app.main_screen.conversation.state.library
         section_id = app.main_screen.reader_pane.section_id
-        return (
-            library.source == str(source.resolve())
-            and section_id in library
-            and section_id is not None
-            and library.node(section_id).title == title
-        )
+        if library.source != str(source.resolve()) or section_id is None or section_id not in library:
+            return False
+        return library.node(section_id).title == title
 
     return check
 

@@ -73,7 +73,6 @@ class NotedModel(ScriptedModel):
 
     @override
     async def start(self) -> None:
-        """Find out."""
         self.note = "It has no [b]tool calls[/b]."
 
 

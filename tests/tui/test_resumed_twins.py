@@ -104,7 +104,6 @@ async def _ask_next(session: Conversation) -> ModelRequest:
 
 
 def _picture(app: RoamApp) -> list[str]:
-    """Return the lines of the chat, each with its styles."""
     chat = app.main_screen.chat_log
     app.screen.set_focus(None)
     lines = app.screen._compositor.render_strips()

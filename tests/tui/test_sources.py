@@ -11,10 +11,8 @@ from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import Loader, open_sources
-from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.content_view import LinkTarget
@@ -102,17 +100,7 @@ def site() -> Iterator[FakeSite]:
         yield site
 
 
-async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite) -> None:
-    async with running(make_app(site.origin), (120, 30)) as (app, pilot):
-        app.main_screen.panes.focus_scope(Scope.TREE)
-        await pilot.press("j", "enter")
-        reader = app.main_screen.reader_pane.reader
-        await wait_until(pilot, lambda: reader.get_selected_or_section_text().startswith("# Fees"))
-        assert app.main_screen.conversation.state.library.node(find_id(app, "Fees")).is_loaded
-        assert "/renting.md" not in site.counts.paths
-
-
-async def test_a_page_that_cannot_be_fetched_says_why_and_enter_tries_again(site: FakeSite) -> None:
+async def test_a_page_is_fetched_when_its_link_is_chosen_or_says_why_not_and_enter_tries_again(site: FakeSite) -> None:
     site.pages["/fees.md"] = SitePage(status=404)
     async with running(make_app(site.origin), (120, 30)) as (app, pilot):
         app.main_screen.panes.focus_scope(Scope.TREE)
@@ -123,6 +111,8 @@ async def test_a_page_that_cannot_be_fetched_says_why_and_enter_tries_again(site
         site.pages["/fees.md"] = FEES
         await press_until(pilot, lambda: reader.get_selected_or_section_text().startswith("# Fees"), "1", "enter")
         await wait_until(pilot, lambda: "✗ Fees" not in screen_text(app))
+        assert app.main_screen.conversation.state.library.node(find_id(app, "Fees")).is_loaded
+        assert "/renting.md" not in site.counts.paths
 
 
 async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
@@ -152,17 +142,14 @@ def contracts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def make_adding_app(contracts: Path) -> RoamApp:
-    def make_first(source: str) -> AppContext:
+    def open_source(source: str, *_given: object) -> AppContext:
         library, loader = Bootstrap().open([source])
         store = ConversationStore(contracts / "conversations")
         session = Conversation(library, store=store, loader=loader, open_source=Bootstrap().open_added)
         return context_of(Agent(session, NoModel(), KeywordSearcher(library)))
 
-    def open_source(source: str, _id: str | None, _model: Model | None, _report: PageReport) -> AppContext:
-        return make_first(source)
-
-    opener = TuiOptions(open_source=open_source, save_settings=lambda _: None)
-    return RoamApp(make_first("contract.md"), opener)
+    options = TuiOptions(open_source=open_source, save_settings=lambda _: None)
+    return RoamApp(open_source("contract.md"), options)
 
 
 def list_keys(app: RoamApp) -> list[str]:

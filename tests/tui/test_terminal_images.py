@@ -1,7 +1,6 @@
 """kitty's protocol, byte by byte, and the terminals that are known to have it."""
 
-import zlib
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from typing import Literal
 
 import pytest
@@ -11,12 +10,6 @@ from textual.app import App
 
 from roamtui.tui.context import ImageMode
 from roamtui.tui.pictures import CELLS_MAX, choose_image_mode, encode_image, make_placeholders, resolve_image_mode
-
-
-def test_pixels_are_sent_compressed_with_their_size() -> None:
-    pixels = zlib.compress(bytes(12))
-    expected = f"\x1b_Ga=T,U=1,q=2,f=24,o=z,s=2,v=2,i=9,c=1,r=1,m=0;{b64encode(pixels).decode()}\x1b\\"
-    assert encode_image(9, pixels, 1, 1, pixels=(2, 2)) == expected
 
 
 def test_a_large_image_is_sent_in_parts_of_4096_bytes() -> None:

@@ -71,7 +71,6 @@ FILES = Path(__file__).parent / "files"
 
 
 def read_sample(name: str) -> bytes:
-    """Return the bytes of a file."""
     return (FILES / name).read_bytes()
 
 

@@ -13,7 +13,6 @@ from tests.fakes.hostile_server import TLS_DIR, FakeInternet, HostileServer
 
 
 def make_options(**changes: Any) -> FetchOptions:  # noqa: ANN401 - any field
-    """Return options for a test."""
     return FetchOptions(
         **{"connect_timeout_seconds": 5.0, "read_timeout_seconds": 5.0, "total_seconds_max": 20.0, **changes}
     )

@@ -96,15 +96,7 @@ def test_a_redirect_to_another_origin_must_be_allowed_itself() -> None:
 
 @pytest.mark.parametrize(
     "location",
-    [
-        *(
-            "file:///etc/passwd",
-            "javascript:alert(1)",
-            "http://me:secret@127.0.0.1/",
-            "http://2130706433/",
-            "http://[::1",
-        )
-    ],
+    ["file:///etc/passwd", "javascript:alert(1)", "http://me:secret@127.0.0.1/", "http://2130706433/", "http://[::1"],
 )
 def test_a_redirect_to_something_other_than_a_web_page_is_not_followed(location: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:

@@ -29,7 +29,6 @@ from tests.tui.driving import (
 
 
 async def answer(pilot: Pilot[None], text: str) -> RoamApp:
-    """Have the model answer with `text`."""
     app = app_of(pilot)
     model = app.main_screen.app_context.agent.model
     assert isinstance(model, ScriptedModel)

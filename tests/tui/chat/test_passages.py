@@ -6,9 +6,7 @@ from textual.pilot import Pilot
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin
-from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import build_library
-from roamtui.models.base import Model
 from roamtui.models.registry import ModelOffer, NoModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
@@ -52,22 +50,15 @@ The red flag means that no boat leaves.
 
 Lost things are kept for forty days in the harbour office.
 """
-LARGE, NARROW, WIDE = (120, 35), (60, 24), (160, 45)
+LARGE = (120, 35)
 PRICE = "What is the price of a car?"
 BICYCLE = "How much does a bicycle cost?"
 
 
-def make_offline_app(
-    *,
-    text: str = FERRY,
-    store: ConversationStore | None = None,
-    model: Model | None = None,
-    options: TuiOptions | None = None,
-) -> RoamApp:
-    """Return an app over the handbook of a ferry; without a model, the offline model answers."""
-    library = build_library(RawText(text=text, source="ferry.md", name="ferry"))
-    session = Conversation(library, store=store)
-    agent = Agent(session, model or NoModel(), KeywordSearcher(library))
+def make_offline_app(options: TuiOptions | None = None) -> RoamApp:
+    """Return an app over the handbook of a ferry that answers without a model."""
+    library = build_library(RawText(text=FERRY, source="ferry.md", name="ferry"))
+    agent = Agent(Conversation(library), NoModel(), KeywordSearcher(library))
     return RoamApp(context_of(agent, options=options or TuiOptions()))
 
 
@@ -82,7 +73,6 @@ def list_lines(app: RoamApp) -> list[str]:
 
 
 def list_marked(app: RoamApp) -> list[str]:
-    """Return the words that are marked in the cards of the last answer."""
     content = get_cards(app).render()
     return [content.plain[start:end] for start, end, style in content.spans if style == "bold $secondary"]
 
@@ -147,9 +137,8 @@ async def test_a_opens_the_section_for_the_conversation() -> None:
 async def test_i_chooses_a_model_and_asks_it_the_same_question_with_these_sections_open() -> None:
     model = ScriptedModel([ScriptedReply(text="Two crowns.")] * 2, name="local")
     offers = (ModelOffer(name="local", note="on this machine"),)
-    async with running(
-        make_offline_app(options=TuiOptions(list_models=lambda: offers, make_model=lambda *_: model)), LARGE
-    ) as (app, pilot):
+    options = TuiOptions(list_models=lambda: offers, make_model=lambda *_: model)
+    async with running(make_offline_app(options), LARGE) as (app, pilot):
         await show_cards(pilot, app)
         screen = app.main_screen
         shown = {citation.section_id for citation in screen.conversation.state.exchanges[0].citations}

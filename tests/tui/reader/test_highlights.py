@@ -8,7 +8,6 @@ from tests.tui.reader.sections import make_lines
 
 
 def _list_marked(text: str, highlights: Highlights, *, width: int = 40) -> list[str]:
-    """Return the highlighted words of each line."""
     lines = make_lines(text, width=width)
     lines.highlight(highlights)
     found = [line for y in range(99) if (line := lines.get_line(y))]

@@ -99,7 +99,6 @@ def _top(reader: Reader) -> str:
 
 
 def _marked(reader: Reader, kind: HighlightKind) -> list[str]:
-    """Return the highlighted words in view."""
     found = filter(None, map(reader.lines.get_line, range(reader.top_y, reader.top_y + reader.view_size.height)))
     marks = [(line.line.text, mark) for line in found for mark in reader.lines.iter_highlights(line)]
     return [text[mark.start : mark.end] for text, mark in marks if mark.kind is kind]

@@ -22,11 +22,6 @@ from tests.tui.driving import app_of, ask, expand, find_id, make_context, model_
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> ConversationStore:
-    return ConversationStore(tmp_path / "conversations")
-
-
-@pytest.fixture
 def app(store: ConversationStore) -> RoamApp:
     return RoamApp(make_context(store=store))
 
@@ -54,7 +49,6 @@ async def open_list(pilot: Pilot[None]) -> None:
 
 @asynccontextmanager
 async def listing(app: RoamApp) -> AsyncIterator[Pilot[None]]:
-    """Run the app with a list of two conversations."""
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)
         await open_list(pilot)

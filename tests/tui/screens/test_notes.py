@@ -20,11 +20,6 @@ BATCH = "It must rest for one hour after each batch"
 REST = "must rest for one hour"
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> ConversationStore:
-    return ConversationStore(tmp_path / "conversations")
-
-
 def make_app(store: ConversationStore | None, text: str = TEXT) -> RoamApp:
     return RoamApp(make_context(store=store, text=text))
 

@@ -109,28 +109,10 @@ async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: Roa
     assert app.return_code == 0
 
 
-def summarise(
-    conversation_id: str,
-    source: str,
-    title: str = "Fees?",
-    *,
-    is_one_shot: bool = False,
-    is_answered: bool = True,
-    problem: str = "",
-) -> ConversationSummary:
-    moment = "2026-01-01T00:00:00+00:00"
-    return ConversationSummary(
-        id=conversation_id,
-        source=source,
-        title=title,
-        model="offline",
-        created_at=moment,
-        updated_at=moment,
-        questions=2,
-        is_one_shot=is_one_shot,
-        is_answered=is_answered,
-        problem=problem,
-    )
+_MOMENT = "2026-01-01T00:00:00+00:00"
+_SUMMARY = ConversationSummary(
+    id="", source="", title="Fees?", model="offline", created_at=_MOMENT, updated_at=_MOMENT, questions=2
+)
 
 
 async def test_the_examples_answer_the_questions_that_are_proposed_for_them() -> None:
@@ -151,12 +133,12 @@ def test_answered_conversations_and_documents_that_are_still_there_are_offered(t
     handbook.write_text("# Handbook\n")
     script.write_text("# Script\n")
     summaries = (
-        summarise("one", str(handbook)),
-        summarise("failed", str(handbook), is_answered=False),
-        summarise("asked", str(script), is_one_shot=True),
-        summarise("two", str(tmp_path / "gone.md")),
-        summarise("three", "-0123"),
-        summarise("four", "https://site.example/llms.txt", title=""),
+        replace(_SUMMARY, id="one", source=str(handbook)),
+        replace(_SUMMARY, id="failed", source=str(handbook), is_answered=False),
+        replace(_SUMMARY, id="asked", source=str(script), is_one_shot=True),
+        replace(_SUMMARY, id="two", source=str(tmp_path / "gone.md")),
+        replace(_SUMMARY, id="three", source="-0123"),
+        replace(_SUMMARY, id="four", source="https://site.example/llms.txt", title=""),
     )
     offers = list_offers(summaries)
     late = [offer for offer in offers if offer.group in (OfferGroup.CONVERSATION, OfferGroup.SOURCE)]
@@ -173,9 +155,11 @@ async def test_a_damaged_conversation_is_offered_with_a_sentence_that_says_so(op
     script = tmp_path / "script.md"
     script.write_text("# Script\n")
     summaries = (
-        summarise("c2", "", title="", is_answered=False, problem="It is damaged and cannot be read."),
-        summarise("c3", str(script), title="Torn?", problem="It is damaged: the rest cannot be read."),
-        summarise("c4", str(script), title="Whole?"),
+        replace(_SUMMARY, id="c2", source="", title="", is_answered=False, problem="It is damaged and cannot be read."),
+        replace(
+            _SUMMARY, id="c3", source=str(script), title="Torn?", problem="It is damaged: the rest cannot be read."
+        ),
+        replace(_SUMMARY, id="c4", source=str(script), title="Whole?"),
     )
     app = RoamApp(None, replace(opener.opening, list_offers=lambda: list_offers(summaries)))
     async with app.run_test(size=(120, 30)) as pilot:

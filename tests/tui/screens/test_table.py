@@ -38,7 +38,6 @@ def filled(tables: Tables) -> Tables:
 
 @asynccontextmanager
 async def showing(tables: Tables, size: tuple[int, int] = (100, 24)) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
-    """Run the app with the table in front."""
     async with running(tables.make_app(), size) as (app, pilot):
         await await_grid(pilot)
         yield app, pilot
