@@ -17,6 +17,8 @@ from roamtui.paths import get_resource_dir
 DEFAULT_THEME = "dusk"
 CONTRAST_MIN = 4.5
 """Minimum contrast between text and its background (WCAG 2.2, level AA)."""
+TEXTUAL_THEMES = {name: BUILTIN_THEMES[name] for name in ("ansi-dark", "ansi-light", "gruvbox", "nord")}
+"""Themes of Textual that look different from roamtui's. The first two have the colours of the terminal."""
 _MUTED_PERCENT_MIN = 10
 """Minimum percentage of background in the colour of muted text, even if a theme's own text is hardly readable."""
 
@@ -64,10 +66,10 @@ def load_themes(folders: Iterable[Path], name: str | None) -> tuple[dict[str, Th
                 problems.append(str(error))
             else:
                 own[theme.name] = theme
-    themes = {**BUILTIN_THEMES, **own}
+    themes = {**TEXTUAL_THEMES, **own}
     if name is not None and name not in themes:
-        nearest = format_nearest_name(name, [*own, *BUILTIN_THEMES])
-        problems.append(f'Unknown theme "{name}".{nearest} Themes of roamtui are {", ".join(own)}.')
+        nearest = format_nearest_name(name, themes)
+        problems.append(f'Unknown theme "{name}".{nearest} The themes are {", ".join(themes)}.')
     usable = (each for each in (name, DEFAULT_THEME, *themes) if each in themes)
     return themes, next(usable), tuple(problems)
 

@@ -11,7 +11,6 @@ from textual import events, on, work
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.theme import BUILTIN_THEMES
 from textual.widgets import Input, Static
 from typing_extensions import override
 
@@ -24,6 +23,7 @@ from roamtui.tui.labels import adapt_flags
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
+from roamtui.tui.themes import TEXTUAL_THEMES
 
 _OTHER_MODEL = "Other model…"
 _READY_GROUP = "Ready"
@@ -67,13 +67,13 @@ class ThemePicker(PickerDialog):
         """List the themes of `app`."""
         self._original = app.theme
         themes = [theme for theme in app.available_themes.values() if not theme.primary.startswith("ansi")]
-        themes.sort(key=lambda theme: (theme.name in BUILTIN_THEMES, theme.name))
+        themes.sort(key=lambda theme: (theme.name in TEXTUAL_THEMES, theme.name))
         choices = [
             PickerItem(
                 value=theme.name,
                 label=theme.name,
                 note="dark" if theme.dark else "light",
-                group="From Textual" if theme.name in BUILTIN_THEMES else "roamtui",
+                group="From Textual" if theme.name in TEXTUAL_THEMES else "roamtui",
                 sign="●" if theme.name == self._original else "",
             )
             for theme in themes
