@@ -21,6 +21,7 @@ Delivered = Mapping[str, Sequence[Bounds]]
 """Ranges of characters that the model already has, by the key of the document."""
 PAGE_TOKENS = 4_000
 _LINE_END = re.compile("\r\n?|\n")
+_BLANK = re.compile(r"\s+")
 _BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[ \t]*(?>\r\n|\r|\n)+")
 _FRONT_OPENING = re.compile(r"---[ \t]*\n(?!\n)")
 _FRONT_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
@@ -164,7 +165,7 @@ def add_delivered(delivered: dict[str, list[Bounds]], spans: Iterable[Span]) -> 
 def split_pages(text: str, page_tokens: int = PAGE_TOKENS) -> list[Bounds]:
     """Split `text` into pages of about `page_tokens` tokens. They cover the whole text.
 
-    A page ends at a blank line, or else at a line end, or else anywhere.
+    A page ends at a blank line, or else at a line end, or else at a space, or else anywhere.
     """
     tokens = estimate_tokens(text)
     if tokens <= page_tokens:
@@ -182,7 +183,7 @@ def split_pages(text: str, page_tokens: int = PAGE_TOKENS) -> list[Bounds]:
 
 
 def _choose_cut_offset(text: str, low: int, high: int) -> int:
-    for pattern in (_BLANK_LINE, _LINE_END):
+    for pattern in (_BLANK_LINE, _LINE_END, _BLANK):
         end = 0
         for match in pattern.finditer(text, low, high):
             end = match.end()

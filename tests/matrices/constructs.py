@@ -9,6 +9,11 @@ LONG = 20_000
 """Length in characters of the longest lines."""
 
 
+def _number_words(word: str) -> str:
+    """Return a long line of a word with growing numbers: an answer that only repeats itself would be stopped."""
+    return "".join(f"{word}{number}" for number in range(LONG // (len(word) + 4)))
+
+
 @dataclass(frozen=True, slots=True)
 class Construct:
     """A text, and the words that it shows; None for those of markdown-it-py's rendering."""
@@ -69,13 +74,13 @@ OWN_CONSTRUCTS = (
     Construct("right to left", "שלום world مرحبا 12\n"),
     Construct("controls", "red \x1b[31m words \x07 \x9b0m \u202etfel\u2066 \x00\r\nb\rc\n", "red words tfel b c"),
     Construct("only space", "\n \n\t\n"),
-    Construct("long word", "x" * LONG + "\n"),
-    Construct("long line", "word and " * (LONG // 9) + "\n"),
-    Construct("long heading", "# " + "word " * (LONG // 5) + "\n"),
-    Construct("long cell", "| a | b |\n|---|---|\n| c | " + "word " * (LONG // 5) + "|\n"),
-    Construct("long code", "```\n" + "x = 1; " * (LONG // 7) + "\n```\n"),
-    Construct("long link", "[words](https://example.org/" + "a" * LONG + ")\n"),
-    Construct("long formula", "$" + "x + " * (LONG // 4) + "y$\n"),
+    Construct("long word", _number_words("x") + "\n"),
+    Construct("long line", _number_words(" and word") + "\n"),
+    Construct("long heading", "#" + _number_words(" word") + "\n"),
+    Construct("long cell", "| a | b |\n|---|---|\n| c |" + _number_words(" word") + " |\n"),
+    Construct("long code", "```\nx = " + _number_words("x") + "\n```\n"),
+    Construct("long link", "[words](https://example.org/" + _number_words("a") + ")\n"),
+    Construct("long formula", "$y" + _number_words(" + x") + "$\n"),
     Construct("long row of marks", "*_`<!$" * (LONG // 6) + "\n"),
     Construct("brackets", "> " + "[" * 500 + "\n"),
 )  # fmt: skip
