@@ -62,20 +62,11 @@ Handler = Callable[[Client, SeenRequest], bool]
 """Answers a request, and returns whether the connection stays open."""
 
 
-def answer(
-    body: bytes = b"# Page\n", status: int = 200, headers: Sequence[tuple[str, str]] = (), *, length: int | None = None
-) -> Handler:
-    """Return a handler that sends one whole answer.
-
-    Args:
-        body: What is sent.
-        status: Of the answer.
-        headers: Besides the length.
-        length: What the header says of the length, None for the truth.
-    """
+def answer(body: bytes = b"# Page\n", status: int = 200, headers: Sequence[tuple[str, str]] = ()) -> Handler:
+    """Return a handler that sends one whole answer, its length among the headers."""
     names = {name.lower() for name, _ in headers}
     lines = [f"HTTP/1.1 {status} Whatever", *(f"{name}: {value}" for name, value in headers)]
-    lines.append(f"Content-Length: {len(body) if length is None else length}")
+    lines.append(f"Content-Length: {len(body)}")
     if "content-type" not in names:
         lines.append("Content-Type: text/markdown; charset=utf-8")
     data = "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body

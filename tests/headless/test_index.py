@@ -18,11 +18,10 @@ LIBRARY = make_folder(
 add = partial(add_summaries, assume_yes=True)
 
 
-def _make_model(*texts: str | ModelError, name: str = "scripted") -> ScriptedModel:
-    replies = [
-        ScriptedReply(error=text) if isinstance(text, ModelError) else ScriptedReply(text=text) for text in texts
-    ]
-    return ScriptedModel(replies, name=name)
+def _make_model(*texts: str | ModelError) -> ScriptedModel:
+    return ScriptedModel(
+        [ScriptedReply(error=text) if isinstance(text, ModelError) else ScriptedReply(text=text) for text in texts]
+    )
 
 
 def _list_texts(place: IndexLocation) -> Sequence[str]:

@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -30,12 +30,9 @@ from tests.real_documents import PROJECT_DIR
 HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"
 
 
-def open_served(*, has_search: bool = True) -> McpSession:
-    return McpSession(
-        lambda: (open_library((str(HANDBOOK),)), None),
-        options=OpenSectionOptions(),
-        make_searcher=KeywordSearcher if has_search else None,
-    )
+def open_served(make_searcher: Callable[[Library], KeywordSearcher] = KeywordSearcher) -> McpSession:
+    library = open_library((str(HANDBOOK),))
+    return McpSession(lambda: (library, None), options=OpenSectionOptions(), make_searcher=make_searcher)
 
 
 async def test_a_wrong_call_is_answered_in_words() -> None:
@@ -132,10 +129,7 @@ async def test_what_fails_at_first_is_told_and_tried_again() -> None:
             raise problems.pop(0)
         return KeywordSearcher(library)
 
-    served = McpSession(
-        lambda: (open_library((str(HANDBOOK),)), None), options=OpenSectionOptions(), make_searcher=make_searcher
-    )
-    async with Client(make_mcp_server(served)) as client:
+    async with Client(make_mcp_server(open_served(make_searcher))) as client:
         results = [await client.call_tool("outline", {}) for _ in range(3)]
     assert [result.is_error for result in results] == [True, True, False]
     assert read_text(results[0]) == "The index cannot be written."

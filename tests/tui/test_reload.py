@@ -12,10 +12,7 @@ from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import AskOptions
-from roamtui.document.library import Library
-from roamtui.document.loader import build_library
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.read import read_source
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from tests.fakes.contexts import context_of
@@ -44,14 +41,12 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def read(file: Path) -> Library:
-    return build_library(read_source(str(file)))
-
-
-def make_reading_app(file: Path, *, is_watching: bool = False) -> RoamApp:
-    library = read(file)
-    agent = Agent(Conversation(library), ScriptedModel(), KeywordSearcher(library))
-    return RoamApp(context_of(agent, reload_library=lambda *_: read(file), reload_on_change=is_watching))
+def make_reading_app(*sources: Path, is_watching: bool = False) -> RoamApp:
+    names = [str(source) for source in sources]
+    library, loader = Bootstrap().open(names)
+    agent = Agent(Conversation(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
+    reload_library = partial(Bootstrap().reload, sources=names)
+    return RoamApp(context_of(agent, reload_library=reload_library, reload_on_change=is_watching))
 
 
 def write(file: Path, text: str) -> None:
@@ -132,11 +127,7 @@ async def test_a_file_that_is_deleted_and_made_again_is_noticed(
     file: Path, names: tuple[str, ...], *, is_watching: bool
 ) -> None:
     (file.parent / "shop.md").write_text("# Shop\n", "utf-8")
-    sources = [str(file.parent / name) for name in names]
-    library, loader = Bootstrap().open(sources)
-    agent = Agent(Conversation(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
-    reload_library = partial(Bootstrap().reload, sources=sources)
-    app = RoamApp(context_of(agent, reload_library=reload_library, reload_on_change=is_watching))
+    app = make_reading_app(*(file.parent / name for name in names), is_watching=is_watching)
     async with running(app, (120, 35)) as (_, pilot):
         reloader = app.main_screen._reloader
         await look(pilot)
@@ -220,25 +211,16 @@ async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_star
         await wait_until(pilot, lambda: len(screen.conversation.state.library) == 9)
 
 
-async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Path) -> None:
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    (folder / "bakery.md").write_text(TEXT, "utf-8")
-    (folder / "shop.md").write_text("# Shop\n\n## Opening hours\n\nFrom eight.\n", "utf-8")
-    library, loader = Bootstrap().open([str(folder)])
-    session = Conversation(library, loader=loader)
-    context = context_of(
-        Agent(session, ScriptedModel(), KeywordSearcher(library)),
-        reload_library=partial(Bootstrap().reload, sources=[str(folder)]),
-        reload_on_change=True,
-    )
-    async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
+async def test_a_folder_is_watched_and_only_what_changed_is_another(file: Path) -> None:
+    (file.parent / "shop.md").write_text("# Shop\n\n## Opening hours\n\nFrom eight.\n", "utf-8")
+    async with running(make_reading_app(file.parent, is_watching=True), (120, 35)) as (app, pilot):
+        session = app.main_screen.conversation
         deck = await open_deck(pilot)
         await look(pilot)
         await wait_until(pilot, lambda: app.main_screen._reloader.loaded is not None)
         shop = next(document for document in session.state.library.documents if document.key == "shop.md")
-        write(folder / "bakery.md", CHANGED)
-        (folder / "new.md").write_text("# News\n", "utf-8")
+        write(file, CHANGED)
+        (file.parent / "new.md").write_text("# News\n", "utf-8")
         await wait_until(pilot, "new.md")
         state = session.state
         assert tuple(state.open_sections) == (deck,)
@@ -247,21 +229,15 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
 
 
 async def test_an_unread_file_that_an_editor_replaced_is_read_after_a_reload(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("roamtui.bootstrap._LOADED_AT_START_BYTES", 0)
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    (folder / "bakery.md").write_text(TEXT, "utf-8")
-    bootstrap = Bootstrap()
-    library, loader = bootstrap.open([str(folder)])
-    assert library.unloaded_files
-    session = Conversation(library, loader=loader)
-    agent = Agent(session, ScriptedModel(), KeywordSearcher(library))
-    context = context_of(agent, reload_library=partial(bootstrap.reload, sources=[str(folder)]))
-    async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
+    async with make_reading_app(file.parent).run_test(size=(120, 35)) as pilot:
+        app = app_of(pilot)
+        session = app.main_screen.conversation
+        assert session.state.library.unloaded_files
         await wait_until(pilot, lambda: app.main_screen.is_mounted)
-        write(folder / "bakery.md", CHANGED)
+        write(file, CHANGED)
         await press_until(pilot, "No changes", "f5")
         await session.load_all()
         [document] = [document for document in session.state.library.documents if document.key == "bakery.md"]

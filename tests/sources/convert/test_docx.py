@@ -29,14 +29,14 @@ def _numbered(text: str, number_id: int, level: int = 0) -> str:
     return f"<w:p><w:pPr>{numbers}</w:pPr>{_run(text)}</w:p>"
 
 
-def _list(number_id: int, *levels: tuple[str, str], override: str = "") -> str:
+def _list(number_id: int, *levels: tuple[str, str]) -> str:
     shapes = "".join(
         f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="{kind}"/><w:lvlText w:val="{pattern}"/></w:lvl>'
         for level, (kind, pattern) in enumerate(levels)
     )
     return (
         f'<w:abstractNum w:abstractNumId="{number_id}">{shapes}</w:abstractNum>'
-        f'<w:num w:numId="{number_id}"><w:abstractNumId w:val="{number_id}"/>{override}</w:num>'
+        f'<w:num w:numId="{number_id}"><w:abstractNumId w:val="{number_id}"/></w:num>'
     )
 
 

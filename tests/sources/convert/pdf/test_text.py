@@ -15,8 +15,8 @@ def _text(*pages: list[PdfLine]) -> str:
     return convert_pdf(make_pdf(pages), "a.pdf").text
 
 
-def _place(text: str, *, x: float, top: float = 0, height: float = 10, first: int = 0) -> Word:
-    return Word(text, x, x + 5 * len(text), top, top + height, first, first + len(text) - 1)
+def _place(text: str, *, x: float) -> Word:
+    return Word(text, x, x + 5 * len(text), 0, 10, 0, len(text) - 1)
 
 
 def _row(*words: Word) -> list[str]:
