@@ -57,10 +57,6 @@ def read_prompt(model: ScriptedModel) -> str:
     return "\n".join(message.text for message in model.requests[-1].messages)
 
 
-def list_keys(agent: Agent) -> list[str]:
-    return [source.key for source in agent.conversation.state.library.sources]
-
-
 def list_tools(model: ScriptedModel) -> set[str]:
     return {tool.name for tool in model.requests[-1].tools}
 

@@ -22,7 +22,6 @@ HERONS = "# Herons\n\nHerons wait for fish in shallow water.\n"
 OTHERS = "# Others\n\n" + "Nothing is said of them in this place. " * 900
 QUESTION = "What do herons wait for?"
 QUOTE = "wait for fish in shallow water"
-ANSWER = ScriptedReply(text=f'They "{QUOTE}".')
 NOT_FOUND = ScriptedReply(text="Not found: no.")
 MADE_UP = ScriptedReply(text='They "breed in a nest of old umbrellas".')
 

@@ -27,7 +27,6 @@ class MortalRun:
     errors: str
 
     def find(self, name: str) -> list[Mapping[str, Any]]:
-        """Return the events with a name."""
         return [event for event in self.events if event["event"] == name]
 
 
@@ -72,7 +71,6 @@ class MortalPrograms:
         ]
 
     def close(self) -> None:
-        """End the process that forks."""
         assert self._server.stdin is not None
         assert self._server.stdout is not None
         self._server.stdin.close()

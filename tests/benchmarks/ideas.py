@@ -9,7 +9,6 @@ minute of CPU time, and one more for each idea. Choose by one half of the questi
 import argparse
 import asyncio
 import hashlib
-import importlib.util
 import json
 import random
 import sys
@@ -17,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import mean, median
-from types import ModuleType
 from typing import Any
 
 from roamtui.agent.answer import list_passages
@@ -32,6 +30,7 @@ from roamtui.retrieval import policy
 from roamtui.retrieval.policy import RetrievalPolicy
 from roamtui.search import keyword, passages, titles, units
 from roamtui.search.keyword import KeywordSearcher
+from tests.benchmarks.compare import holds
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
@@ -42,8 +41,6 @@ _PASSAGES = {"anthropic-docs": 999, "ray-docs": 80, "vespa-docs": 60, "cuad-cont
 _FOREIGN_SETS = ("anthropic-docs", "ray-docs", "vespa-docs")
 """Contracts are left out: a question such as "What is the governing law?" fits any of them."""
 _WRONG = 100
-_HELD_MIN = 0.8
-"""Minimum share of the evidence in a request that holds it."""
 _HITS_MAX = 5
 _TITLES = 60
 """Number of titles that are mistyped in each source."""
@@ -65,17 +62,6 @@ IDEAS: dict[str, Sequence[tuple[object, str, object]]] = {
     "head and total of a table": [(passages, "_find_frame", lambda *_: [])],
 }
 """For each idea, the names to replace in modules and classes, and the values that switch it off."""
-
-
-@cache
-def _load_scorer() -> ModuleType:
-    """Load the script beside the data that says how much of the evidence is in a text."""
-    spec = importlib.util.spec_from_file_location("first_evidence", _DATA.parent / "tools" / "first_evidence.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @cache
@@ -118,8 +104,7 @@ def measure_requests() -> Iterator[str]:
             asyncio.run(_ask(_find_source(name, question, is_folder=True), question["question"], model))
             text = model.requests[0].messages[-1].text
             evidence = text.rpartition("\n\nQuestion: ")[0] or text
-            is_held = _load_scorer().score(question, evidence) >= _HELD_MIN
-            halves[_is_in_first_half(name, question)].append(is_held)
+            halves[_is_in_first_half(name, question)].append(holds(question, evidence))
             tokens.append(len(text) // 4)
         first, second = (_format_share(half) for half in halves.values())
         whole = _format_share([*halves[True], *halves[False]])

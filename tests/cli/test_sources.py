@@ -43,7 +43,6 @@ def test_what_could_not_be_read_is_told_and_the_rest_is_there(run: RunCommand, f
 
 @pytest.fixture
 def manual(tmp_path: Path) -> Path:
-    """Return a PDF of two pages."""
     first = lay_out("Tools", "Every tool hangs in the shed behind the plots.", "Take one and put it back.")
     second = lay_out("Fines", "A late spade costs 50 cents a day.", "Nobody pays more than five euros.")
     path = tmp_path / "manual.pdf"

@@ -81,7 +81,6 @@ def test_a_query_is_utf_8_whatever_the_locale_says(tmp_path: Path) -> None:
 pty = pytest.importorskip("pty")
 pytestmark = pytest.mark.slow
 _QUESTION = "What does a late spade cost?"
-_TOOLS = "Tools are lent for three days. A late spade costs 50 cents a day."
 _SEQUENCE = re.compile(r"\x1b\[[\d;]+m")
 
 

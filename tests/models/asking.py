@@ -44,10 +44,8 @@ async def collect(model: Model, request: ModelRequest | None = None) -> list[Mod
 
 
 def join_text(events: list[ModelEvent]) -> str:
-    """Return the text of a reply."""
     return "".join(event.text for event in events if isinstance(event, TextDelta))
 
 
 def list_calls(events: list[ModelEvent]) -> tuple[ToolCall, ...]:
-    """Return the calls of a reply."""
     return tuple(event.call for event in events if isinstance(event, ToolCallReceived))

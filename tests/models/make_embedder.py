@@ -51,11 +51,9 @@ class _Graph:
         return self.keep(value.T if is_turned else value)
 
     def get_layers(self) -> range:
-        """Return the numbers of the layers."""
         return range(sum(name.endswith("attention.self.query.bias") for name in self._weights))
 
     def get_weight(self, name: str) -> np.ndarray[Any, Any]:
-        """Return a weight of the model."""
         weight: np.ndarray[Any, Any] = self._weights[name].astype(np.float32)
         return weight
 

@@ -11,7 +11,6 @@ from roamtui.models.worker_protocol import Job, ResolvedModel
 from tests.models.asking import answer_calls, make_request
 
 OPENAI = ResolvedModel(model="openai/x", provider="openai")
-ANTHROPIC = ResolvedModel(model="anthropic/x", provider="anthropic")
 Piece = tuple[int, str | None, str | None, str | None]
 
 

@@ -21,7 +21,6 @@ def make_library(text: str, *, source: str = "manual.md", name: str = "") -> Lib
 
 
 def find_id(library: Library, title: str) -> str:
-    """Return the id of the first section with this title."""
     return next(section_id for section_id in library.walk() if library.node(section_id).title == title)
 
 

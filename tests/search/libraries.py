@@ -10,7 +10,6 @@ from roamtui.search.keyword import KeywordSearcher
 
 
 def make_library(text: str) -> Library:
-    """Return a single document as a library."""
     return Library(source="test.md", root=parse_document(text))
 
 
@@ -29,5 +28,4 @@ def find_titles(library: Library, query: str, *, limit: int = 10, within: str | 
 
 
 def id_of(library: Library, title: str) -> str:
-    """Return the id of the first node with a title."""
     return next(section_id for section_id in library.walk() if library.node(section_id).title == title)

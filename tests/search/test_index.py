@@ -26,7 +26,6 @@ def rank_titles(index: SectionIndex, expression: str) -> list[str]:
 
 
 def rank_scores(index: SectionIndex, expression: str) -> dict[str, float]:
-    """Return scores by id."""
     found = index.rank(expression, range(len(index)), 20)
     return {index.layout.id_of(number): round(score, 9) for number, score in found}
 

@@ -46,7 +46,6 @@ def leases(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The folder of the table."""
     return tmp_path / "table"
 
 

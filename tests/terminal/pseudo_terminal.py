@@ -76,7 +76,6 @@ class PseudoTerminal:
                 self.written += os.read(self._terminal, 65_536)
 
     def type(self, keys: bytes) -> None:
-        """Press keys."""
         os.write(self._terminal, keys)
 
     def hang_up(self) -> None:
@@ -94,7 +93,6 @@ class PseudoTerminal:
         return self.process.returncode
 
     def close(self) -> None:
-        """End the program."""
         self.process.kill()
         self.process.wait()
         if self._is_open:

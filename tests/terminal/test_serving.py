@@ -150,13 +150,11 @@ def test_a_port_in_use_is_one_sentence() -> None:
 
 
 def read_picture(browser: Chromium) -> Image.Image:
-    """Return a screenshot of the page."""
     data = browser.call("Page.captureScreenshot", format="png")["data"]
     return Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")
 
 
 def evaluate(browser: Chromium, script: str) -> Any:  # noqa: ANN401 - any value of JSON
-    """Return the value of a script, or of the promise that it makes."""
     answer = browser.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
     return answer["result"]["value"]
 

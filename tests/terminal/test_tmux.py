@@ -31,7 +31,6 @@ class Terminal:
         self._run("send-keys", "-t", "t", *keys)
 
     def screen(self, *, with_colours: bool = False) -> str:
-        """Return the text on the screen."""
         return self._run("capture-pane", "-p", "-t", "t", *(["-e"] if with_colours else []))
 
     def wait_for(self, is_there: Callable[[str], bool]) -> str:
@@ -45,7 +44,6 @@ class Terminal:
         pytest.fail(f"The screen did not come:\n{self.screen()}")
 
     def wait_for_end(self) -> None:
-        """Wait until the program has ended."""
         give_up = time.monotonic() + WAIT_SECONDS_MAX
         while time.monotonic() < give_up:
             if self._run("display-message", "-p", "-t", "t", "#{pane_dead}").strip() == "1":
@@ -54,7 +52,6 @@ class Terminal:
         pytest.fail(f"The program goes on:\n{self.screen()}")
 
     def close(self) -> None:
-        """End the server with all in it."""
         self._run("kill-server")
 
     def _run(self, *arguments: str) -> str:
