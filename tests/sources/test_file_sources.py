@@ -30,11 +30,8 @@ def test_files_of_several_folders_are_at_the_top_by_their_names(tmp_path: Path) 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "docs"
-    (folder / "b").mkdir(parents=True)
-    for name in ("a.md", "b/one.md", "b/two.md"):
-        (folder / name).write_text(f"# {name}\n", "utf-8")
-    return folder
+    write(tmp_path / "docs", "a.md", "b/one.md", "b/two.md")
+    return tmp_path / "docs"
 
 
 def look(stamps: FileStamps) -> dict[str, SourceStamp]:

@@ -120,14 +120,17 @@ async def type_path(pilot: Pilot[None], path: Path | None = None) -> None:
 
 
 @pytest.mark.parametrize(("name", "start"), [(None, "# What of"), ("a.JSON", "{"), ("a.html", "<!doctype html>")])
-async def test_the_suffix_of_the_path_chooses_the_format_of_an_export(
+async def test_the_suffix_of_the_path_chooses_the_format_of_an_export_and_others_are_refused(
     app: RoamApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str | None, start: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     file = tmp_path / (name or "what-of-the-starter.md")
     async with listing(app) as pilot:
+        await type_path(pilot, tmp_path / "a.doc")
+        await wait_until(pilot, "must end in .md or .json or .html")
         await type_path(pilot, None if name is None else file)
         await wait_until(pilot, lambda: file.exists() and "Saved" in screen_text(app))
+    assert not (tmp_path / "a.doc").exists()
     text = file.read_text("utf-8")
     assert text.lower().startswith(start.lower())
     assert "What of the starter?" in text
@@ -141,14 +144,6 @@ async def test_the_conversation_that_is_shown_is_exported_from_there(app: RoamAp
         await type_path(pilot, file)
         await wait_until(pilot, "Saved")
     assert "What of steam?" in file.read_text("utf-8")
-
-
-async def test_another_suffix_is_refused(app: RoamApp, tmp_path: Path) -> None:
-    file = tmp_path / "mine.doc"
-    async with listing(app) as pilot:
-        await type_path(pilot, file)
-        await wait_until(pilot, "must end in .md or .json or .html")
-    assert not file.exists()
 
 
 @pytest.mark.parametrize("key", ["n", "y"])
