@@ -50,6 +50,7 @@ def test_any_words_of_a_text_are_found_where_they_stand(first: int, last: int) -
         ("Gebühr für die", "Die Gebu\u0308hr\nfu\u0308r die", True),
         ("file office", "The \ufb01le of\ufb01ce", True),
         ("no - yes", "no – yes", True),
+        ("is 5'10\" tall", "He is 5′10″ tall", True),
         ("x", "x", False),
         ("one ... two", "two one", False),
         ("one ... one", "one, one", True),
