@@ -486,6 +486,10 @@ class Agent:
         room = max(0, int(_STEP_SHARE * run.room_tokens))
         if self.model.window_tokens is not None:  # one page always fits, because older text makes room for it
             room = max(room, int(_PAGE_ROOM * self.conversation.state.options.page_tokens))
+        search_room, searches_left = (
+            self.options.policy.later_tokens_max,
+            sum(use.call.name == search.NAME for use in uses),
+        )
         for index, use in enumerate(uses):
             name, tool = use.call.name[:60], self._tools.get(use.call.name)
             if index >= _CALLS_MAX:
@@ -504,13 +508,17 @@ class Agent:
                 searcher=self.searcher,
                 room_tokens=room,
                 excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
+                search_tokens=search_room // max(1, searches_left),
             )
             try:
                 if tool is not None and not is_repeated:
                     result = await tool.run(arguments, context)
             except RoamtuiError as error:
                 result = ToolResponse(text=f"{name} failed: {error}")
-            room = max(0, room - estimate_tokens(result.text))
+            tokens = estimate_tokens(result.text)
+            room = max(0, room - tokens)
+            if name == search.NAME:
+                search_room, searches_left = max(0, search_room - tokens), searches_left - 1
             uses[index] = replace(use, result=result.text, excerpts=result.excerpts)
             run.step = replace(run.step, uses=tuple(uses))
             self.conversation.apply_unsaved(result.make_event(name))

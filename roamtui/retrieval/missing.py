@@ -1,4 +1,4 @@
-"""Find the names and numbers of a query that stand nowhere in a library."""
+"""Find the names, numbers and quoted phrases of a query that stand nowhere in a library."""
 
 from __future__ import annotations
 
@@ -8,22 +8,25 @@ from itertools import chain
 
 from roamtui.document.library import Library
 from roamtui.search.lexicon import Language
+from roamtui.search.terms import find_quoted_phrases
 
 _SCANNED_LENGTH_MAX = 20_000_000
 """Maximum length of a library in which missing names are looked for, in characters. More would take too long."""
 _PIECE_LENGTH = 200_000
 _NAME = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_.]?[^\W_]+)*)")
 """A word, number or identifier. The group `inside` matches before a capital letter inside a sentence."""
+_WORD = re.compile(r"[^\W_]+")
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
 _NAME_PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
 """A part of a name that is enough to find it: 2022 of FY2022, or a lower-case word after a hyphen."""
-_PERIOD = re.compile(r"[QH]\d|\d[QH]")
+_PERIOD = re.compile(r"(?:[QH]\d|\d[QH])(?:FY)?(?:\d{4}|\d{2})?")
 """A part of a year, which texts name in many ways."""
 _ENDING = re.compile(r"(?:e?s|est|ed|er|ing|ly)\Z")
+_GROUPED_MIN = 1_000
 
 
 def list_missing_names(query: str, language: Language, library: Library) -> list[str]:
-    """Return the names, numbers and identifiers of a query that no text of the library contains.
+    """Return the names, numbers, identifiers and quoted phrases of a query that no text of the library contains.
 
     Case, hyphens and the endings of words are ignored. The list is empty if the library is not fully loaded or too
     long to scan. It scans the whole library, so call it in a thread.
@@ -32,23 +35,34 @@ def list_missing_names(query: str, language: Language, library: Library) -> list
     if library.unloaded_files or sum(map(len, texts)) > _SCANNED_LENGTH_MAX:
         return []
     is_english = language is Language.ENGLISH  # German nouns have capitals too
-    words = dict.fromkeys(
-        match["word"]
-        for match in _NAME.finditer(query)
-        if not _PERIOD.fullmatch(match["word"])
-        and (
-            not match["word"].isalpha()
-            or _CAMEL_CASE.search(match["word"])
-            or (is_english and match["inside"] is not None)
-        )
-    )
-    missing = {word: (_ENDING.sub("", _fold(word)), *_NAME_PARTS.findall(word)) for word in words}
+    missing = {f'"{phrase}"': _compile_phrase(phrase) for phrase in find_quoted_phrases(query)}
+    for match in _NAME.finditer(query):
+        word = match["word"]
+        is_name = not word.isalpha() or _CAMEL_CASE.search(word) or (is_english and match["inside"] is not None)
+        if is_name and not _PERIOD.fullmatch(word):
+            missing[word] = _compile_name(word)
     for piece in chain.from_iterable(map(_iter_pieces, texts)):
         if not missing:
             break
         folded = _fold(piece)
-        missing = {word: parts for word, parts in missing.items() if not any(part in folded for part in parts)}
+        missing = {word: pattern for word, pattern in missing.items() if not pattern.search(folded)}
     return [*missing]
+
+
+def _compile_phrase(phrase: str) -> re.Pattern[str]:
+    return re.compile(r"[\W_]*".join(_WORD.findall(phrase.casefold())))
+
+
+def _compile_name(word: str) -> re.Pattern[str]:
+    """Compile a pattern for all forms in which a folded text may have a name."""
+    forms = [re.escape(_ENDING.sub("", _fold(word))), *map(re.escape, _NAME_PARTS.findall(word))]
+    if word.isupper() and word.isalpha():  # EBIT is not EBITDA, and PPNE is PP&E
+        forms = [rf"{re.escape(form)}(?![^\W\d_]{{2}})" for form in (word.lower(), word.lower().replace("n", "&"))]
+    elif word.isdecimal() and int(word) >= _GROUPED_MIN:
+        forms.append(f"{int(word):,}")
+    elif word[0].isdigit() and word[-1].isdigit():  # a clause such as 2.5.1
+        forms[0] = rf"(?<![\d.]){forms[0]}(?!\d)"
+    return re.compile("|".join(forms))
 
 
 def _iter_pieces(text: str) -> Iterator[str]:

@@ -20,6 +20,8 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     beside_opened_max: int = 2
     """Maximum number of hits besides a section that opens with the question, which nearly always holds the answer."""
 
+    later_tokens_max: int = 900
+    """Maximum size of the results of all searches that a model makes in one step. It has read the first results."""
     neighbourhood_tokens: int = 130
     """Size of the outline near the hits. Models seldom open anything from it."""
 

@@ -28,6 +28,9 @@ _ID_SIGN = "\ufdd0"
 """Replaces the brackets of an id mark while the text is escaped. A noncharacter, which no text needs."""
 _MARKED_ID = re.compile(r"\[([0-9a-f]{8})\]")
 _SIGNED_ID = re.compile(rf"{_ID_SIGN}([0-9a-f]{{8}})")
+_REPEATED = " (as above)"
+_REPEATED_LENGTH_MIN = 60
+"""Minimum length of a line that is left out the second time. Shorter ones mean something where they are."""
 _INDENT = " "
 """One space costs no token: it belongs to the word after it."""
 
@@ -66,6 +69,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
         add_delivered(known, (span,))
     chosen = choose_excerpts(replace(view, delivered=known), hits_by_id, matcher)
     lines: list[str] = []
+    seen: set[str] = set()
     excerpts: list[Span] = []
     for section_id, spans in chosen.items():
         page = library.get_place(library.node(section_id).span).page
@@ -77,11 +81,10 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
             note = _KNOWN_MARK
         size = format_size(library, section_id)
         marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
-        lines += [
-            f"- [{section_id}] {_format_short_path(library, section_id)} ({marks})",
-            *_quote_spans(library, section_id, spans),
-        ]
-    if missing := list_missing_names(query, matcher.language, library):
+        lines.append(f"- [{section_id}] {_format_short_path(library, section_id)} ({marks})")
+        lines += _leave_out_repeated(_quote_spans(library, section_id, spans), seen)
+    missing = list_missing_names(query, matcher.language, library)
+    if missing:
         lines.append(f"(Nowhere in the text: {', '.join(missing)}.)")
     return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=tuple(chosen))
 
@@ -123,3 +126,16 @@ def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> li
         indent = line[: len(line) - len(line.lstrip())]  # indentation matters in code
         quoted.append(_INDENT + indent + _SIGNED_ID.sub(r"[\1]", escape(line)))
     return quoted
+
+
+def _leave_out_repeated(lines: Sequence[str], seen: set[str]) -> list[str]:
+    """Replace long lines that stand above already by one mark for each run of them. Web pages repeat whole blocks."""
+    kept: list[str] = []
+    for line in lines:
+        is_repeated = len(line) >= _REPEATED_LENGTH_MIN and line in seen
+        seen.add(line)
+        if not is_repeated:
+            kept.append(line)
+        elif kept[-1:] != [_REPEATED]:
+            kept.append(_REPEATED)
+    return kept

@@ -31,6 +31,7 @@ from roamtui.search.terms import (
     TERMS_MAX,
     TermMatcher,
     detect_language,
+    extract_phrases,
     extract_query_terms,
     normalise_unicode,
     space_unspaced_scripts,
@@ -67,6 +68,10 @@ class Query(Struct, frozen=True, kw_only=True):
     """Words that may occur in a title: the terms that are words, and the words inside identifiers."""
     expressions: tuple[str, ...]
     """FTS5 expressions for the other terms."""
+    phrases: tuple[str, ...] = ()
+    """FTS5 expressions for the phrases in quotation marks."""
+    has_only_phrases: bool = False
+    """Whether nothing else is looked for."""
 
 
 def parse_query(text: str) -> Query:
@@ -83,7 +88,16 @@ def parse_query(text: str) -> Query:
             identifiers.append(_quote(term))
             words |= dict.fromkeys(part for part in parts if len(part) > 1 and part not in STOP_WORDS)
     language = detect_language(text)
-    return Query(text=text, language=language, terms=terms, words=tuple(words), expressions=tuple(identifiers))
+    phrases = extract_phrases(text)
+    return Query(
+        text=text,
+        language=language,
+        terms=terms,
+        words=tuple(words),
+        expressions=tuple(identifiers),
+        phrases=tuple(map(_quote, phrases)),
+        has_only_phrases=tokenise(text) == tokenise(" ".join(phrases)),
+    )
 
 
 def correct_query(index: SectionIndex, query: Query) -> Query:
@@ -179,6 +193,7 @@ def _rank(titles: TopicTitles, text: str, limit: int, within: str | None, earlie
     if limit >= 1 and query.terms:
         query = correct_query(index, query)
         scores = _score_sections(index, query, max(limit, CANDIDATES), numbers, topics)
+        scores = _prefer_phrases(index, query, numbers, scores)
         named = find_statements(index, text, numbers, scores)
     best = max(scores.values(), default=0.0)
     ranks = {number: rank for rank, number in enumerate(dict.fromkeys((*scores, *named)), start=1)}
@@ -213,6 +228,19 @@ def _score_sections(
     scores = _boost_by_titles(index, scores, query)
     # The words of a follow-up are incomplete, so no sentence needs to contain all of them.
     scores = boost_topics(scores, topics, index) if topics else _boost_by_best_sentence(index, scores, query)
+    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _prefer_phrases(index: SectionIndex, query: Query, within: range, scores: dict[int, float]) -> dict[int, float]:
+    """Put sections with a phrase of the query first. If it has nothing else, leave out the others."""
+    matches = dict(index.rank(" OR ".join(query.phrases), within, CANDIDATES)) if query.phrases else {}
+    if query.has_only_phrases:
+        scores = {number: score for number, score in scores.items() if number in matches}
+    if not matches or not scores:
+        return scores
+    best, best_other = max(matches.values()), max(scores.values())
+    for number, score in matches.items():
+        scores[number] = scores.get(number, 0.0) + best_other * (1 + score / best)
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 

@@ -38,6 +38,9 @@ _IDENTIFIER = re.compile(
     r"|\b[^\W_]*+_\w*+"  # max_tokens, __call__
     r"|\b[^\W\d_]\w*+(?:\+\+|\#)(?!\w)"  # C++, C#
 )
+_PHRASE = re.compile(r"[\"“„«](?=\S)([^\"“”„«»\n]{3,120}?)(?<=\S)[\"”“»]")
+"""Text in double quotation marks."""
+_PHRASE_WORDS_MAX = 12
 _ACCENT = re.compile("[\u0300-\u036f]")
 _GERMAN_QUESTION_WORDS = frozenset(list_words("asking de"))
 """Words that start questions and do not exist in English. One of them is enough to detect German."""
@@ -105,12 +108,23 @@ def detect_language(text: str) -> Language:
     return Language.GERMAN if is_clear and len(distinctive) > len((words & english) - german) else Language.ENGLISH
 
 
+def find_quoted_phrases(text: str) -> tuple[str, ...]:
+    """Return the phrases of several words that stand in double quotation marks, as written, each once."""
+    found = dict.fromkeys(match[1] for match in _PHRASE.finditer(normalise_unicode(text)))
+    return tuple(phrase for phrase in found if 1 < len(tokenise(phrase)) <= _PHRASE_WORDS_MAX)
+
+
+def extract_phrases(text: str) -> tuple[str, ...]:
+    """Return the folded words of the phrases that stand in double quotation marks, each once."""
+    return tuple(dict.fromkeys(" ".join(tokenise(phrase)) for phrase in find_quoted_phrases(text)))
+
+
 def extract_query_terms(text: str) -> tuple[str, ...]:
-    """Return the content words and identifiers of a question, folded, each once, in order.
+    """Return the content words, identifiers and quoted phrases of a question, folded, each once, in order.
 
     Stop words are left out, unless the question contains nothing else.
     """
-    terms = dict.fromkeys(_iter_terms(normalise_unicode(text)))
+    terms = dict.fromkeys((*extract_phrases(text), *_iter_terms(normalise_unicode(text))))
     stopped = STOP_WORDS_BY_LANGUAGE[detect_language(text)]
     content = [term for term in terms if term not in stopped]
     return tuple((content or list(terms))[:TERMS_MAX])
@@ -150,7 +164,8 @@ class TermMatcher:
             if is_unspaced(term):
                 self._patterns[term] = re.compile(r"\W?".join(map(re.escape, term)))
             elif tokenise(term) != [term]:
-                self._patterns[term] = re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.IGNORECASE)
+                words = r"[\W_]+".join(map(re.escape, term.split(" ")))
+                self._patterns[term] = re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
             else:
                 self._terms_by_form.setdefault(reduce_word(term, language), term)
         for term in [*self._terms_by_form.values()] if language is Language.GERMAN else ():

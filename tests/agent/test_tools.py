@@ -1,6 +1,7 @@
 """The tools: they answer bad arguments, item by item, and never raise."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ from roamtui.conversation.log import ConversationStore, encode_events
 from roamtui.conversation.notices import make_notices
 from roamtui.document.text import estimate_tokens
 from roamtui.outline.structure import get_canonical_id
+from roamtui.retrieval.policy import DEFAULT_POLICY
 from roamtui.search.base import Hit
+from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import MANUAL, FakeSearcher, ask, count_turns, ids, make_agent, model_of, results
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -114,7 +117,8 @@ async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
     )
     events = await ask(agent)
     assert searcher.searches[0] == ("late fees", 3, None)
-    line, excerpt = results(agent)[0].split("\n")
+    line, excerpt, note = results(agent)[0].split("\n")
+    assert note == "(1 of 3: no other section matches as well.)"
     assert line.startswith(f"- [{fees}] Lending > Fees (")
     assert excerpt == " Late returns cost 2 euros a day (deadbeef) <!-- x -->."
     searched = next(event for event in events if isinstance(event, SectionsSearched))
@@ -183,3 +187,19 @@ def test_the_prompt_and_the_tools_have_at_most_620_tokens() -> None:
     text = "".join(f"{spec.name}{spec.description}{json.dumps(spec.list_bare_parameters())}" for spec in specs)
     assert len(specs) == 4
     assert estimate_tokens(SYSTEM) + estimate_tokens(text) <= 620
+
+
+async def test_the_searches_of_a_step_share_a_budget_and_bring_only_new_text() -> None:
+    sections = "".join(f"## Bird {number}\n\n{'It eats fish and mice there. ' * 60}\n\n" for number in range(9))
+    agent = make_agent(text=f"# Birds\n\n{sections}", searcher=KeywordSearcher(make_library(f"# Birds\n\n{sections}")))
+    queries = ("fish", "mice", "fish and mice")
+    model_of(agent).add_replies(
+        ScriptedReply(calls=tuple(("search_sections", {"query": query, "limit": 9}) for query in queries)),
+        ScriptedReply(text="Not found: no."),
+    )
+    await ask(agent)
+    assert sum(map(estimate_tokens, results(agent))) <= DEFAULT_POLICY.later_tokens_max
+    excerpts = [span for use in agent.conversation.state.exchanges[-1].steps[0].uses for span in use.excerpts]
+    assert len(excerpts) > len(queries)
+    assert not any(one.overlaps(other) for one, other in combinations(excerpts, 2))
+    assert " of 9: more had no room" in results(agent)[0]

@@ -63,10 +63,17 @@ def test_complete_sections_and_omissions_are_marked() -> None:
         ("Is red a Brick?", ""),
         ("Which state/country is red from?", ""),
         ("Are there red post-bricks or brick-layers?", "brick-layers"),
+        ("Is red in Q22023, 4Q22 or FY22?", ""),
+        ("What is red in PPNE, or in PP&E?", ""),
+        ("Which red is in EBITDA, and which in Adjusted EBIT?", "Adjusted, EBIT"),
+        ("Does 2.5.1 or 12.5.1 speak of red?", "2.5.1"),
+        ("Are 12000 or 13000 red?", "13000"),
+        ('Is "the bricks" red, or "red bricks"?', '"red bricks"'),
     ],
 )
 def test_names_and_numbers_that_stand_nowhere_are_listed(query: str, missing: str) -> None:
-    text = "# A\n\n## B\n\nRed.\n\n## C\n\nThe bricks of 2022: readUnits, T-1103, 8-K, $5, new.\n"
+    text = "# A\n\n## B\n\nRed.\n\n## C\n\nThe bricks of 2022: readUnits, T-1103, 8-K, $5, new."
+    text += " PP&E, EBITDA, 12,000, clause 12.5.1 of FY22.\n"
     lines = _lines(make_library(text), "B", query=query)
     assert lines[2:] == ([f"(Nowhere in the text: {missing}.)"] if missing else [])
 
@@ -85,3 +92,16 @@ def test_no_excerpt_line_can_be_mistaken_for_a_line_of_the_list() -> None:
     assert excerpt
     assert all(line.startswith(" ") for line in excerpt)
     assert "[0123abcd]" not in "".join(excerpt)
+
+
+def test_missing_names_are_said_even_if_nothing_was_found() -> None:
+    library = make_library("# A\n\n## B\n\nRed.\n")
+    assert render_hits(ModelView(library=library), [], "Contoso in 2.5.1").text == "(Nowhere in the text: 2.5.1.)"
+
+
+def test_a_long_line_is_sent_once() -> None:
+    snippet = "client = make_a_client(region='everywhere', retries=3, timeout_seconds=60)"
+    library = make_library(f"# A\n\n## B\n\nRed.\n\n{snippet}\n\n## C\n\nRed too.\n\n{snippet}\n")
+    text = _describe(library, "B", "C", query="red").text
+    assert text.count(snippet) == 1
+    assert text.endswith("Red too.\n (as above)")

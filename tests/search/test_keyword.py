@@ -136,3 +136,34 @@ def test_lines_of_a_contents_page_are_no_hits(form: str) -> None:
     library = make_library(f"A cover\n\n{listed}\n# Report\n\nIn it.\n\n{sections}")
     for title in titles:
         assert find_titles(library, title) == [title]
+
+
+_PHRASES = make_library("""# Contract
+
+## Amendments
+
+No change of terms and no amendment to the control of the company is valid unless in writing. A change needs control.
+
+## Assignment
+
+A party may assign it upon a **Change of
+Control**, and not otherwise.
+
+## Notices
+
+Write to us.
+""")
+
+
+@pytest.mark.parametrize(
+    ("query", "titles"),
+    [
+        ('"Change of Control"', ["Assignment"]),
+        ('"change of control" amendment', ["Assignment", "Amendments"]),
+        ("“no change of terms”", ["Amendments"]),
+        ('"control of change"', []),
+        ('what is a "change"', ["Amendments", "Assignment"]),
+    ],
+)
+def test_words_in_quotation_marks_are_found_as_a_phrase(query: str, titles: list[str]) -> None:
+    assert find_titles(_PHRASES, query) == titles

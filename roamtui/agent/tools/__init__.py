@@ -17,6 +17,7 @@ from roamtui.document.library import Library
 from roamtui.document.text import Span
 from roamtui.models.base import ToolSpec
 from roamtui.outline.structure import resolve_name
+from roamtui.retrieval.policy import DEFAULT_POLICY
 from roamtui.search.base import Searcher
 
 _ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?::[\dc.]+)?(?![0-9A-Za-z])")
@@ -37,6 +38,8 @@ class ToolContext(Struct, frozen=True, kw_only=True):
     """Maximum number of estimated tokens of section text that this call may deliver."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the results of earlier calls of the same step."""
+    search_tokens: int = DEFAULT_POLICY.later_tokens_max
+    """Maximum number of estimated tokens of search results that this call may deliver."""
 
 
 class ToolResponse(Struct, frozen=True, kw_only=True):

@@ -49,12 +49,18 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     earlier = list_history_texts(state.exchanges[:-1])
     hits = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
     hits = drop_weak_hits(hits)
-    view = make_view(state, shown=context.excerpts, room_tokens=context.room_tokens)
+    room = min(context.room_tokens, context.search_tokens)
+    view = make_view(state, shown=context.excerpts, room_tokens=room)
     listed = await asyncio.to_thread(render_hits, view, hits, query)
     results = tuple((section_id, "found") for section_id in listed.section_ids)
-    text = listed.text or await asyncio.to_thread(_format_no_hits, library, query)
+    parts = [] if results else [await asyncio.to_thread(_format_no_hits, library, query)]
+    parts.append(listed.text)
+    if "limit" in arguments and len(results) < min(limit, len(hits)):
+        parts.append(f"({len(results)} of {limit}: more had no room, or only text that stands above.)")
+    elif "limit" in arguments and 0 < len(hits) < limit:
+        parts.append(f"({len(hits)} of {limit}: no other section matches as well.)")
     context.conversation.apply_unsaved(make_search_event(library, query, hits))
-    text = f"{text}\n{note}" if note else text
+    text = "\n".join(filter(None, (*parts, note)))
     return ToolResponse(text=text, query=query, results=results, excerpts=listed.excerpts)
 
 
