@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore, count_notes
 from roamtui.document.library import Library
 from roamtui.document.plain import format_count, sanitise_line
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, UsageError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
-from roamtui.headless.output import warn, write_json, write_notice, write_text
+from roamtui.headless.output import check_output_path, warn, write_json, write_notice, write_text
 from roamtui.paths import conversations_path
 from roamtui.quotes.recheck import locate_notes
 
 _JSON_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions", "problem")
 """Fields of each conversation when conversations are listed as JSON."""
+_FORMATS = ("md", "json", "html")
 
 
 def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
@@ -55,18 +57,31 @@ def delete_conversation(conversation_id: str) -> None:
     write_notice(f"Deleted {conversation_id}.")
 
 
-def print_conversation(conversation_id: str, output_format: str, open_source: Callable[..., Library]) -> None:
+def print_conversation(
+    conversation_id: str,
+    output_format: str | None,
+    open_source: Callable[..., Library],
+    output_path: Path | None = None,
+) -> None:
     """Write one conversation.
 
     Args:
         conversation_id: Its id.
-        output_format: `"md"`, `"json"`, or `"html"` for a page that replays it.
+        output_format: `"md"`, `"json"`, or `"html"` for a page that replays it. None leaves it to `output_path`.
         open_source: `Bootstrap.reopen`, which opens the sources of the conversation for the page.
+        output_path: The file to write, or None for stdout.
 
     Raises:
+        UsageError: The name of the file does not say a format, or the file is a source.
         StoreError: There is no such conversation, or it cannot be read.
         SourceError: The source cannot be opened.
+        OSError: The file cannot be written.
     """
+    if output_format is None:
+        suffix = "md" if output_path is None else output_path.suffix.lower().removeprefix(".")
+        if suffix not in _FORMATS:
+            raise UsageError(f"-o takes a file whose name ends with {', '.join(f'.{name}' for name in _FORMATS)}.")
+        output_format = suffix
     store = ConversationStore(conversations_path())
     state = store.load(conversation_id)
     summary = next((one for one in store.list() if one.id == conversation_id), None)
@@ -74,9 +89,17 @@ def print_conversation(conversation_id: str, output_format: str, open_source: Ca
     if summary is not None and summary.problem:
         warn(f"conversation {conversation_id}: {summary.problem}")
     if output_format == "html":
-        write_text(render_html(state, source, open_source(source, added=state.sources)))
+        text = render_html(state, source, open_source(source, added=state.sources))
+    elif output_format == "json":
+        text = render_json(state, source)
     else:
-        write_text((render_json if output_format == "json" else render_markdown)(state, source))
+        text = render_markdown(state, source)
+    if output_path is None:
+        write_text(text)
+        return
+    check_output_path(output_path, [source, *(added.name for added in state.sources)])
+    output_path.write_bytes(text.encode("utf-8", "backslashreplace"))
+    write_notice(f"Wrote {output_path}.")
 
 
 def list_notes() -> None:

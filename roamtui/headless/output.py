@@ -8,16 +8,23 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from roamtui.document.plain import format_json, sanitise_line, sanitise_text
+from roamtui.errors import UsageError
 
 
 def write_text(text: str) -> None:
     """Write text to stdout: sanitised on a terminal, otherwise exactly as it is, in UTF-8."""
     write_styled(sanitise_text(text) if sys.stdout.isatty() else text)
+
+
+def check_output_path(path: Path, sources: Iterable[str]) -> None:
+    """Raise `UsageError` if a file to write is one of the sources."""
+    if os.path.realpath(path) in map(os.path.realpath, sources):
+        raise UsageError(f"{path} is one of the sources. Name another file.")
 
 
 def write_sanitised(text: str) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from pathlib import Path
 
 from roamtui.errors import UsageError
 from roamtui.export.table import RENDERERS, format_progress
-from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
+from roamtui.headless.output import ProgressLine, check_output_path, warn, write_notice, write_text
 from roamtui.models.base import OFFLINE
 from roamtui.table.cells import CellState
 from roamtui.table.runner import TablePlan, fill_table
@@ -32,10 +31,8 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     render = RENDERERS.get(path.suffix.lower())
     if render is None:
         raise UsageError(f"-o takes a file whose name ends with {', '.join(RENDERERS)}.")
-    if output_path is not None and os.path.realpath(output_path) in {
-        os.path.realpath(row.source) for row in table.rows
-    }:
-        raise UsageError(f"{output_path} is a source of the table. Name another file.")
+    if output_path is not None:
+        check_output_path(output_path, (row.source for row in table.rows))
     progress = ProgressLine()
     try:
         run = asyncio.run(fill_table(table, plan, lambda run, _cell: progress.show(format_progress(run))))

@@ -10,10 +10,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from docs.write_reference import fill_blocks, list_pages
-from roamtui.cli import COMMANDS, make_parser
+from roamtui.cli import COMMANDS
 from roamtui.conversation.events import EVENT_NAMES
 from roamtui.document.parse import parse_document
 from roamtui.settings import list_keys, load_settings
+from tests.cli.conftest import list_flags
 from tests.real_documents import PROJECT_DIR
 
 _PAGES = sorted([*PROJECT_DIR.glob("*.md"), *(PROJECT_DIR / "docs").glob("*.md")])
@@ -23,8 +24,7 @@ _FILE = re.compile(r"(?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|md|toml|jsonl?|txt|sqlit
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*(?:\([\w, .=()]*\))?")
 _SETTING = re.compile(r"(?:\[(\w+)\] )?(\w+) = \S.*")
 _COMMENTED_SETTING = re.compile(r"^# (?=\w+ = )", re.MULTILINE)
-_PARSERS = {name: make_parser(name) for name in COMMANDS}
-_COMMAND_LINE = re.compile(rf"(?:\$ )?((?:roamtui |(?:{'|'.join(filter(None, _PARSERS))}) (?=.*--)).*)")
+_COMMAND_LINE = re.compile(rf"(?:\$ )?((?:roamtui |(?:{'|'.join(COMMANDS)}) (?=.*--)).*)")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _FOLDERS = ("roamtui", "tests", "docs", "examples", "themes", ".ci", ".github")
 _README_LINES_MAX = 160
@@ -138,14 +138,14 @@ def test_every_command_and_flag_on_a_page_is_understood(page: Path) -> None:
             file = PROJECT_DIR / Path(*module[1].split(".")).with_suffix(".py")
             wrong += [line] if not file.is_file() or not all(flag in file.read_text("utf-8") for flag in flags) else []
         elif line.startswith("--"):
-            wrong += [line] if not any(flags <= _list_flags(name) for name in _PARSERS) else []
+            wrong += [line] if not any(flags <= _list_flags(name) for name in ("", *COMMANDS)) else []
     assert wrong == []
 
 
 @cache
 def _list_flags(command: str) -> frozenset[str]:
     """Return the flags of a command, or of the app for any other word."""
-    return frozenset(_PARSERS[command if command in _PARSERS else ""]._option_string_actions)
+    return list_flags(command if command in COMMANDS else "")
 
 
 @pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)

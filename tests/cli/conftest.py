@@ -1,6 +1,7 @@
 """Runs the command line in this process, and gives it a small document."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from roamtui.cli import main
+from roamtui.cli import main, make_parser
 from roamtui.paths import config_path
 
 GARDEN = """\
@@ -37,6 +38,12 @@ Tools are lent for three days. A late spade costs 50 cents a day.
 def write_settings(text: str) -> None:
     config_path().parent.mkdir(parents=True, exist_ok=True)
     config_path().write_text(text, "utf-8")
+
+
+def list_flags(name: str) -> frozenset[str]:
+    """Return the flags of a command, or with an empty name, of the app."""
+    usage = make_parser(name).format_usage()
+    return frozenset(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", usage)) | {"--help"}
 
 
 @dataclass(frozen=True, kw_only=True)

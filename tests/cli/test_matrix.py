@@ -11,7 +11,7 @@ import pytest
 
 from roamtui.cli import COMMANDS, make_parser, parse_arguments
 from roamtui.settings import FLAGS, list_keys, list_overrides, load_settings
-from tests.cli.conftest import RunCommand
+from tests.cli.conftest import RunCommand, list_flags
 from tests.cli.test_streams import run_in_terminal
 
 LINES = {
@@ -28,8 +28,8 @@ LINES = {
     "doctor": "",
 }
 """An example of each command that ends."""
-_PARSERS = {name: make_parser(name) for name in COMMANDS}
-_WITH_JSON = [name for name in LINES if "--json" in _PARSERS[name]._option_string_actions]
+FLAGS_OF = {name: list_flags(name) for name in ("", *COMMANDS)}
+_WITH_JSON = [name for name in LINES if "--json" in FLAGS_OF[name]]
 _OPTIONS_MAX = 70
 
 
@@ -47,7 +47,7 @@ def _write_line(name: str, garden: Path) -> list[str]:
 
 
 def test_every_command_that_ends_is_here() -> None:
-    assert {*LINES, "", "demo", "mcp", "serve"} == set(_PARSERS)
+    assert {*LINES, "demo", "mcp", "serve"} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -89,6 +89,15 @@ def test_a_terminal_gets_only_styles(garden: Path, name: str) -> None:
     assert "\x1b" not in re.sub(r"\x1b\[[\d;]*[mK]", "", text)
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_ends_with_an_example_that_it_understands(run: RunCommand, name: str) -> None:
+    heading, example = run(name, "--help").out.splitlines()[-2:]
+    assert heading == "example:"
+    words = shlex.split(example)
+    assert words[:2] == ["roamtui", name]
+    make_parser(name).parse_intermixed_args(words[2:])
+
+
 def test_a_flag_overrides_its_setting_and_an_empty_one_does_not() -> None:
     words = ["ask", "a.md", "q", "--model", "", "--limit=3", "--keep-open", "fresh"]
     assert list_overrides(vars(parse_arguments(words))) == {"keep_open.mode": "fresh", "retrieval.limit": 3}
@@ -97,21 +106,17 @@ def test_a_flag_overrides_its_setting_and_an_empty_one_does_not() -> None:
 
 
 def test_there_are_few_options() -> None:
-    flags = {
-        action.option_strings[-1] if action.option_strings else action.dest
-        for parser in _PARSERS.values()
-        for action in parser._actions
-    }
+    flags = frozenset().union(*FLAGS_OF.values())
     keys = list_keys()
     assert set(FLAGS.values()) <= set(keys)
-    assert len(flags - {"--help"} | keys.keys() - set(FLAGS.values())) <= _OPTIONS_MAX
+    assert len(flags - {"-h", "--help"} | keys.keys() - set(FLAGS.values())) <= _OPTIONS_MAX
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_the_script_for_a_shell_is_valid_and_complete(run: RunCommand, shell: str, tmp_path: Path) -> None:
     script = run("--print-completion", shell).out
-    flags = {flag for parser in _PARSERS.values() for flag in parser._option_string_actions}
-    assert [word for word in (*_PARSERS, *flags) if word not in script] == []
+    flags = frozenset().union(*FLAGS_OF.values())
+    assert [word for word in (*COMMANDS, *flags) if word not in script] == []
     path = tmp_path / "script"
     path.write_text(script, "utf-8")
     if shutil.which(shell):

@@ -11,13 +11,13 @@ SPADE = "Tools are lent for three days. A late spade costs 50 cents a day."
 def test_a_conversation_and_its_export_give_the_same_results(run: RunCommand, garden: Path, tmp_path: Path) -> None:
     conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
     export, data = tmp_path / "export.md", tmp_path / "export.json"
-    export.write_text(run("conversations", "export", conversation).out, "utf-8")
+    assert run("conversations", "export", conversation, "-o", garden).code == 2  # the file is its source
+    run("conversations", "export", conversation, "-o", export)
     exported = run("conversations", "export", conversation, "--format", "json").json
     citations = exported["exchanges"][0]["citations"]
     citations.append({**citations[0], "quote": "Spades are free.", "verified": False})
     data.write_text(json.dumps(exported), "utf-8")
-    page = run("conversations", "export", conversation, "--format", "html").out
-    (tmp_path / "export.html").write_text(page, "utf-8")
+    run("conversations", "export", conversation, "-o", tmp_path / "export.html")
     assert run("recheck", tmp_path / "export.html").code == 2  # its quotes are in a script
     same = run("recheck", conversation, export, data)
     assert (same.code, same.out) == (0, "3 quotes checked: 3 same.\n")

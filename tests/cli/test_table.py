@@ -53,5 +53,5 @@ def test_a_table_never_replaces_a_document_that_it_is_about(run: RunCommand, tmp
     (tmp_path / "link.md").symlink_to(leases / "anna.md")
     result = run("table", leases, "-q", PERIOD, "-o", tmp_path / name)
     assert result.code == 2
-    assert "is a source of the table" in result.err
+    assert "is one of the sources" in result.err
     assert (leases / "anna.md").read_bytes() == before

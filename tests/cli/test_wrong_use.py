@@ -42,6 +42,8 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
         ("ask x.md q --model 'two words'", "invalid model name"),
         ("conversations show", "the ID"),
         ("conversations list abc", "no ID"),
+        ("conversations show abc -o a.md", "-o goes with export"),
+        ("conversations export abc -o a.txt", "-o takes a file whose name ends with .md, .json, .html."),
         ("conversations burn", "invalid choice: 'burn' (choose from"),
         ("serch x.md q", 'no command or file "serch". Did you mean "search"?'),
         ("check x.md", 'Did you mean "recheck"?'),

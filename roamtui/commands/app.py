@@ -1,0 +1,80 @@
+"""`roamtui`, `demo` and `serve`: the app in a terminal or a browser."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+
+from roamtui.commands.arguments import (
+    MISSING_EXTRA,
+    Command,
+    CommandParser,
+    add_conversation_arguments,
+    add_model_arguments,
+    add_reading_arguments,
+    add_search_arguments,
+    add_source,
+    make_bootstrap,
+    open_sources,
+    parse_count,
+)
+from roamtui.errors import RoamtuiError, UsageError
+
+
+def add_app_options(parser: CommandParser) -> None:
+    """Add the options of the app. Its sources come apart, because a shell completes commands in their place."""
+    add_conversation_arguments(parser)
+    add_reading_arguments(parser)
+    add_model_arguments(parser)
+    add_search_arguments(parser)
+    parser.add_argument("--plain", action="store_true", help="plain text, for screen readers and simple terminals")
+    parser.add_argument("--watch", action="store_true", help="reload the document when it changes on disk")
+    parser.add_argument("--print-completion", choices=("bash", "zsh"), help="print a script that completes commands")
+    parser.add_argument("--version", action="store_true", help="print the version")
+
+
+def run_app(args: Namespace) -> int:
+    """Open documents in the app."""
+    from roamtui.launch import Launch
+
+    return Launch(
+        bootstrap=make_bootstrap(args),
+        sources=tuple(args.sources),
+        conversation_id=args.conversation,
+        is_plain=args.plain,
+        is_watching=args.watch,
+    ).run()
+
+
+def _add_nothing(parser: CommandParser) -> None:
+    """Leave a parser as it is, for a command without arguments."""
+
+
+def _run_demo(args: Namespace) -> int:
+    """Watch a recorded answer in the app: sections open, and quotes are checked."""
+    from roamtui.launch import make_demo
+
+    return make_demo(make_bootstrap(args)).run()
+
+
+def _add_serve_arguments(parser: CommandParser) -> None:
+    add_source(parser)
+    parser.add_argument("--port", type=parse_count, default=8000, metavar="N", help="port on this machine")
+
+
+def _run_serve(args: Namespace) -> None:
+    """Serve the app to a browser on this machine only."""
+    try:
+        from roamtui.tui.web_server import run_server
+    except ModuleNotFoundError:
+        raise RoamtuiError(MISSING_EXTRA.format("serve")) from None
+    if args.source == "-":
+        raise UsageError("serve needs a file, not standard input.")
+    bootstrap, *_ = open_sources(args)
+    bootstrap.make_model()  # errors must be reported here, because the browser starts the app
+    title = os.path.basename(args.source)  # noqa: PTH119 - an address, too
+    run_server(["--", args.source], port=args.port, title=title)
+
+
+DEMO = Command("demo", _run_demo, _add_nothing, "")
+SERVE = Command("serve", _run_serve, _add_serve_arguments, "handbook.md --port 8080")

@@ -1,0 +1,167 @@
+"""What commands are made of: their parser, the arguments that several share, and the sources that they open."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+
+from roamtui.errors import UsageError
+
+TYPE_CHECKING = False  # `typing` takes as long to load as all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import Any, NoReturn
+
+    from roamtui.bootstrap import Bootstrap
+    from roamtui.document.library import Library
+    from roamtui.document.loader import Loader
+
+SOURCE_KINDS = (
+    "a file (Markdown, text, PDF, HTML, EPUB, Office, OpenDocument, Jupyter notebook or subtitles), a folder of such "
+    "files, the URL of a site or of a page, or - for standard input"
+)
+MISSING_EXTRA = "`roamtui {0}` needs an extra. Install it with: pip install 'roamtui[{0}]'"
+_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
+"""What `shtab.FILE` says, without importing shtab."""
+
+
+class CommandParser(ArgumentParser):
+    """A parser that reports wrong use as a `UsageError`."""
+
+    def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]  # `typing` is slow to load
+        """Raise a sentence that names the help of the command."""
+        raise UsageError(f"{message.rstrip('.')}. See `{self.prog} --help`.")
+
+    def add_file_argument(self, *names: str, **options: Any) -> None:  # noqa: ANN401 - those of `add_argument`
+        """Add an argument that a shell completes with the names of files."""
+        action = self.add_argument(*names, **options)
+        action.complete = _FILES  # type: ignore[attr-defined]  # shtab reads it
+
+
+class Command:
+    """A command: its function, whose docstring is its help, what declares its arguments, and an example of its use."""
+
+    def __init__(
+        self,
+        name: str,
+        run: Callable[[Namespace], int | None],
+        add_arguments: Callable[[CommandParser], None],
+        example: str,
+    ) -> None:
+        self.name = name
+        self.run = run
+        self.add_arguments = add_arguments
+        self.example = f"roamtui {name} {example}".rstrip()
+
+    @property
+    def help(self) -> str:
+        """What the command does, as one sentence."""
+        return self.run.__doc__ or ""
+
+    def make_parser(self) -> CommandParser:
+        """Make the parser of this command."""
+        parser = CommandParser(
+            prog=f"roamtui {self.name}",
+            description=self.help,
+            epilog=f"example:\n  {self.example}",
+            allow_abbrev=False,
+            formatter_class=RawDescriptionHelpFormatter,
+        )
+        self.add_arguments(parser)
+        return parser
+
+
+def add_source(parser: CommandParser) -> None:
+    """Add the one source of a command."""
+    parser.add_file_argument("source", metavar="SOURCE", help=SOURCE_KINDS)
+
+
+def add_sources(parser: CommandParser, count: str = "+") -> None:
+    """Add the sources of a command, which it opens as one outline."""
+    help_text = f"{SOURCE_KINDS}; several sources become one outline"
+    parser.add_file_argument("sources", metavar="SOURCE", nargs=count, help=help_text)
+
+
+def add_json(parser: CommandParser) -> None:
+    """Add the choice of JSON."""
+    parser.add_argument("--json", action="store_true", help="as JSON, for other programs")
+
+
+def add_conversation_arguments(parser: CommandParser) -> None:
+    """Add what a conversation begins with, and what it may cost."""
+    resumed = parser.add_mutually_exclusive_group()
+    resumed.add_argument(
+        "--continue", dest="conversation", action="store_const", const="", help="resume the last conversation"
+    )
+    resumed.add_argument("--conversation", metavar="ID", help="resume the one with this id")
+    parser.add_argument("--keep-open", choices=("keep", "fresh"), help="leave sections open between questions, or not")
+    add_max_cost(parser)
+
+
+def add_max_cost(parser: CommandParser) -> None:
+    """Add the spending limit."""
+    parser.add_argument("--max-cost", type=float, metavar="USD", help="spending limit of the conversation or table")
+
+
+def add_reading_arguments(parser: CommandParser) -> None:
+    """Add how sources are fetched and read."""
+    parser.add_argument("--no-network", action="store_true", help="use cached pages only")
+    parser.add_argument("--allow-origin", action="append", default=[], metavar="URL", help="fetch it without asking")
+    parser.add_argument("--ocr", action="store_true", help="read scanned pages of PDFs with tesseract")
+
+
+def add_model_arguments(parser: CommandParser) -> None:
+    """Add the choice of a model and its server."""
+    parser.add_argument("--model", metavar="M", help='"offline" (default), or a model such as openai/gpt-4.1-mini')
+    parser.add_argument("--api-base", metavar="URL", help="address of the model's server")
+
+
+def add_search_arguments(parser: CommandParser) -> None:
+    """Add how to search."""
+    parser.add_argument("--mode", choices=("off", "keyword", "vector", "hybrid"), help="how to search")
+    parser.add_argument("--embedder", metavar="S", help="model for vectors: ollama/MODEL, openai/MODEL or local:FOLDER")
+    parser.add_argument("--index", metavar="URI", help="a LanceDB database for vectors: a folder, s3://… or db://…")
+    parser.add_argument("--limit", type=parse_count, metavar="N", help="maximum number of search results")
+
+
+def parse_count(text: str) -> int:
+    """Parse a whole number of 1 or more."""
+    if text.isdecimal() and int(text):
+        return int(text)
+    raise ArgumentTypeError("must be a whole number of 1 or more")
+
+
+def decode(text: str) -> str:
+    """Decode a text of a person. Bytes that the locale cannot decode are read as UTF-8, or replaced."""
+    return os.fsencode(text).decode("utf-8", "replace")
+
+
+def to_path(text: str) -> Path:
+    """Convert an argument to a path."""
+    from pathlib import Path
+
+    return Path(text)
+
+
+def make_bootstrap(args: Namespace) -> Bootstrap:
+    """Make what opens sources and makes models, as the settings and the arguments of a command say."""
+    from roamtui.bootstrap import Bootstrap
+    from roamtui.settings import list_overrides, load_settings
+
+    settings = load_settings(list_overrides(vars(args)))
+    if "no_network" not in args:
+        return Bootstrap(settings=settings)
+    origins = tuple(args.allow_origin)
+    return Bootstrap(settings=settings, is_offline=args.no_network, allowed_origins=origins, reads_scans=args.ocr)
+
+
+def open_sources(args: Namespace) -> tuple[Bootstrap, Library, Loader | None]:
+    """Open the sources of a command with all their files, and write what went wrong to stderr."""
+    from roamtui.headless.output import write_notice
+
+    bootstrap = make_bootstrap(args)
+    sources = args.sources if "sources" in args else [args.source]
+    library, loader = bootstrap.open(sources, load_all=True)
+    write_notice(*library.notes)
+    return bootstrap, library, loader

@@ -1,0 +1,100 @@
+"""`roamtui ask` and `table`: questions, and their answers as text or JSON."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+
+from roamtui.commands.arguments import (
+    Command,
+    CommandParser,
+    add_conversation_arguments,
+    add_max_cost,
+    add_model_arguments,
+    add_reading_arguments,
+    add_search_arguments,
+    add_source,
+    add_sources,
+    decode,
+    make_bootstrap,
+    open_sources,
+    parse_count,
+    to_path,
+)
+from roamtui.errors import UsageError
+
+
+def _add_ask_arguments(parser: CommandParser) -> None:
+    add_source(parser)
+    parser.add_argument(
+        "question",
+        type=decode,
+        metavar="QUESTION",
+        help="in your own words, as one argument; put -- before one such as --help",
+    )
+    parser.add_argument("--within", metavar="ID", help="limit the question to this section and its subsections")
+    parser.add_argument("--strict", action="store_true", help="exit status 1 unless all quotes are in the text")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the answer and its metadata as JSON")
+    form.add_argument("--events", action="store_true", help="print events as JSON lines, the answer last")
+    add_conversation_arguments(parser)
+    add_reading_arguments(parser)
+    add_model_arguments(parser)
+    add_search_arguments(parser)
+
+
+def _run_ask(args: Namespace) -> int:
+    """Ask one question and print a cited answer."""
+    import asyncio
+
+    from roamtui.headless.ask import run_ask
+
+    if not args.question.strip():
+        raise UsageError("the question is empty.")
+    bootstrap, library, loader = open_sources(args)
+    agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, args.conversation))
+    agent.conversation.is_one_shot = True
+    within = args.within.strip("[]") if args.within else None
+    output_format = "text"
+    if args.events:
+        output_format = "events"
+    elif args.json:
+        output_format = "json"
+    is_watched = sys.stderr.isatty()
+    status = asyncio.run(run_ask(agent, args.question, within, is_watched=is_watched, output_format=output_format))
+    return status or int(args.strict and not agent.conversation.state.exchanges[-1].is_proven)
+
+
+def _add_table_arguments(parser: CommandParser) -> None:
+    question_help = "a question (repeatable); its type may follow: [yes/no], [number], [date], [red | green]"
+    add_sources(parser)
+    parser.add_argument(
+        "-q", dest="questions", type=decode, action="append", default=[], metavar="Q", help=question_help
+    )
+    parser.add_file_argument(
+        "--questions", dest="file", type=to_path, metavar="FILE", help="a TOML file of more questions"
+    )
+    parser.add_file_argument("-o", dest="output", type=to_path, metavar="FILE", help="write FILE.csv, .md or .json")
+    parser.add_argument(
+        "--jobs", type=parse_count, default=1, metavar="N", help="questions to ask at a time (default 1)"
+    )
+    parser.add_file_argument(
+        "--folder", type=to_path, metavar="DIR", help="where to keep the table (default: by its sources)"
+    )
+    add_max_cost(parser)
+    add_reading_arguments(parser)
+    add_model_arguments(parser)
+    add_search_arguments(parser)
+
+
+def _run_table(args: Namespace) -> int:
+    """Ask the same questions about many documents."""
+    from roamtui.headless.table import run_table
+
+    bootstrap = make_bootstrap(args)
+    runner = bootstrap.make_table(args.sources, args.questions, args.file, folder=args.folder, jobs=args.jobs)
+    return run_table(*runner, args.output)
+
+
+ASK = Command("ask", _run_ask, _add_ask_arguments, 'handbook.md "What does a late book cost?"')
+TABLE = Command("table", _run_table, _add_table_arguments, 'contracts/ -q "When does it end? [date]" -o ends.csv')

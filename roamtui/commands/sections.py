@@ -1,0 +1,136 @@
+"""`roamtui outline`, `show`, `search`, `index` and `eval`: sections, and how well they are found."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from roamtui.commands.arguments import (
+    Command,
+    CommandParser,
+    add_json,
+    add_model_arguments,
+    add_reading_arguments,
+    add_search_arguments,
+    add_source,
+    add_sources,
+    decode,
+    make_bootstrap,
+    open_sources,
+    to_path,
+)
+from roamtui.errors import UsageError
+
+
+def _add_outline_arguments(parser: CommandParser) -> None:
+    add_sources(parser)
+    add_json(parser)
+    add_reading_arguments(parser)
+
+
+def _run_outline(args: Namespace) -> None:
+    """Print the outline exactly as the model reads it."""
+    from roamtui.headless.sections import print_outline
+
+    _, library, _ = open_sources(args)
+    print_outline(library, as_json=args.json)
+
+
+def _add_show_arguments(parser: CommandParser) -> None:
+    help_text = "a section, its page 2 (07f3277d:2) or a range below it (07f3277d:c2); a title, or 'Fees > Late fees'"
+    add_source(parser)
+    parser.add_argument("ids", metavar="ID", nargs="+", help=help_text)
+    add_reading_arguments(parser)
+
+
+def _run_show(args: Namespace) -> None:
+    """Print the source text of sections and their subsections."""
+    from roamtui.headless.sections import print_sections
+
+    _, library, loader = open_sources(args)
+    print_sections(library, loader, args.ids)
+
+
+def _add_search_command_arguments(parser: CommandParser) -> None:
+    add_source(parser)
+    parser.add_argument("query", type=decode, metavar="QUERY", help="words")
+    add_json(parser)
+    add_reading_arguments(parser)
+    add_model_arguments(parser)
+    add_search_arguments(parser)
+
+
+def _run_search(args: Namespace) -> int:
+    """Print the sections that best match a query; exit 1 if there is none."""
+    from roamtui.headless.sections import print_hits, search_with_pages
+
+    if not args.query.strip():
+        raise UsageError("the query is empty.")
+    bootstrap, library, loader = open_sources(args)
+    options = bootstrap.settings.retrieval
+    searcher = bootstrap.make_searcher_factory()(library)
+    if searcher is None:
+        raise UsageError("search is off. Set --mode to keyword, vector or hybrid.")
+    library, hits = search_with_pages(library, loader, searcher, args.query, limit=options.limit or 10)
+    print_hits(library, hits, options.mode, as_json=args.json)
+    return int(not hits)
+
+
+def _add_index_arguments(parser: CommandParser) -> None:
+    add_sources(parser)
+    parser.add_argument("--delete", action="store_true", help="delete the index")
+    parser.add_argument("--summaries", action="store_true", help="let the model describe each document; asks first")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    add_reading_arguments(parser)
+    add_model_arguments(parser)
+    add_search_arguments(parser)
+
+
+def _run_index(args: Namespace) -> None:
+    """Build or update the search index of a source on disk."""
+    from roamtui.headless.index import delete_source_index, run_index
+
+    bootstrap, library, _ = open_sources(args)
+    options = bootstrap.settings.retrieval
+    if args.delete:
+        delete_source_index(library, options)
+        return
+    services = bootstrap.make_search_services(needs_vectors=True)
+    model = bootstrap.make_model() if args.summaries else None
+    run_index(library, options, services, model, assume_yes=args.yes)
+
+
+def _add_eval_arguments(parser: CommandParser) -> None:
+    parser.add_file_argument("questions", type=to_path, metavar="QUESTIONS", help="file with one JSON object per line")
+    parser.add_file_argument("--docs", type=to_path, metavar="DIR", required=True, help="folder of the documents")
+    parser.add_argument("--scope", choices=("doc", "all"), default="doc", help="search one document, or the folder")
+    parser.add_file_argument(
+        "--questions-out", type=to_path, metavar="FILE", help="a new file for the result of each question"
+    )
+    add_json(parser)
+    add_model_arguments(parser)
+    add_search_arguments(parser)
+
+
+def _run_eval(args: Namespace) -> int:
+    """Measure search, or with --model answers, on your own questions."""
+    from roamtui.evaluation.runner import EvalPlan
+    from roamtui.headless.evaluate import run_evaluation
+
+    bootstrap = make_bootstrap(args)
+    plan = EvalPlan(
+        docs=args.docs,
+        scope=args.scope,
+        mode=bootstrap.settings.retrieval.mode,
+        open_library=lambda path: bootstrap.open((str(path),), load_all=True)[0],
+        make_searcher=bootstrap.make_searcher_factory(needs_vectors=True),
+        model=bootstrap.make_model() if args.model else None,
+        agent_options=bootstrap.agent_options,
+    )
+    return run_evaluation(args.questions, plan, args.questions_out, as_json=args.json)
+
+
+OUTLINE = Command("outline", _run_outline, _add_outline_arguments, "handbook.md")
+SHOW = Command("show", _run_show, _add_show_arguments, 'handbook.md "Fees > Late fees"')
+SEARCH = Command("search", _run_search, _add_search_command_arguments, 'handbook.md "late fee"')
+INDEX = Command("index", _run_index, _add_index_arguments, "docs/ --embedder ollama/nomic-embed-text")
+EVAL = Command("eval", _run_eval, _add_eval_arguments, "questions.jsonl --docs docs/")

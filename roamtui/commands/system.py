@@ -1,0 +1,64 @@
+"""`roamtui mcp` and `doctor`: the program among others on this machine."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from functools import partial
+
+from roamtui.commands.arguments import (
+    MISSING_EXTRA,
+    Command,
+    CommandParser,
+    add_model_arguments,
+    add_reading_arguments,
+    add_search_arguments,
+    add_sources,
+    make_bootstrap,
+)
+from roamtui.errors import RoamtuiError, UsageError
+
+
+def _add_mcp_arguments(parser: CommandParser) -> None:
+    add_sources(parser)
+    add_reading_arguments(parser)
+    add_search_arguments(parser)
+
+
+def _run_mcp(args: Namespace) -> None:
+    """Serve the model's tools over the Model Context Protocol."""
+    if "-" in args.sources:
+        raise UsageError("cannot read the document from standard input, where the client speaks. Give a file.")
+    try:
+        from roamtui.headless.mcp import McpSession, run_server
+    except ModuleNotFoundError:
+        raise RoamtuiError(MISSING_EXTRA.format("mcp")) from None
+    bootstrap = make_bootstrap(args)
+    make_searcher = bootstrap.make_searcher_factory() if bootstrap.settings.retrieval.mode != "off" else None
+    read_sources = partial(bootstrap.open, args.sources)
+    options = bootstrap.settings.open_section_options()
+    run_server(McpSession(read_sources, options, make_searcher, args.sources))
+
+
+def _add_doctor_arguments(parser: CommandParser) -> None:
+    parser.add_argument("--clear-cache", action="store_true", help="first delete cached pages and converted files")
+    add_model_arguments(parser)
+
+
+def _run_doctor(args: Namespace) -> int:
+    """Check the installation, file locations and available models."""
+    from roamtui.headless.doctor import clear_cache, run_doctor
+    from roamtui.settings import Settings, list_overrides, load_settings
+
+    if args.clear_cache:
+        clear_cache()
+    fault = ""
+    try:
+        settings = load_settings(list_overrides(vars(args)))
+    except UsageError as error:
+        settings, fault = Settings(), str(error)
+    options = settings.model_options(args.model or "")
+    return run_doctor(args.model or None, args.api_base, options, settings.retrieval.meaning, fault)
+
+
+MCP = Command("mcp", _run_mcp, _add_mcp_arguments, "handbook.md")
+DOCTOR = Command("doctor", _run_doctor, _add_doctor_arguments, "--model ollama/llama3.2")
