@@ -24,7 +24,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count, strip_blank_lines
+from roamtui.document.plain import strip_blank_lines
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import OFFLINE
 from roamtui.outline.labels import format_path
@@ -176,8 +176,13 @@ def format_proof(exchange: Exchange) -> str:
     """Format where the quotes of an answer are, or how many passages it has. Nothing has judged a passage."""
     if not replies_with_passages(exchange):
         return format_verification(exchange.citations)
-    count = format_count(len(exchange.citations), "passage")
-    return f"{count}, read by no model" if exchange.citations else ""
+    match len(exchange.citations):
+        case 0:
+            return ""
+        case 1:
+            return "1 passage · no model has read it"
+        case count:
+            return f"{count} passages · no model has read them"
 
 
 def format_sources(exchange: Exchange) -> list[str]:

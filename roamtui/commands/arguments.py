@@ -26,6 +26,19 @@ _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 """What `shtab.FILE` says, without importing shtab."""
 
 
+class HelpFormatter(RawDescriptionHelpFormatter):
+    """Lays out help as wide as the terminal. To ask for its width, argparse would load `shutil`, which takes 2 ms."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            width = int(os.environ.get("COLUMNS", "")) or os.get_terminal_size().columns
+        except ValueError:
+            width = 80
+        except OSError:
+            width = 80
+        super().__init__(prog, width=width - 2)
+
+
 class CommandParser(ArgumentParser):
     """A parser that reports wrong use as a `UsageError`."""
 
@@ -66,7 +79,7 @@ class Command:
             description=self.help,
             epilog=f"example:\n  {self.example}",
             allow_abbrev=False,
-            formatter_class=RawDescriptionHelpFormatter,
+            formatter_class=HelpFormatter,
         )
         self.add_arguments(parser)
         return parser

@@ -15,15 +15,17 @@ from roamtui.agent.answer import format_proof, list_unopened_hits, match_proof, 
 from roamtui.conversation.events import QuoteState
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count, sanitise_text
-from roamtui.headless.output import write_sanitised, write_styled
+from roamtui.document.plain import format_count, sanitise_text, shorten
+from roamtui.headless.output import write_notice, write_sanitised, write_styled
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import RunStyle, TextRole
 from roamtui.outline.labels import format_path
 from roamtui.quotes.verdicts import AnswerProof, describe_source
+from roamtui.retrieval.passages import find_statement, strip_markup
 
 _WIDTH_MIN = 20
+_SENTENCE_LENGTH_MAX = 300
 _BOLD, _DIM, _ITALIC, _UNDERLINED, _STRUCK = 1, 2, 3, 4, 9
 _RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
 """Terminal codes for styles: parameters of "select graphic rendition" (ECMA-48)."""
@@ -40,9 +42,16 @@ _COLOURS = {
 
 
 def write_answer(exchange: Exchange, library: Library, model_name: str) -> None:
-    """Write an answer and its sources to stdout: laid out with verdicts at a terminal, otherwise as it is."""
-    is_terminal, lines = sys.stdout.isatty(), list[str]()
+    """Write an answer and its sources to stdout: laid out with verdicts at a terminal, otherwise as it is.
+
+    Without a model, each passage gets one line if stdout is not a terminal.
+    """
+    is_terminal = sys.stdout.isatty()
     has_verdicts = not replies_with_passages(exchange)
+    if not is_terminal and not has_verdicts:
+        _write_passages(exchange, library)
+        return
+    lines: list[str] = []
     for number, citation in enumerate(exchange.citations, start=1):
         label = "no such section"
         if citation.section_id in library:
@@ -59,7 +68,7 @@ def write_answer(exchange: Exchange, library: Library, model_name: str) -> None:
         likely = "; ".join(format_path(library, hit.section_id) for hit in unopened)
         lines.append(f"{format_count(len(unopened), 'likely section')} not opened: {likely}")
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
-    ending = f"; {tokens:,} tokens" if tokens else "" if has_verdicts else " quotes passages; --model chooses a model"
+    ending = f"; {tokens:,} tokens" if tokens else "" if has_verdicts else ": --model chooses a model"
     lines.append(f"({model_name}{ending})")
     lines = [f"  {sanitise_text(line)}" for line in lines]
     if not is_terminal:
@@ -71,6 +80,20 @@ def write_answer(exchange: Exchange, library: Library, model_name: str) -> None:
     is_styled = can_show and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"  # no-color.org
     answer = render_answer(match_proof(exchange), width=width, is_styled=is_styled)
     write_styled("\n".join([answer, *(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)]) + "\n")
+
+
+def _write_passages(exchange: Exchange, library: Library) -> None:
+    """Write the path, the place and the best sentence of each passage as a line that `recheck` reads."""
+    first_block = exchange.answer.partition("\n\n")[0]
+    lines = [] if first_block.startswith("**") else [first_block]
+    for passage in exchange.citations:
+        text = passage.quote or ""
+        sentence = find_statement(exchange.question, [text]) or strip_markup(text)
+        path = format_path(library, passage.section_id)
+        lines.append(f"{path}, {passage.place}: “{shorten(sentence, _SENTENCE_LENGTH_MAX)}” [{passage.section_id}]")
+    write_sanitised("\n".join(lines) + "\n")
+    if exchange.citations:
+        write_notice(f"{format_proof(exchange)} · --model chooses one")
 
 
 def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:

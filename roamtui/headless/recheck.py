@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -43,8 +42,6 @@ _WORDS_OF_STATES = {
     ClaimStatus.CHANGED: "not found, but similar",
 }
 """What a state is called if the quotes are of a text that nobody has checked before."""
-_LONE_ID = re.compile(r"^\[[0-9a-f]{8}\]$", re.MULTILINE)
-"""The id of a passage that `roamtui ask` prints without quotation marks, such as a list."""
 
 
 def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: str | None, *, as_json: bool) -> int:
@@ -63,7 +60,6 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
     store = ConversationStore(conversations_path())
     known = _list_conversations(store, targets)
     rows: list[dict[str, Any]] = []
-    unquoted = 0
     claims: Sequence[Claim]
     for target in targets or known:
         path = Path(target)
@@ -73,8 +69,7 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
             claims = _read_export(render_json(saved, known[target]), target)
         else:
             open_source = partial(reopen, is_own=source is not None)  # otherwise, the file names the source
-            claims, count = _read_file(path, target, has_source=source is not None)
-            unquoted += count
+            claims = _read_file(path, target, has_source=source is not None)
         rows += _recheck_claims(claims, path.parent, open_source, source)
     if targets and not rows:
         advice = (
@@ -93,14 +88,12 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
             words = Counter(_name_state(row, is_first=True) for row in rows)
             summary = ", ".join(f"{count} {state}" for state, count in words.items())
         lines.append(f"{format_count(len(rows), 'quote')} checked{f': {summary}' if summary else ''}.")
-        if unquoted:
-            lines.append(f"Not checked: {format_count(unquoted, 'passage')} without quotation marks.")
         write_text("\n".join(lines) + "\n")
     return int(any(row["state"] not in (ClaimStatus.SAME, ClaimStatus.MOVED) for row in rows))
 
 
-def _read_file(path: Path, name: str, *, has_source: bool) -> tuple[Sequence[Claim], int]:
-    """Return the quotes of a file or a table, and how many passages in it have no quotation marks.
+def _read_file(path: Path, name: str, *, has_source: bool) -> Sequence[Claim]:
+    """Return the quotes of a file or a table.
 
     With `has_source`, the file need not say where its quotes come from: each quotation counts.
 
@@ -109,7 +102,7 @@ def _read_file(path: Path, name: str, *, has_source: bool) -> tuple[Sequence[Cla
     """
     suffix = path.suffix.lower()
     if is_table(path):
-        return _read_export(render_json_table(read_table(path), path), name), 0
+        return _read_export(render_json_table(read_table(path), path), name)
     if path.is_dir() or not path.exists():
         advice = "check the path, or run `roamtui conversations` for the ids"
         raise SourceError(f"There is neither a file {name} nor a conversation with this id: {advice}.")
@@ -117,14 +110,13 @@ def _read_file(path: Path, name: str, *, has_source: bool) -> tuple[Sequence[Cla
         raise UsageError(f"{name} is a page. Export the conversation as Markdown or JSON, or name its id.")
     text = path.read_text("utf-8-sig", "replace")
     if suffix == ".json":
-        return _read_export(text, name), 0
+        return _read_export(text, name)
     if suffix == ".csv":
-        return _read_csv(text, name), 0
+        return _read_csv(text, name)
     main = parse_source_line(text)
     if has_source and not main:
-        return read_quotations(text, name), 0
-    claims = [replace(claim, source=claim.source or main) for claim in read_claims(text, name)]
-    return claims, len(_LONE_ID.findall(text))
+        return read_quotations(text, name)
+    return [replace(claim, source=claim.source or main) for claim in read_claims(text, name)]
 
 
 def _list_conversations(store: ConversationStore, targets: Sequence[str]) -> dict[str, str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 from roamtui.document.document import NodeKind
-from roamtui.document.library import Library
+from roamtui.document.library import Library, fold_name
 from roamtui.document.loader import Loader, load_pages
 from roamtui.document.plain import format_count, sanitise_line, shorten
 from roamtui.document.text import split_pages
@@ -34,7 +35,8 @@ def print_outline(library: Library, *, as_json: bool) -> None:
 
 
 def _describe_node(library: Library, section_id: str) -> dict[str, object]:
-    node, (own_tokens, tokens) = library.node(section_id), library.count_tokens(section_id)
+    node = library.node(section_id)
+    own_tokens, tokens = library.count_tokens(section_id)
     place = library.get_place(node.span)
     names = ("id", "kind", "level", "title", "path", "doc", "url", "parent")
     return {
@@ -67,20 +69,35 @@ def search_with_pages(
 
 
 def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
-    """Write hits as JSON, or in two lines each: its rank, id, path and line numbers, then its best sentence."""
-    rows, lines = [], list[str]()
-    for rank, hit in enumerate(hits, start=1):
-        node = library.node(hit.section_id)
-        place = format_line_range(library, node.span)
-        lines += f"{rank}. [{hit.section_id}] {format_path(library, hit.section_id)} ({place})", f"   {hit.snippet}"
-        row = {"id": hit.section_id, "doc": node.doc, "path": node.path, "score": hit.score}
-        first, last, *_ = library.get_place(node.span)
-        place_fields = {"start_line": first, "end_line": last}
-        rows.append({**row, **place_fields, "snippet": hit.snippet, "why": hit.why})
+    """Write hits as JSON, or their ids, paths, line numbers and best sentences: in a terminal in two lines each."""
     if as_json:
-        write_json({"mode": mode, "hits": rows})
-    else:
-        write_text("\n".join(lines or ["Nothing found. Try other words, or `roamtui outline`."]) + "\n")
+        write_json({"mode": mode, "hits": [_describe_hit(library, hit) for hit in hits]})
+        return
+    is_terminal = sys.stdout.isatty()
+    lines: list[str] = []
+    for rank, hit in enumerate(hits, start=1):
+        path = format_path(library, hit.section_id)
+        place = format_line_range(library, library.node(hit.section_id).span)
+        if is_terminal:
+            lines.append(f"{rank}. [{hit.section_id}] {path} ({place})\n   {hit.snippet}")
+        else:
+            lines.append(f"{path}, {place}: {hit.snippet} [{hit.section_id}]")
+    write_text("\n".join(lines or ["Nothing found. Try other words, or `roamtui outline`."]) + "\n")
+
+
+def _describe_hit(library: Library, hit: Hit) -> dict[str, object]:
+    node = library.node(hit.section_id)
+    place = library.get_place(node.span)
+    return {
+        "id": hit.section_id,
+        "doc": node.doc,
+        "path": node.path,
+        "score": hit.score,
+        "start_line": place.first_line,
+        "end_line": place.last_line,
+        "snippet": hit.snippet,
+        "why": hit.why,
+    }
 
 
 def print_sections(library: Library, loader: Loader | None, names: Sequence[str]) -> None:
@@ -106,9 +123,12 @@ def find_reference(library: Library, name: str) -> Reference:
     """
     reference = resolve_reference(library, name.replace(" › ", " > "))
     if reference is None:
-        nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in suggest_ids(library, name))
-        hint = f" Did you mean {nearest}?" if nearest else ""
-        raise UsageError(f'no single section is called "{shorten(sanitise_line(name), 80)}".{hint}')
+        similar = suggest_ids(library, name, only_near=True)
+        nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in similar)
+        hint = f" Did you mean {nearest}?" if nearest else " `roamtui outline SOURCE` lists the titles."
+        same = library.ids_by_name.get(fold_name(name.rpartition(" > ")[2]), ())
+        subject = "more than one section is" if len(same) > 1 else "no section is"
+        raise UsageError(f'{subject} called "{shorten(sanitise_line(name), 80)}".{hint}')
     is_root = reference.section_id == library.root_id and reference.page is None
     if not is_root and reference.section_id not in library:
         raise UnknownSectionError(name)

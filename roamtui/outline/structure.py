@@ -153,8 +153,8 @@ def resolve_name(library: Library, text: str) -> str | None:
     return matching_id
 
 
-def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
-    """Return up to 3 ids whose digits or titles are most similar to `requested`."""
+def suggest_ids(library: Library, requested: str, *, only_near: bool = False) -> tuple[str, ...]:
+    """Return up to 3 ids whose digits or titles are most similar to `requested`, or `only_near` it."""
     wanted = sanitise_line(requested)[:200].strip("[]\"'` ")
     ids: list[str] = []
     titles: list[str] = []
@@ -168,7 +168,8 @@ def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
     by_title = _rank_similar(wanted, titles)
     suggested_ids = [ids[index] for index, score in by_id if score >= _ID_SCORE_MIN]
     suggested_ids += [ids[index] for index, score in by_title if score >= _TITLE_SCORE_MIN]
-    suggested_ids += [ids[index] for index, _ in by_id]
+    if not only_near:
+        suggested_ids += [ids[index] for index, _ in by_id]
     return tuple(dict.fromkeys(suggested_ids))[:_SUGGESTED_MAX]
 
 

@@ -49,4 +49,6 @@ def test_a_name_that_no_single_section_has_brings_the_nearest(run: RunCommand, t
     several = run("show", path, "fees")
     assert (several.code, several.out) == (2, "")
     nearest = r"\[[0-9a-f]{8}\] Fees, \[[0-9a-f]{8}\] Books > Fees"
-    assert re.match(rf'roamtui: no single section is called "fees". Did you mean {nearest}', several.err)
+    assert re.match(rf'roamtui: more than one section is called "fees". Did you mean {nearest}', several.err)
+    unknown = run("show", path, "nonsense")
+    assert unknown.err == 'roamtui: no section is called "nonsense". `roamtui outline SOURCE` lists the titles.\n'
