@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,8 +31,9 @@ _ID_SIGN = "\ufdd0"
 _MARKED_ID = re.compile(r"\[([0-9a-f]{8})\]")
 _SIGNED_ID = re.compile(rf"{_ID_SIGN}([0-9a-f]{{8}})")
 _REPEATED = " (as above)"
-_REPEATED_LENGTH_MIN = 60
-"""Minimum length of a line that is left out the second time. Shorter ones mean something where they are."""
+_REPEATED_LENGTH_MIN = 200
+"""Minimum length, in characters, of lines that are left out the second time. Shorter ones, and rows of tables, mean
+something where they are."""
 _INDENT = " "
 """One space costs no token: it belongs to the word after it."""
 
@@ -129,13 +132,14 @@ def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> li
 
 
 def _leave_out_repeated(lines: Sequence[str], seen: set[str]) -> list[str]:
-    """Replace long lines that stand above already by one mark for each run of them. Web pages repeat whole blocks."""
-    kept: list[str] = []
+    """Replace each long run of lines that stand above already by one mark. Web pages repeat whole blocks."""
+    marked: list[tuple[bool, str]] = []
     for line in lines:
-        is_repeated = len(line) >= _REPEATED_LENGTH_MIN and line in seen
+        marked.append((line in seen and not line.lstrip().startswith("|"), line))
         seen.add(line)
-        if not is_repeated:
-            kept.append(line)
-        elif kept[-1:] != [_REPEATED]:
-            kept.append(_REPEATED)
+    kept: list[str] = []
+    for is_repeated, run in groupby(marked, key=itemgetter(0)):
+        block = [line for _, line in run]
+        is_long = sum(map(len, block)) >= _REPEATED_LENGTH_MIN
+        kept += [_REPEATED] if is_repeated and is_long else block
     return kept

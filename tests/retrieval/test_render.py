@@ -99,9 +99,12 @@ def test_missing_names_are_said_even_if_nothing_was_found() -> None:
     assert render_hits(ModelView(library=library), [], "Contoso in 2.5.1").text == "(Nowhere in the text: 2.5.1.)"
 
 
-def test_a_long_line_is_sent_once() -> None:
-    snippet = "client = make_a_client(region='everywhere', retries=3, timeout_seconds=60)"
-    library = make_library(f"# A\n\n## B\n\nRed.\n\n{snippet}\n\n## C\n\nRed too.\n\n{snippet}\n")
+def test_a_block_is_sent_once_but_rows_of_tables_always() -> None:
+    snippet = "\n".join(f"client{number} = make_a_client(region='everywhere', retries={number})" for number in range(5))
+    row = f"| Net income {'attributable to owners ' * 10}| 5.06 |"
+    table = f"| Line | 2022 |\n|---|---|\n{row}\n| Diluted | |\n{row}"
+    library = make_library(f"# A\n\n## B\n\nRed.\n\n{snippet}\n\n{table}\n\n## C\n\nRed too.\n\n{snippet}\n\n{table}\n")
     text = _describe(library, "B", "C", query="red").text
-    assert text.count(snippet) == 1
-    assert text.endswith("Red too.\n (as above)")
+    assert text.count("client3") == 1
+    assert " Red too.\n (as above)\n | Line" in text
+    assert text.count(row) == 4
