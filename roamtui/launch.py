@@ -192,8 +192,11 @@ def run_until_exit(app: RoamApp) -> int:
     app.run()
     if app.return_code not in (None, 0, EXIT_CANCELLED) and app.error_console.quiet:
         write_notice(_DEFECT_MESSAGE)
+    states = [screen.app_context.agent.conversation.state for screen in app.documents.values()]
     for failure in filter(None, [screen.app_context.close() for screen in app.documents.values()]):
         write_notice(f"roamtui: {failure}")
+    if any(state.exchanges and state.library.source != "-" for state in states) and not _is_in_browser():
+        write_notice("To continue this conversation: roamtui --continue")
     return app.return_code or 0
 
 

@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import textwrap
+from collections.abc import Callable
 from itertools import groupby
 
 from roamtui.agent.answer import format_proof, list_unopened_hits, match_proof, replies_with_passages
@@ -41,8 +42,17 @@ _COLOURS = {
 }
 
 
-def write_answer(exchange: Exchange, library: Library, model_name: str) -> None:
-    """Write an answer and its sources to stdout: laid out with verdicts at a terminal, otherwise as it is.
+def get_terminal_form() -> tuple[int, bool]:
+    """Return how wide an answer may be, and whether the terminal shows styles."""
+    width = max(_WIDTH_MIN, min(PROSE_WIDTH_MAX, shutil.get_terminal_size().columns))
+    can_show = sys.platform != "win32" or "WT_SESSION" in os.environ  # an old console shows sequences as text
+    return width, can_show and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"  # no-color.org
+
+
+def write_answer(
+    exchange: Exchange, library: Library, model_name: str, write_laid_out: Callable[[str], None] = write_styled
+) -> None:
+    """Write an answer and its sources to stdout: with `write_laid_out` and verdicts at a terminal, otherwise as it is.
 
     Without a model, each passage gets one line if stdout is not a terminal.
     """
@@ -75,11 +85,10 @@ def write_answer(exchange: Exchange, library: Library, model_name: str) -> None:
         gap = [""] if exchange.citations else []
         write_sanitised("\n".join([*filter(None, [exchange.answer]), *gap, *lines]) + "\n")
         return
-    width = max(_WIDTH_MIN, min(PROSE_WIDTH_MAX, shutil.get_terminal_size().columns))
-    can_show = sys.platform != "win32" or "WT_SESSION" in os.environ  # an old console shows sequences as text
-    is_styled = can_show and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"  # no-color.org
+    width, is_styled = get_terminal_form()
     answer = render_answer(match_proof(exchange), width=width, is_styled=is_styled)
-    write_styled("\n".join([answer, *(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)]) + "\n")
+    sources = [textwrap.fill(line, width, subsequent_indent="  ") for line in lines]
+    write_laid_out("\n".join([answer, *sources]) + "\n")
 
 
 def _write_passages(exchange: Exchange, library: Library) -> None:

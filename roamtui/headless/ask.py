@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -36,8 +36,9 @@ from roamtui.conversation.state import AskOptions
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import EXIT_CANCELLED, SourceError
 from roamtui.export.json import to_json, to_json_passage
-from roamtui.headless.answer_lines import write_answer
-from roamtui.headless.output import warn, write_json, write_notice, write_text
+from roamtui.headless.answer_lines import get_terminal_form, write_answer
+from roamtui.headless.live_answer import LiveAnswer
+from roamtui.headless.output import warn, write_json, write_notice, write_styled, write_text
 from roamtui.signals import end_after_task
 
 _EVENTS_VERSION = 1
@@ -69,7 +70,12 @@ async def run_ask(
     """
     if not agent.conversation.state.library.has_text:
         raise SourceError("The document has no text.")
-    report = AskReport(agent, is_watched=is_watched, output_format=output_format)
+    is_streaming = output_format == "text" and sys.stdout.isatty() and get_terminal_form()[1]
+    live = None
+    if is_streaming or (is_watched and output_format != "events"):
+        live = LiveAnswer(agent, is_streaming=is_streaming)
+    write_laid_out = write_styled if live is None else live.write_last
+    report = AskReport(agent, is_watched=is_watched, output_format=output_format, write_laid_out=write_laid_out)
     try:
         with end_after_task():
             await agent.ask(question, AskOptions(within=within))
@@ -77,9 +83,12 @@ async def run_ask(
         if report.final is None:
             raise
     finally:
+        if live is not None:
+            live.stop()
         agent.conversation.close()
         await agent.model.close()
-    status, state = report.finish(), agent.conversation.state
+    status = report.finish()
+    state = agent.conversation.state
     if output_format == "text" and not sys.stdout.isatty() and state.exchanges and state.exchanges[-1].citations:
         write_text(f"\nSource: {sanitise_line(state.library.source)}\n")  # `recheck` reads it
     return status
@@ -88,10 +97,18 @@ async def run_ask(
 class AskReport:
     """Subscribes to a conversation, and writes the progress of each question. `run_ask` explains the arguments."""
 
-    def __init__(self, agent: Agent, *, is_watched: bool, output_format: str = "text") -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        *,
+        is_watched: bool,
+        output_format: str = "text",
+        write_laid_out: Callable[[str], None] = write_styled,
+    ) -> None:
         self._agent = agent
         self._is_watched = is_watched and output_format != "events"
         self._output_format = output_format
+        self._write_laid_out = write_laid_out
         self._steps: list[dict[str, Any]] = []
         self._opened_ids: dict[str, None] = {}
         """Ids of the sections that search or the model asked for, in order."""
@@ -135,7 +152,7 @@ class AskReport:
         elif self._output_format == "json":
             write_json(self._make_answer(final))
         elif final.answer or final.citations:
-            write_answer(state.exchanges[-1], state.library, self._agent.model.name)
+            write_answer(state.exchanges[-1], state.library, self._agent.model.name, self._write_laid_out)
         if final.error:
             warn(final.error)
         if final.stopped in (StopReason.ERROR, StopReason.COST):

@@ -99,13 +99,13 @@ def test_what_is_typed_into_the_question_box_stays_there_with_alt_too(open_termi
 
 
 def test_a_conversation_goes_on_after_a_restart(open_terminal: OpenTerminal) -> None:
-    terminal = open_terminal(f"{PROGRAM} {HANDBOOK}")
+    terminal = open_terminal(f"sh -c '{PROGRAM} {HANDBOOK}; read line'")
     terminal.wait_for(lambda screen: "Ask this document" in screen)
     terminal.type("How long is the grace period?", "Enter")
     terminal.wait_for(lambda screen: "no model has read" in screen)
     terminal.type("C-q")
-    terminal.wait_for_end()
-    again = open_terminal(f"{PROGRAM} {HANDBOOK} --continue")
+    terminal.wait_for(lambda screen: "roamtui --continue" in screen)
+    again = open_terminal(f"{PROGRAM} --continue")
     screen = again.wait_for(lambda screen: "no model has read" in screen)
     assert "◆ Grace period" in screen
 

@@ -1,0 +1,121 @@
+"""The answer of `roamtui ask` in a terminal while it arrives, and a line that moves before its first word."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from time import monotonic
+
+from roamtui.agent.answer import replies_with_passages
+from roamtui.agent.loop import Agent
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    ConversationEvent,
+    QuestionAnswered,
+    QuestionAsked,
+    StepStarted,
+    ThinkingStreamed,
+)
+from roamtui.headless.answer_lines import get_terminal_form, render_answer
+from roamtui.headless.output import ProgressLine, write_styled
+from roamtui.markdown.lines import measure
+from roamtui.quotes.verdicts import QuoteChecker, make_proof
+
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_PAUSE_SECONDS = 0.12
+_STYLE = re.compile(r"\x1b\[[\d;]*m")
+
+
+class RewritableText:
+    """Text in a terminal that is written again from its first line that differs.
+
+    Lines that have left the screen cannot be changed. If the last text differs there, it is written once more, whole.
+    """
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def show(self, text: str, *, is_last: bool = False) -> None:
+        """Replace the text. Each of its lines must end with a line end."""
+        lines = text.splitlines(keepends=True)
+        same = 0
+        while same < min(len(lines), len(self._lines)) and lines[same] == self._lines[same]:
+            same += 1
+        size = shutil.get_terminal_size()
+        rows = [max(1, -(-measure(_STYLE.sub("", line.rstrip("\n"))) // size.columns)) for line in self._lines]
+        first = len(rows)
+        back = 0
+        while first > same and back + rows[first - 1] < size.lines:
+            first -= 1
+            back += rows[first]
+        has_left = first > same
+        written = lines if has_left and is_last else lines[first:]
+        if written or back:
+            write_styled((f"\x1b[{back}F\x1b[J" if back else "") + "".join(written))
+        self._lines = [*self._lines[:first], *lines[first:]] if lines else []
+
+
+class LiveAnswer:
+    """Subscribes to a conversation, and writes the answer with the signs of its quotes while it arrives."""
+
+    def __init__(self, agent: Agent, *, is_streaming: bool) -> None:
+        """Subscribe. Without `is_streaming`, nothing but the line that moves is written."""
+        self._agent = agent
+        self._is_streaming = is_streaming
+        self._answer = ""
+        self._checker: QuoteChecker | None = None
+        self._text = RewritableText()
+        self._spinner = ProgressLine()
+        self._started = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        """Draws again after a pause, from the question to its answer."""
+        agent.conversation.subscribe(self._show_event)
+
+    def write_last(self, text: str) -> None:
+        """Write the complete answer and its sources over what was streamed."""
+        self.stop()
+        self._text.show(text, is_last=True)
+
+    def stop(self) -> None:
+        """Draw no more, and clear the line that moves."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._spinner.show("")
+
+    def _show_event(self, event: ConversationEvent) -> None:
+        match event:
+            case AnswerStreamed(text=text):
+                self._answer += text
+            case ThinkingStreamed(replaces_answer=replaces_answer):
+                if replaces_answer:
+                    self._answer = ""
+            case QuestionAsked():
+                self._started = monotonic()
+                self._draw()
+            case QuestionAnswered():
+                self.stop()
+            case _:
+                # Other subscribers may write a line about the event. Text before an action was no answer.
+                if isinstance(event, StepStarted):
+                    self._answer = ""
+                    self._checker = None
+                self._spinner.show("")
+                self._text.show("")
+
+    def _draw(self) -> None:
+        exchanges = self._agent.conversation.state.exchanges
+        is_shown = self._is_streaming and self._answer.strip() and not replies_with_passages(exchanges[-1])
+        if is_shown:
+            self._spinner.show("")
+            if self._checker is None:
+                self._checker = QuoteChecker(self._agent.conversation.state)
+            proof = make_proof(self._answer, self._checker.cite(self._answer))
+            width, is_styled = get_terminal_form()
+            self._text.show(render_answer(proof, width=width, is_styled=is_styled))
+        else:
+            seconds = monotonic() - self._started
+            frame = _FRAMES[int(seconds / _PAUSE_SECONDS) % len(_FRAMES)]
+            self._spinner.show(f"{frame} waiting for {self._agent.model.name} · {seconds:.0f} s · ctrl+c stops")
+        self._timer = asyncio.get_running_loop().call_later(_PAUSE_SECONDS, self._draw)
