@@ -149,9 +149,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             UsageError: The source is not supported, or an allowed URL is invalid.
         """
         if source.startswith("-"):
-            raise SourceError("It came from standard input. Give its source with --source.")
+            raise SourceError("It came from standard input, which is gone. `roamtui recheck` takes its file with --in.")
         if is_url(source) and not is_own and (origin := origin_of(source)) not in self.loading.parse_allowed():
-            raise SourceError(f"Fetching from an address found in a file needs --allow-origin {origin}.")
+            raise SourceError(f"A file names this address, so it is not fetched without --allow-origin {origin}.")
         library, loader = self.open(split_sources(source), load_all=True)
         if added:
             library, loader = restore_sources(library, loader, added, self.open_added)
@@ -257,7 +257,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if not conversation_id:
             latest = next((summary for summary in summaries if summary.is_continuable), None)
             if latest is None:
-                raise UsageError("no answered conversation about this document. Omit --continue.")
+                raise UsageError("there is no conversation with an answer about this document. Leave out --continue.")
             damaged = [summary.id for summary in summaries[: summaries.index(latest)] if summary.problem]
             if damaged:
                 self.on_warning(

@@ -80,7 +80,7 @@ async def write_summary(model: Model, task: SummaryTask) -> str:
     reply = await complete_once(model, SUMMARY_PROMPT, question)
     summary = shorten(sanitise_line(reply).strip(), _SUMMARY_LENGTH_MAX)
     if not summary:
-        raise ModelError(f"{model.name} wrote no summary. Choose another with --model.")
+        raise ModelError(f"{model.name} wrote no summary. Choose another model with --model.")
     return summary
 
 

@@ -115,7 +115,7 @@ _STEP_SHARE = 0.5
 _PAGE_ROOM = 1.5
 """Room for a page of a section, the ids in it and the list below it, as a multiple of the page."""
 _REMINDER_TOKENS = 100
-_BROKEN_CALL_NOTICE = "Told the model that its call cannot be read"
+_BROKEN_CALL_NOTICE = "Told the model that its tool call was not valid"
 _DRAFT_LENGTH = 300
 """Maximum number of characters of a draft in its event. The step of the draft holds the whole text."""
 _SAME_CALLS_MAX = 3

@@ -21,7 +21,7 @@ SOURCE_KINDS = (
     "a file (Markdown, text, PDF, HTML, EPUB, Office, OpenDocument, Jupyter notebook or subtitles), a folder of such "
     "files, the URL of a site or of a page, or - for standard input"
 )
-MISSING_EXTRA = "`roamtui {0}` needs an extra. Install it with: pip install 'roamtui[{0}]'"
+MISSING_EXTRA = "`roamtui {0}` needs more packages. Install them with: pip install 'roamtui[{0}]'"
 _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 """What `shtab.FILE` says, without importing shtab."""
 

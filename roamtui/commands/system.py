@@ -27,7 +27,7 @@ def _add_mcp_arguments(parser: CommandParser) -> None:
 def _run_mcp(args: Namespace) -> None:
     """Serve the model's tools over the Model Context Protocol."""
     if "-" in args.sources:
-        raise UsageError("cannot read the document from standard input, where the client speaks. Give a file.")
+        raise UsageError("the client uses standard input, so the document cannot come from there. Name a file.")
     try:
         from roamtui.headless.mcp import McpSession, run_server
     except ModuleNotFoundError:

@@ -149,5 +149,5 @@ def _read(path: Path) -> dict[str, Note]:
     try:
         notes = msgspec.convert(json.loads(path.read_bytes()), list[Note])
     except (ValueError, RecursionError):
-        raise OSError(errno.EINVAL, f"{path.name} is damaged. Rename it to begin again") from None
+        raise OSError(errno.EINVAL, f"{path.name} is damaged. Rename the file to start with no notes") from None
     return {note.id: note for note in notes}

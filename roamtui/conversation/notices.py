@@ -72,9 +72,9 @@ _EXPANSION_WORDS = {
 }
 _CLOSE_WORDS = {
     CloseReason.ASKED: (NoticeSlot.STATUS, "Closed {}"),
-    CloseReason.BUDGET: (NoticeSlot.CHAT, "Closed {} to stay within the open-section budget"),
+    CloseReason.BUDGET: (NoticeSlot.CHAT, "Closed {} to make room for others"),
     CloseReason.FRESH: (NoticeSlot.CHAT, "Closed {} before a new question"),
-    CloseReason.GONE: (NoticeSlot.CHAT, "Closed {} no longer in the document"),
+    CloseReason.GONE: (NoticeSlot.CHAT, "Closed {} (gone from the document)"),
     CloseReason.OVERFLOW: (NoticeSlot.CHAT, "Closed {} because the model's context window was full"),
 }
 

@@ -64,8 +64,10 @@ def make_error_document(key: str, problem: str, *, is_page: bool) -> Document:
 
 def make_refusal(url: str, origin: str) -> Document:
     """Make the document that says that a page's origin is not approved, and how to approve it."""
-    hint = f"nobody approved: nothing was fetched. Allow it with --allow-origin {origin}."
-    return replace(make_error_document(url, f"{url} is on {origin}, which {hint}", is_page=True), refused_origin=origin)
+    problem = (
+        f"{url} was not fetched: {origin} is not approved. Approve it when asked, or with --allow-origin {origin}."
+    )
+    return replace(make_error_document(url, problem, is_page=True), refused_origin=origin)
 
 
 _DEFAULTS = LoadingOptions()
@@ -155,7 +157,7 @@ class Loader:
     def _read_file(self, node: Node) -> Document:
         key, file = node.doc, self.files.get(node.doc)
         if file is None:
-            problem = node.problem or f"{key} was not there when the sources were listed. Read it again."
+            problem = node.problem or f"{key} is newer than the list of files. Reload the document."
             return make_error_document(key, problem, is_page=False)
         try:
             raw = read_listed(file, key, conversion=self.options.conversion)

@@ -85,8 +85,7 @@ def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
             if converted.text.strip():
                 return ConvertedText(text=converted.text, title=converted.title)
             raise SourceError(
-                f"{page.url} holds no text without a browser: it runs JavaScript, or asks whether you are a person. "
-                "Open it in a browser and save it as a file."
+                f"{page.url} shows its text only in a browser. Save it there as a file, and open the file."
             )
         case PageKind.TEXT:
             charset = normalise_charset(page.charset or "utf-8")

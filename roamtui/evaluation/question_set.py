@@ -128,7 +128,7 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
         if (parent := document.columns.parents[row]) >= 0:
             parents.add(document.ids[parent])
     if not strict:
-        raise SourceError(f"none of its documents, such as {question.doc}, exists")
+        raise SourceError(f"its documents, such as {question.doc}, do not exist")
     return GoldIds(frozenset(strict), frozenset(strict | parents))
 
 

@@ -128,7 +128,7 @@ def print_notes(source: str, open_source: Callable[[str], Library], *, delete: b
     except RoamtuiError as error:
         if not store.read():
             raise
-        warn(f"showing notes as saved: {error}")
+        warn(f"the notes are shown as they were saved. {error}")
     notes = store.read()
     if not notes:
         raise RoamtuiError("No notes on this document. In the app, b adds one.")

@@ -72,10 +72,8 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
             claims = _read_file(path, target, has_source=source is not None)
         rows += _recheck_claims(claims, path.parent, open_source, source)
     if targets and not rows:
-        advice = (
-            "quotes need quotation marks, then a link or id; with --in SOURCE, every quotation of three words counts"
-        )
-        raise SourceError(f"No quote to check in {', '.join(targets)}: {advice}.")
+        advice = "A quote needs quotation marks, then a link or an id. With --in SOURCE, quotation marks are enough."
+        raise SourceError(f"There is no quote to check in {', '.join(targets)}. {advice}")
     counts = Counter(row["state"] for row in rows)
     state_counts = {status.value: counts[status] for status in ClaimStatus}
     if as_json:
@@ -107,7 +105,7 @@ def _read_file(path: Path, name: str, *, has_source: bool) -> Sequence[Claim]:
         advice = "check the path, or run `roamtui conversations` for the ids"
         raise SourceError(f"There is neither a file {name} nor a conversation with this id: {advice}.")
     if suffix in (".html", ".htm"):
-        raise UsageError(f"{name} is a page. Export the conversation as Markdown or JSON, or name its id.")
+        raise UsageError(f"{name} is a web page. Export the conversation as Markdown or JSON, or name its id.")
     text = path.read_text("utf-8-sig", "replace")
     if suffix == ".json":
         return _read_export(text, name)

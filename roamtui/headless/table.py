@@ -45,10 +45,10 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     else:
         path.write_bytes(render(table, path).encode("utf-8", "backslashreplace"))
     if plan.model.name == OFFLINE:
-        write_notice("Each cell is the best passage of its row. No model has read them: --model chooses one.")
+        write_notice("Each cell is the best passage of its document. No model has read it: --model chooses one.")
     write_notice(f"{format_progress(run)}. The table is in {table.folder}")
     if run.unread_note:
         warn(run.unread_note)
     if run.stop_reason:
-        warn(f"{run.pending:,} cells were not asked. {run.stop_reason} Run it again to go on.")
+        warn(f"{run.stop_note} Run the command again to continue.")
     return int(bool(run.unread or run.stop_reason or run.states[CellState.FAILED]))

@@ -55,8 +55,8 @@ _CAUSES = (
     ),
     (
         {"UnfinishedReplyError", "ReadError", "RemoteProtocolError", "ClientPayloadError", "ConnectionResetError"},
-        "{who} sent no whole reply",
-        "ask again, or check --api-base if you gave it",
+        "{who} stopped in the middle of its reply",
+        "ask again; if it happens again, check --api-base",
         True,
     ),
     (
@@ -97,7 +97,7 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
 def _explain_redirect(redirect: RedirectRefusedError) -> ModelFailure:
     source, target = (shorten(sanitise_line(host), _HOST_LENGTH_MAX) for host in redirect.hosts)
     reason = f"{source} redirects requests to {target}, and roamtui does not follow"
-    return ModelFailure(reason=reason, advice=f"if you trust {target}, give its URL with --api-base")
+    return ModelFailure(reason=reason, advice=f"if you trust {target}, set --api-base to it")
 
 
 def _explain_status(
@@ -121,10 +121,10 @@ def _explain_status(
         advice = f'run "ollama pull {model}"' if resolved.is_ollama else "check the name"
         advice = f"{advice} or {CHOOSE_ADVICE}"
     elif status == 402 or (status == 429 and _NO_CREDIT.search(text)):
-        reason, advice = f"No credit left at {who}", f"add some or {CHOOSE_ADVICE}"
+        reason, advice = f"{who} has no credit left for your key", f"add credit or {CHOOSE_ADVICE}"
     elif status is not None and (status in (408, 409, 425, 429) or status >= 500):
         detail = "" if status == 429 else _find_own_reason(chain, environ)
-        reason = f"{who} {'is rate limiting' if status == 429 else 'is unavailable'} ({status}{detail})"
+        reason = f"{who} {'gets too many requests' if status == 429 else 'is unavailable'} ({status}{detail})"
         is_busy, advice = True, f"wait a minute and ask again or {CHOOSE_ADVICE}"
     else:
         refused = f"The request to {who} failed" if status is None else f"{who} refused the request ({status})"
@@ -154,8 +154,8 @@ def _advise_on_window(resolved: ResolvedModel) -> str:
     elif resolved.api_base is not None:
         setting = "the server more room (llama.cpp: --ctx-size)"
     else:
-        return f"set window_tokens in config.toml to its size, close some sections or {CHOOSE_ADVICE}"
-    return f"give {setting}, set window_tokens in config.toml to its size, or close some sections"
+        return f"set window_tokens in config.toml to its size or {CHOOSE_ADVICE}"
+    return f"give {setting}, or set window_tokens in config.toml to its size"
 
 
 def _find_own_reason(chain: Sequence[BaseException], environ: Mapping[str, str]) -> str:

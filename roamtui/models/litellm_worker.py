@@ -58,7 +58,7 @@ _BASE_URL_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
     "anthropic": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
 }
-_MODEL_EXAMPLES = "openai/gpt-4.1-mini, or use --model offline"
+_MODEL_EXAMPLES = "openai/gpt-4.1-mini, or offline"
 _EMBEDDER_EXAMPLES = "ollama/snowflake-arctic-embed2, or local:FOLDER"
 
 
@@ -109,12 +109,12 @@ class LitellmWorker:
             litellm = await asyncio.shield(loading)
         except Exception as error:  # noqa: BLE001 -- an import may fail in any way
             reason = f"litellm cannot be loaded ({shorten(sanitise_line(str(error)), 200)})"
-            yield ModelFailure(reason=reason, advice="install roamtui again, or use --model offline")
+            yield ModelFailure(reason=reason, advice="install roamtui again")
             return
         resolved = resolve_model(litellm, job, self._environ)
         if resolved is None:
             examples = _EMBEDDER_EXAMPLES if job.operation == "embed" else _MODEL_EXAMPLES
-            reason = f'"{shorten(sanitise_line(job.model), 80)}" names no provider that is known'
+            reason = f'"{shorten(sanitise_line(job.model), 80)}" does not begin with a known provider'
             yield ModelFailure(reason=reason, advice=f"write provider/model, such as {examples}")
         elif job.operation == "describe":
             yield await self._ask_about(resolved, job.options)

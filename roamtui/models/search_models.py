@@ -153,7 +153,7 @@ class ModelReranker:
         reply = self._background.run(complete_once(self._model, _RERANK_PROMPT, prompt))
         order = parse_choice(reply, len(texts))
         if not order:
-            raise ModelError(f"{self._model.name} gave no usable order. The order of the search is kept.")
+            raise ModelError(f"{self._model.name} did not rank the results, so they keep their order.")
         return order
 
 

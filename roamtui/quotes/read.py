@@ -71,7 +71,7 @@ _OWN_MARK = re.compile(
 )
 _OWN_VERDICT = re.compile(
     r"(?<!the model says: )(?:\d+/\d+ quotes? found in the text|(?<!\d )quote found in (?:the text|another section)"
-    r"|\d+ quotes?: \d+ (?:where cited|elsewhere|not in what was read)|no quotes to verify)",
+    r"|\d+ quotes?: \d+ (?:where cited|elsewhere|not in what the model has read)|no quotes to verify)",
     re.IGNORECASE,
 )
 

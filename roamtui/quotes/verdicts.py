@@ -27,6 +27,7 @@ from roamtui.outline.labels import UNTITLED, format_node_title
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import MARK, MARKED_ID, CitationMark, Quotation, read_answer
 
+_UNREAD_LABEL = "not in what the model has read"
 PASSAGE_LABEL = "passage"
 """Stands in the sources of an answer of passages in place of a verdict."""
 _FROM_WORST_TO_BEST = (
@@ -236,14 +237,14 @@ def describe_source(citation: Citation, library: Library) -> Source:
     if citation.is_changed:
         place = CHANGED_LABEL
     elif state is QuoteState.NOT_FOUND:
-        place = "not in what the model has read"
+        place = _UNREAD_LABEL
     elif state is QuoteState.ELSEWHERE:
         if span is not None and span.doc in library.documents_by_key:
             section_id = library.section_at(span.doc, span.start) or section_id
         section, other = _format_section(section_id, library), _format_file(citation.doc)
         if other not in ("", file) and not other.endswith(section):
             section = f"{section} in {other}"
-        place = f"these words stand in {section}, {place}"
+        place = f"these words are in {section}, {place}"
     elif not citation.start_line:
         place = ""
     return Source(section_id=section_id, document="" if file == title else file, title=title, place=place)
@@ -280,7 +281,12 @@ def format_verification(citations: Sequence[Citation]) -> str:
     elsewhere = states.count(QuoteState.ELSEWHERE)
     changed = sum(citation.is_changed for citation in citations)
     unread = states.count(QuoteState.NOT_FOUND) - changed
-    counts = {"where cited": verified, "elsewhere": elsewhere, CHANGED_LABEL: changed, "not in what was read": unread}
+    counts = {
+        "where cited": verified,
+        "elsewhere": elsewhere,
+        CHANGED_LABEL: changed,
+        _UNREAD_LABEL: unread,
+    }
     places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
     return f"{format_count(len(states), 'quote')}: {places}"
 

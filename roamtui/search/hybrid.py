@@ -126,7 +126,7 @@ class HybridSearcher:
         try:
             return replace(ranking, hits=self._meaning.order(query, ranking, self._words.prepare().store))
         except RoamtuiError as error:
-            self._services.warn_once(f"Searched by words alone: {error}")
+            self._services.warn_once(f"Searched by words only: {error}")
             return ranking
 
     def _update_indexes(self, on_progress: Progress | None = None) -> None:

@@ -76,6 +76,12 @@ class TableRun(Struct, kw_only=True):
         return self.done - self.asked
 
     @property
+    def stop_note(self) -> str:
+        """Why the run ended early, and how many cells are left; empty if it did not end early."""
+        left = f" {format_count(self.pending, 'cell')} left to ask." if self.pending else ""
+        return f"Stopped. {self.stop_reason}{left}" if self.stop_reason else ""
+
+    @property
     def unread_note(self) -> str:
         """A warning about documents that could not be read; empty if there are none."""
         count = format_count(len(self.unread), "document")
@@ -230,7 +236,7 @@ class _Filler:
         self._record(cell)
         run.failures = run.failures + 1 if cell.state is CellState.FAILED else 0
         if run.failures >= _FAILURES_MAX:
-            run.stop_reason = f"{_FAILURES_MAX} cells in a row have failed: {cell.note}"
+            run.stop_reason = f"The last {_FAILURES_MAX} questions failed: {cell.note}"
 
     def _record(self, cell: Cell) -> None:
         replaced = self._table.cells.get((cell.row, cell.column))

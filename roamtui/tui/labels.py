@@ -35,4 +35,4 @@ def format_error(error: BaseException | None) -> str:
 
 def adapt_flags(words: str) -> str:
     """Name a key instead of the flags that a model's error suggests, because a running app has no flags."""
-    return words.replace("--api-base", "its URL (f2)").replace("with --model", "by f2").replace("--model", "f2")
+    return words.replace("--api-base", "the server's URL (f2)").replace("--model", "f2")

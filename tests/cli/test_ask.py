@@ -168,7 +168,7 @@ def test_what_was_never_answered_is_not_continued(run: RunCommand, garden: Path)
     assert run("ask", garden, "And a spade?", "--continue", "--json").json["conversation"] == first
     run("conversations", "delete", first)
     refused = run("ask", garden, "And a spade?", "--continue")
-    assert (refused.code, "no answered conversation about this document" in refused.err) == (2, True)
+    assert (refused.code, "no conversation with an answer about this document" in refused.err) == (2, True)
 
 
 def test_the_newest_conversation_that_is_not_damaged_is_continued(run: RunCommand, garden: Path) -> None:

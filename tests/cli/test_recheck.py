@@ -79,7 +79,7 @@ def test_unreachable_sources_and_wrong_use(run: RunCommand, tmp_path: Path) -> N
     assert "--in" in run("recheck", faq).out
     faq.write_text(f'"{SPADE}"\n', "utf-8")
     assert (run("recheck", faq).code, run("recheck", "--all").code) == (1, 0)  # only what is named must have quotes
-    assert f"No quote to check in {faq}" in run("recheck", faq).err
+    assert f"There is no quote to check in {faq}" in run("recheck", faq).err
 
 
 def test_the_quotes_of_any_answer_are_looked_up_in_a_document(run: RunCommand, garden: Path, tmp_path: Path) -> None:

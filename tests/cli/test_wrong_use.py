@@ -49,7 +49,7 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
         ("check x.md", 'Did you mean "recheck"?'),
         ("Outline x.md", 'Did you mean "outline"?'),
         ("recheck", "--all"),
-        ("mcp -", "from standard input, where the client speaks"),
+        ("mcp -", "the client uses standard input"),
         ("eval", "required: --docs"),
         ("eval x.md --docs . --mode off", "search is off"),
         ("table x.md -q Q --jobs 0", "--jobs: must be a whole number of 1 or more"),
@@ -159,5 +159,5 @@ def test_without_the_extra_one_sentence_says_how_to_get_it(
     result = run(command, garden)
     assert (result.code, result.out) == (1, "")
     assert result.err == (
-        f"roamtui: `roamtui {command}` needs an extra. Install it with: pip install 'roamtui[{command}]'\n"
+        f"roamtui: `roamtui {command}` needs more packages. Install them with: pip install 'roamtui[{command}]'\n"
     )

@@ -130,7 +130,7 @@ def test_at_most_eight_pages_are_fetched_in_parallel() -> None:
         (SitePage(body='{"a": 1}', media_type="application/json"), "is application/json"),
         (SitePage(body="  \n"), "is empty"),
         (SitePage(body=b"%PDF-1.7\nnothing", media_type="application/pdf"), "is a damaged PDF"),
-        (SitePage(body="<html><body><div id=root></div><script>x()</script>"), "without a browser"),
+        (SitePage(body="<html><body><div id=root></div><script>x()</script>"), "only in a browser"),
     ],
 )
 def test_an_unreadable_page_says_why_and_can_be_loaded_again(page: SitePage, words: str) -> None:

@@ -160,7 +160,7 @@ def write_refusal(server: RedirectingServer, target: TargetServer) -> str:
     other = target.address.replace("127.0.0.1", "localhost")
     return (
         f"{server.address} redirects requests to {other}, and roamtui does not follow; "
-        f"if you trust {other}, give its URL with --api-base."
+        f"if you trust {other}, set --api-base to it."
     )
 
 

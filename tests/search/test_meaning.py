@@ -46,7 +46,7 @@ def test_what_was_embedded_is_not_embedded_again() -> None:
 def test_a_model_that_fails_costs_only_its_opinion() -> None:
     warnings: list[str] = []
     assert search(HashedEmbedder(fails_after=0), warnings=warnings) == search(None)
-    assert warnings == ["Searched by words alone: The embedder is away; ask again."]
+    assert warnings == ["Searched by words only: The embedder is away; ask again."]
 
 
 def test_an_english_model_has_no_opinion_on_german_questions() -> None:

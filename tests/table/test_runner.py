@@ -113,7 +113,7 @@ async def test_a_stopped_run_counts_the_answers_of_rows_that_it_did_not_reach(le
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert format_progress(runs[-1]) == "2 of 4 cells, 2 to ask: found 2 · 2 from before"
+    assert format_progress(runs[-1]) == "2 of 4 cells: 2 found · 2 from an earlier run · 2 left to ask"
 
 
 async def test_a_failed_cell_says_why_and_is_asked_again(leases: Path, folder: Path) -> None:
@@ -160,7 +160,7 @@ async def test_a_run_stops_when_every_cell_fails(leases: Path, folder: Path) -> 
     model = ScriptedModel([ScriptedReply(error=ModelError("No key."))] * 20)
     run, _ = await fill(define(folder, leases, *_NUMBERED), model)
     assert len(model.requests) == 5
-    assert run.stop_reason == "5 cells in a row have failed: No key."
+    assert run.stop_reason == "The last 5 questions failed: No key."
 
 
 async def test_a_document_that_can_no_longer_be_read_keeps_its_answers(leases: Path, folder: Path) -> None:

@@ -157,6 +157,6 @@ async def test_help_is_filtered_as_typed() -> None:
         )
         await press_until(pilot, "No match", *"zz")
         await press_until(pilot, "Go to the next pane.", "escape")
-        await press_until(pilot, "Only its key does this, in: Picture", *"zoom", "enter")
+        await press_until(pilot, "This works only with its key, in: Picture", *"zoom", "enter")
         await pilot.press("escape")
         await press_until(pilot, lambda: app.screen is app.main_screen, "escape")

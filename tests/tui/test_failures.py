@@ -43,7 +43,9 @@ async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
         await ask(pilot, "How many?")
         ending = app.screen.query(ExchangeView).last().render()
         assert isinstance(ending, Content)
-        assert "✗ Nothing answers there; check its URL (f2) or choose one by f2." in " ".join(ending.plain.split())
+        assert "✗ Nothing answers there; check the server's URL (f2) or choose one with f2." in " ".join(
+            ending.plain.split()
+        )
         await ask(pilot, "How many now?")
         assert app.main_screen.conversation.state.exchanges[-1].answer == "Forty."
 

@@ -82,7 +82,7 @@ async def queue(pilot: Pilot[None], question: str = SECOND) -> None:
     for text in (FIRST, question):
         screen.question_box.fill(text)
         await press_until(pilot, lambda: screen.is_asking and not screen.question_box.text, "enter")
-    await wait_until(pilot, lambda: "takes it back: " in screen_text(app_of(pilot)))
+    await wait_until(pilot, lambda: "takes it back): " in screen_text(app_of(pilot)))
     await wait_until(pilot, lambda: len(model_of(app_of(pilot)).requests) == 1)
 
 
@@ -97,7 +97,7 @@ async def test_a_question_waits_dimmed_above_the_box_and_is_asked_after_the_answ
         await queue(pilot)
         await pilot.pause()
         rows = screen_text(app).splitlines()
-        line = next(number for number, row in enumerate(rows) if "Next, esc takes it back: And the deck oven?" in row)
+        line = next(number for number, row in enumerate(rows) if "Next (esc takes it back): And the deck oven?" in row)
         assert "╭" in rows[line + 1]
         app.main_screen.question_box.fill("A third?")
         await press_until(pilot, "A question is already queued", "enter")
@@ -106,7 +106,7 @@ async def test_a_question_waits_dimmed_above_the_box_and_is_asked_after_the_answ
         await wait_until(pilot, lambda: not app.main_screen.is_asking)
         assert questions(app) == [FIRST, SECOND]
         assert app.main_screen.question_box.text == "A third?"
-        await wait_until(pilot, lambda: "takes it back: " not in screen_text(app))
+        await wait_until(pilot, lambda: "takes it back): " not in screen_text(app))
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+n", "ctrl+c"])
@@ -115,7 +115,7 @@ async def test_a_key_returns_the_question_to_the_box_before_what_was_typed_since
     async with running(make_app([ScriptedReply(text="Forty.", gate=gate)])) as (app, pilot):
         await queue(pilot)
         await press_until(pilot, lambda: app.main_screen.question_box.text == f"{SECOND}\nx", "x", key)
-        await wait_until(pilot, lambda: "takes it back: " not in screen_text(app))
+        await wait_until(pilot, lambda: "takes it back): " not in screen_text(app))
         gate.set()
         await wait_until(pilot, lambda: not app.main_screen.is_asking)
         assert questions(app) == [FIRST]
@@ -130,11 +130,11 @@ async def test_after_a_failure_the_question_returns_to_the_box_with_its_section(
         await press_until(pilot, lambda: len(model_of(app).requests) == 1, "enter")
         screen.questions.ask_about_section(find_id(app, "Deck oven"))
         screen.question_box.fill(SECOND)
-        await press_until(pilot, lambda: "takes it back: " in screen_text(app_of(pilot)), "enter")
+        await press_until(pilot, lambda: "takes it back): " in screen_text(app_of(pilot)), "enter")
         gate.set()
         await wait_until(pilot, lambda: screen.question_box.text == SECOND)
         assert questions(app) == [FIRST]
-        assert "takes it back: " not in screen_text(app)
+        assert "takes it back): " not in screen_text(app)
         assert "in Ovens › Deck oven" in screen_text(app)
 
 

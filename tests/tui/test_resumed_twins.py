@@ -169,7 +169,7 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(
         await _check_words(
             pilot,
             *("Opened 2 sections", "Already open", "Not in this document: 1 section", "Already open"),
-            *("✓", "these words stand in", "not in what the model has read", "cut off here"),
+            *("✓", "these words are in", "not in what the model has read", "cut off here"),
             *("1 ✓ Stone oven", "no results", "Asked the model for quotes", "Not closed", "step limit"),
         )
 
@@ -191,7 +191,7 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(
         main = app_of(pilot).main_screen
         await ask(pilot, "First?")
         await ask(pilot, "Second?")
-        await _check_words(pilot, "to stay within the open-section budget", "$0.0123")
+        await _check_words(pilot, "to make room for others", "$0.0123")
         main.chat_log.action_retry()
         await wait_until(pilot, lambda: main.conversation.state.exchanges[-1].answer.startswith("Again:"))
         await wait_until(pilot, lambda: not main.is_asking)

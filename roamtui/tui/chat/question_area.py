@@ -201,7 +201,7 @@ class QuestionArea(Container):
     def _send(self, question: str, options: AskOptions) -> None:
         self._sent = _SentQuestion(question=question, options=options, worker=self._ask(question, options))
         back_key = self._keys.first_keys["global.back"]
-        self._sent_line.update(Content(f"Next, {back_key} takes it back: {sanitise_line(question)}"))
+        self._sent_line.update(Content(f"Next ({back_key} takes it back): {sanitise_line(question)}"))
         self.set_timer(_WAITING_SECONDS, self._show_sent)
 
     def _show_sent(self) -> None:

@@ -226,10 +226,8 @@ class TableScreen(Screen[None]):
         self._show_message("")
         async with self._filling:
             run = await fill_table(self._table, self._plan, self._on_progress)
-        if run.stop_reason:
-            self._show_message(f"{run.pending:,} cells were not asked. {run.stop_reason}")
-        elif run.unread_note:
-            self._show_message(run.unread_note)
+        if note := run.stop_note or run.unread_note:
+            self._show_message(note)
 
     def _on_progress(self, run: TableRun, cell: Cell | None) -> None:
         self._run = run

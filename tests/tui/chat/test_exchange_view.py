@@ -114,7 +114,7 @@ def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
         cite(LATE, "four", QuoteState.NOT_FOUND),
     )
     assert [line.plain for line in view.draw(100)[-6:]] == [
-        " Sources  4 quotes: 3 where cited, 1 not in what was read",
+        " Sources  4 quotes: 3 where cited, 1 not in what the model has read",
         "  1 ✓ a.md › Fees · line 3",
         "  2 a.md › Late · line 8",
         "  3 ✓ a.md › Fees · line 3",
@@ -127,7 +127,7 @@ def test_a_quote_of_another_section_says_where_its_words_are_and_leads_there() -
     span = Span(doc="", start=27, end=32)
     citation = replace(cite(FEES, "Three", QuoteState.ELSEWHERE, line=7), span=span, doc="")
     view = make_view('"Three"', citation)
-    assert view.draw(80)[-1].plain == "  1 ! Fees · these words stand in Late, line 7"
+    assert view.draw(80)[-1].plain == "  1 ! Fees · these words are in Late, line 7"
     assert view.targets[-1] == SectionTarget(LATE, citation)
 
 

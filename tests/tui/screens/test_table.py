@@ -89,7 +89,7 @@ async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) 
         gate.set()
         await wait_until(pilot, lambda: "6 of 6 cells" in screen_text(app) and "asking:" not in screen_text(app))
         assert "one cat" in screen_text(app)
-        assert "not found 2" in screen_text(app), "a long head takes a second line"
+        assert "2 not found" in screen_text(app), "a long head takes a second line"
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
@@ -102,7 +102,7 @@ async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: st
     async with showing(tables) as (app, pilot):
         await press_until(pilot, "2 of 6 cells", "r")
         await press_until(pilot, "Stopped. What is done is kept.", key)
-        await wait_until(pilot, "scripted · 2 of 6 cells, 4 to ask: found 2")
+        await wait_until(pilot, "scripted · 2 of 6 cells: 2 found · 4 left to ask")
         await press_until(pilot, "Nothing to copy or stop.", "ctrl+c")
         assert isinstance(app.screen, TableScreen)
         assert len(read_table(tables.folder).cells) == 2
@@ -184,7 +184,7 @@ async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(t
     tables.model = ScriptedModel([ScriptedReply(error=ModelError("No \x1b]0;key."))] * 20)
     tables.questions = [f"What is {number}?" for number in range(6)]
     async with showing(tables) as (app, pilot):
-        await press_until(pilot, "were not asked", "r")
+        await press_until(pilot, "left to ask", "r")
         assert "\x1b" not in str(app.screen.query_one(".message", Static).content)
 
 

@@ -1,0 +1,85 @@
+"""Lists all messages that a person may see, from the code: `python -m docs.list_messages`.
+
+They are the texts of errors, notices and warnings. ``{…}`` is a part that the program fills in.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parents[1] / "roamtui"
+_CALLS = re.compile(
+    r"\w+Error|\w*warn\w*|write_notice|notify|_fail|error|_?show_message|StatusMessage|Notice|WarningRaised"
+    r"|ApprovalRequest|ConfirmDialog|ModelFailure|on_warning|append|__init__"
+)
+"""Names of calls whose texts are shown. Lists of lines for a person grow by `append`."""
+_CONSTANTS = re.compile(
+    r"_?[A-Z_]*(?:MESSAGE|NOTE|NOTICE|HINT|ADVICE|REASON|TEXTS|CAUSES|LABEL|MISSING|(?:EXPANSION|CLOSE)_WORDS)[A-Z_]*"
+)
+"""Names of constants whose texts are shown."""
+_FIELDS = re.compile(
+    r"reason|advice|remedy|note|notice|hint|message|problem|error|detail|failure|warning|place|label|left|lead"
+    r"|stop_reason"
+)
+"""Names of variables and fields whose texts are shown."""
+_SENTENCE = re.compile(r"[^\W\d_]{2,}.*\s")
+_CODE = re.compile(r"\\|\(\?|\$\w|^<")
+"""Only patterns, styles and HTML have these characters."""
+
+
+def main() -> None:
+    """Print each message with its place."""
+    for place, text in list_messages():
+        sys.stdout.write(f"{place}: {text}\n")
+
+
+def list_messages() -> Iterator[tuple[str, str]]:
+    """Yield each message once in each file, with its file and line."""
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        listed: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            for value in _list_values(node):
+                for line, text in _iter_texts(value):
+                    if _SENTENCE.search(text) and not _CODE.search(text) and text not in listed:
+                        listed.add(text)
+                        yield f"{path.relative_to(_PACKAGE.parent)}:{line}", text
+
+
+def _list_values(node: ast.AST) -> list[ast.expr]:
+    """Return the expressions of a node whose texts a person may see."""
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if _CALLS.fullmatch(name):
+            return [*node.args, *(keyword.value for keyword in node.keywords)]
+        case ast.Return(value=ast.JoinedStr() as value):
+            return [value]
+        case ast.keyword(arg=str(name), value=value) if _FIELDS.fullmatch(name):
+            return [value]
+        case ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(attr=name)], value=value):
+            return [value] if _CONSTANTS.fullmatch(name) or _FIELDS.fullmatch(name) else []
+        case ast.AugAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), value=value):
+            return [value] if _FIELDS.fullmatch(name) else []
+        case _:
+            return []
+
+
+def _iter_texts(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield the texts in an expression, with their lines."""
+    match node:
+        case ast.Constant(value=str(text), lineno=line):
+            yield line, " ".join(text.split())
+        case ast.JoinedStr(values=values, lineno=line):
+            parts = [part.value if isinstance(part, ast.Constant) else "{…}" for part in values]
+            yield line, " ".join("".join(map(str, parts)).split())
+            for part in values:
+                yield from (_iter_texts(part.value) if isinstance(part, ast.FormattedValue) else ())
+        case _:
+            for child in ast.iter_child_nodes(node):
+                yield from _iter_texts(child)
+
+
+if __name__ == "__main__":
+    main()
