@@ -28,7 +28,7 @@ from roamtui.errors import EXIT_CANCELLED, StoreError, UsageError
 from roamtui.headless.output import ProgressLine, write_notice
 from roamtui.models.base import Model
 from roamtui.models.recorded import RecordedModel
-from roamtui.models.registry import discover_local_models, list_usable_models
+from roamtui.models.registry import discover_models, list_usable_models
 from roamtui.paths import config_path, conversations_path, display_path, get_resource_dir, themes_path
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
@@ -145,7 +145,7 @@ class Launch(Struct, frozen=True, kw_only=True):
             themes_dirs=(themes_path(),),
             list_models=partial(list_usable_models, self.bootstrap.model_environ),
             typed_keys=self.bootstrap.typed_keys,
-            discover_models=discover_local_models,
+            discover_models=partial(discover_models, settings.api_base, settings.model),
             make_model=self.bootstrap.make_model,
             fetch_picture=self.bootstrap.fetch_picture,
             save_settings=partial(save_settings, config_path()),

@@ -15,7 +15,7 @@ from roamtui.errors import SourceError
 from roamtui.headless.output import report_conversion
 from roamtui.launch import Launch
 from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
-from roamtui.models.registry import discover_local_models
+from roamtui.models.registry import discover_models
 from roamtui.paths import config_path
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.listing import split_sources
@@ -68,21 +68,30 @@ def servers_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[FakeSite]]:
 def test_models_of_the_servers_on_this_machine_are_offered_without_those_that_only_embed(
     servers_here: list[FakeSite],
 ) -> None:
-    offers, words = discover_local_models()
+    offers, words = discover_models()
     assert [(offer.name, offer.provider, offer.api_base) for offer in offers] == [
         ("ollama_chat/qwen3:8b", "", servers_here[0].origin),
         ("lm_studio/google/gemma-3", "", servers_here[1].origin),
         ("llamafile/llama", "", servers_here[2].origin),
     ]
     assert all(offer.needs_test and offer.is_known_to_work for offer in offers)
-    assert words == "Found Ollama, LM Studio, llama.cpp on this machine"
+    assert words == "Found Ollama, LM Studio, llama.cpp"
     assert [fake.counts.paths for fake in servers_here] == [["/v1/models"]] * 4
 
 
 def test_servers_that_do_not_run_are_named_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = [server._replace(default_url="http://127.0.0.1:1") for server in LOCAL_SERVERS]
     monkeypatch.setattr("roamtui.models.registry.LOCAL_SERVERS", closed)
-    assert discover_local_models() == ((), "No local model server found (Ollama, LM Studio, llama.cpp, vLLM)")
+    assert discover_models() == ((), "No model server found (Ollama, LM Studio, llama.cpp, vLLM)")
+
+
+def test_the_models_of_the_chosen_server_are_offered(servers_here: list[FakeSite]) -> None:
+    with make_ollama("mine") as server:
+        for model, name in (("offline", "hosted_vllm/mine"), ("lm_studio/other", "lm_studio/mine")):
+            offers, words = discover_models(f"{server.origin}/v1", model)
+            assert (offers[-1].name, offers[-1].api_base) == (name, f"{server.origin}/v1")
+            assert words.endswith(server.origin.partition("://")[2])
+    assert len(discover_models(servers_here[0].origin)[0]) == 3, "a server is asked once"
 
 
 @pytest.mark.parametrize("address", ["http://192.0.2.1:11434", "http://[", "https://ollama.example"])
@@ -92,7 +101,7 @@ def test_a_server_on_another_machine_is_not_asked(
     monkeypatch: pytest.MonkeyPatch, server: LocalServer, address: str
 ) -> None:
     monkeypatch.setenv(server.variable, address)
-    offers, words = discover_local_models()
+    offers, words = discover_models()
     assert not any(offer.name.startswith(server.provider) for offer in offers)
     assert server.title not in words
 

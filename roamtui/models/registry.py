@@ -8,6 +8,7 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,6 +37,8 @@ from roamtui.sources.web.page import FetchOptions, UnreachableError
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 
 _PROBE_SECONDS_MAX = 1.0
+_KEYLESS_PROVIDER = "hosted_vllm"
+"""litellm's provider for any server with OpenAI's interface that needs no key."""
 _REPLY_BYTES_MAX = 1_000_000
 _OFFLINE_REASON = "no key, no network"
 
@@ -284,29 +287,39 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
     return ServerStatus(url=url, models=models, window_sizes=window_sizes, problem=problem)
 
 
-def _describe_local(server: LocalServer, window_tokens: int | None) -> str:
+def _describe_served(server: LocalServer, url: str, window_tokens: int | None) -> str:
     window = f", {format_window(window_tokens)}" if window_tokens else ""
-    return f"{server.title}{window}, nothing leaves this machine"
+    return f"{server.title}{window}{', nothing leaves this machine' if is_loopback(url) else ''}"
 
 
-def discover_local_models() -> tuple[tuple[ModelOffer, ...], str]:
-    """List the models of the servers on this machine, and describe the result. No other machine is contacted."""
+def discover_models(server_url: str | None = None, model: str = OFFLINE) -> tuple[tuple[ModelOffer, ...], str]:
+    """List the models of the servers on this machine, and describe the result.
+
+    Args:
+        server_url: The server that the person chose, which may be another machine, or None. No other one is contacted.
+        model: The model of the settings, whose provider is taken to be that of the server.
+    """
     urls = {server: os.environ.get(server.variable, "").strip() or server.default_url for server in LOCAL_SERVERS}
-    local = {server: url for server, url in urls.items() if is_loopback(url)}
-    with ThreadPoolExecutor(len(LOCAL_SERVERS)) as pool:
-        found = [*zip(local, pool.map(probe_server, local.values()), strict=True)]
+    places = {server: url for server, url in urls.items() if is_loopback(url)}
+    if server_url is not None and server_url.rstrip("/") not in places.values():
+        provider = model.partition("/")[0] if "/" in model else _KEYLESS_PROVIDER
+        chosen = LocalServer(urlsplit(server_url).netloc, provider, "", server_url, "")
+        places[chosen] = server_url
+    with ThreadPoolExecutor(len(places)) as pool:
+        statuses = [*zip(places, pool.map(probe_server, places.values()), strict=True)]
     offers = tuple(
         ModelOffer(
             name=f"{server.provider}/{model}",
-            note=_describe_local(server, status.window_sizes.get(model)),
+            note=_describe_served(server, status.url, status.window_sizes.get(model)),
+            provider="" if is_loopback(status.url) else server.title,
             api_base=status.url,
             needs_test=True,
             is_known_to_work=True,
         )
-        for server, status in found
+        for server, status in statuses
         for model in status.models
         if "embed" not in model and model.isprintable() and " " not in model  # `make_model` accepts no other names
     )
-    names = ", ".join(server.title for server, status in found if status.models)
-    usual = ", ".join(server.title for server in LOCAL_SERVERS)
-    return offers, f"Found {names} on this machine" if names else f"No local model server found ({usual})"
+    names = ", ".join(server.title for server, status in statuses if status.models)
+    tried = ", ".join(server.title for server in places)
+    return offers, f"Found {names}" if names else f"No model server found ({tried})"

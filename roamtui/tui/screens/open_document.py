@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 
@@ -72,6 +72,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         self._request = request
         self._is_open = is_open
         self._offers: tuple[StartOffer, ...] = ()
+        self._files_below: Sequence[str] = ()
         self._opening: Worker[None] | None = None
 
     @on(events.Mount)
@@ -85,6 +86,9 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     async def _load_offers(self) -> None:
         self._offers = await asyncio.to_thread(self._options.list_offers)
         self.show_from_top()
+        self._files_below = await asyncio.to_thread(list_files_below)
+        if self.typed:
+            self.show()
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[StartOffer]]:
@@ -100,6 +104,10 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         elif typed and not rows and (url := suggest_url(typed)):
             yield self._make_typed_row(url, "no match; enter fetches it")
         yield from rows
+        shown = {offer.source for offer in offers}
+        similar = [path for path in find_similar_paths(typed, self._files_below) if path not in shown]
+        found = [StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note="", source=path) for path in similar]
+        yield from lay_out_columns([PickerItem(value=offer, label=offer.name) for offer in found], "")
 
     @staticmethod
     def _make_typed_row(source: str, note: str) -> Row[StartOffer]:
@@ -181,7 +189,11 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 _FILES_SHOWN_MAX = 6
 """Maximum number of entries of the current folder that are offered until the person types."""
 _FOLDER_ENTRIES_MAX = 5_000
-"""Maximum number of entries of a folder that are read."""
+"""Maximum number of entries of a folder that are read, and of files below it. Comparing so many takes up to 15 ms."""
+_SIMILAR_LENGTH_MIN = 2
+_SIMILAR_SCORE_MIN = 75
+"""A word of four letters may have one wrong letter."""
+_SIMILAR_SHOWN_MAX = 20
 
 
 def list_path_completions(typed: str) -> list[StartOffer]:
@@ -204,6 +216,34 @@ def list_path_completions(typed: str) -> list[StartOffer]:
             note = "a folder" if is_folder else ""
             offers.append(StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note=note, source=path))
     return offers if typed else offers[:_FILES_SHOWN_MAX]
+
+
+def list_files_below() -> list[str]:
+    """List the documents below the current folder by their paths, which begin with a folder."""
+    paths: list[str] = []
+    for folder, folders, names in os.walk("."):
+        folders[:] = sorted(name for name in folders if not is_skipped_folder(name))
+        if folder != ".":
+            paths += (os.path.join(folder[2:], name) for name in sorted(names) if is_document_name(name))  # noqa: PTH118
+        if len(paths) >= _FOLDER_ENTRIES_MAX:
+            break
+    return paths[:_FOLDER_ENTRIES_MAX]
+
+
+def find_similar_paths(typed: str, paths: Sequence[str]) -> list[str]:
+    """Return the paths that have all typed words, perhaps misspelt, the best first."""
+    from rapidfuzz import fuzz  # noqa: PLC0415 - the first screen does not need it
+
+    words = typed.casefold().split()
+    if len(typed.strip()) < _SIMILAR_LENGTH_MIN or "://" in typed:
+        return []
+    scores: dict[str, float] = {}
+    for path in paths:
+        folded = path.casefold()
+        score = min(fuzz.partial_ratio(word, folded) for word in words)
+        if score >= _SIMILAR_SCORE_MIN:
+            scores[path] = score
+    return sorted(scores, key=lambda path: (-scores[path], len(path)))[:_SIMILAR_SHOWN_MAX]
 
 
 def expand_user(typed: str) -> str:

@@ -73,6 +73,15 @@ async def test_tab_completes_a_path_step_by_step_and_the_field_keeps_the_keys(ap
     assert "tool.exe" not in offered["tool"]
 
 
+@pytest.mark.parametrize("words", ["one lett", "leters", "tters/on"])
+async def test_a_file_below_the_folder_is_found_by_parts_of_its_name(app: RoamApp, opener: Opener, words: str) -> None:
+    async with choosing(app) as pilot:
+        app.screen.query_one(Input).value = words
+        await wait_until(pilot, "letters/one.txt")
+        await press_until(pilot, lambda: bool(app.documents), "enter")
+    assert opener.opened == [("letters/one.txt", None)]
+
+
 async def test_a_conversion_tells_its_progress_and_ends_where_it_is_stopped(app: RoamApp, opener: Opener) -> None:
     async with choosing(app) as pilot:
         app.screen.query_one(Input).value = "https://odd.example/a.pdf"
