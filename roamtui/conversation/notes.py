@@ -59,7 +59,9 @@ def make_note(library: Library, citation: Citation, words: str) -> Note:
         source=get_source_key(library),
         citation=citation,
         opening=shorten(text, _OPENING_LENGTH).removesuffix("…"),
-        links=tuple(one for one in path_ids if library.node(one).link_url and library.node(one).is_loaded),
+        links=tuple(
+            node_id for node_id in path_ids if library.node(node_id).link_url and library.node(node_id).is_loaded
+        ),
         words=words,
     )
 

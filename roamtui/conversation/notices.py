@@ -105,7 +105,7 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
         case SectionsSearched(query=query, hits=hits):
             text = f"Searched “{query}” · {format_count(len(hits), 'result') if hits else 'no results'}"
             shown = [hit.section_id for hit in hits[:_SHOWN_MAX] if hit.section_id in library]
-            labels = tuple((one, format_node_title(library.node(one))) for one in shown)
+            labels = tuple((section_id, format_node_title(library.node(section_id))) for section_id in shown)
             yield Notice(NoticeSlot.ACTIVITY, text, labels, symbol="⌕")
         case SectionsExpanded(origin=origin, results=results):
             slot = NoticeSlot.ACTIVITY if origin is Origin.AGENT else NoticeSlot.STATUS
@@ -151,7 +151,9 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
 
 def _make_section_notice(slot: NoticeSlot, words: str, section_ids: Sequence[str], library: Library) -> Notice:
     """Make a notice on sections. In a status message, a single one is named at once."""
-    labels = tuple((one, format_node_title(library.node(one))) for one in section_ids if one in library)
+    labels = tuple(
+        (section_id, format_node_title(library.node(section_id))) for section_id in section_ids if section_id in library
+    )
     if slot is NoticeSlot.STATUS and len(section_ids) == len(labels) == 1:
         return Notice(slot, words.format(f"“{labels[0][1]}”"))
     return Notice(slot, words.format(format_count(len(section_ids), "section")), labels, symbol="◆")

@@ -175,13 +175,13 @@ class Loader:
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
         """Return the nodes of each origin that the person must approve before the nodes can be loaded."""
-        found: dict[str, tuple[str, ...]] = {}
+        ids_by_origin: dict[str, tuple[str, ...]] = {}
         urls = {node_id: url for node_id in node_ids if (url := library.node(node_id).link_url)}
         allowed = self.allow(approved) if urls else None
         for node_id, url in urls.items():
             if allowed is not None and not allowed.allows(url):
-                found[origin_of(url)] = (*found.get(origin_of(url), ()), node_id)
-        return found
+                ids_by_origin[origin_of(url)] = (*ids_by_origin.get(origin_of(url), ()), node_id)
+        return ids_by_origin
 
     def close(self) -> None:
         """Close all connections. A page that is being fetched fails."""

@@ -61,18 +61,18 @@ def classify_page(page: FetchedPage) -> PageKind:
 def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
     """Parse a page into a document. If the page is not text, raise a `SourceError` that says what it is."""
     kind = classify_page(page)
-    found = _read_page(page, kind)
+    converted = _read_page(page, kind)
     raw = RawText(
-        text=found.text,
+        text=converted.text,
         source=page.url,
         name=make_title_from_url(page.final_url),
         is_markdown=kind is not PageKind.TEXT or has_headings(urlsplit(page.final_url).path),
-        notes=(*page.notes, *found.notes),
-        page_starts=found.page_starts,
+        notes=(*page.notes, *converted.notes),
+        page_starts=converted.page_starts,
         is_converted=kind is PageKind.FILE,
     )
     document = parse_source_text(raw, key=key, url=page.final_url, has_links=has_links)
-    title = found.title if found.title and document.title == raw.name else document.title
+    title = converted.title if converted.title and document.title == raw.name else document.title
     return replace(document, title=title)
 
 

@@ -113,9 +113,9 @@ class AskReport:
         self._opened_ids: dict[str, None] = {}
         """Ids of the sections that search or the model asked for, in order."""
         self.final: QuestionAnswered | None = None
-        agent.conversation.subscribe(self.add)
+        agent.conversation.subscribe(self.record)
 
-    def add(self, event: ConversationEvent) -> None:
+    def record(self, event: ConversationEvent) -> None:
         """Record an event. Write it to stdout with `--events`, and to stderr if a person should see it."""
         if self._output_format == "events" and (named_fields := to_json_event(event)):
             _print_line(*named_fields)

@@ -84,7 +84,7 @@ def print_conversation(
         output_format = suffix
     store = ConversationStore(conversations_path())
     state = store.load(conversation_id)
-    summary = next((one for one in store.list() if one.id == conversation_id), None)
+    summary = next((saved for saved in store.list() if saved.id == conversation_id), None)
     source = summary.source if summary is not None else ""
     if summary is not None and summary.problem:
         warn(f"conversation {conversation_id}: {summary.problem}")

@@ -45,7 +45,7 @@ def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
     for number, claim in enumerate(claims[:_QUOTES_MAX], start=1):
         placed = Claim(quote=claim.quote, place="", section_id=claim.section_id or within)
         finding = recheck(placed, library, CITED_SIMILARITY_MIN)
-        verdict = _VERDICTS.get(finding.standing, _NOT_FOUND)
+        verdict = _VERDICTS.get(finding.status, _NOT_FOUND)
         counts[verdict] += 1
         lines.append(f'{number}. {verdict}: "{shorten(sanitise_line(claim.quote), _QUOTE_LENGTH)}"')
         lines.append(f"   {_format_place(finding, library, is_found=verdict != _NOT_FOUND)}")

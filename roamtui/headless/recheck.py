@@ -133,12 +133,17 @@ def _read_export(text: str, name: str) -> list[Claim]:
     try:
         data = json.loads(text)
         return [
-            Claim(quote=one["quote"], section_id=one["section_id"], place=f"{name}, {each['question']}", source=source)
+            Claim(
+                quote=citation["quote"],
+                section_id=citation["section_id"],
+                place=f"{name}, {answer['question']}",
+                source=source,
+            )
             for part in data.get("rows", [data])
             for source in [part["source"]]
-            for each in part.get("exchanges", part.get("cells"))
-            for one in each["citations"]
-            if one["verified"] and one["quote"]
+            for answer in part.get("exchanges", part.get("cells"))
+            for citation in answer["citations"]
+            if citation["verified"] and citation["quote"]
         ]
     except (ValueError, LookupError, TypeError, AttributeError):
         raise SourceError(f"{name} is no exported conversation or table.") from None
@@ -189,9 +194,9 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> dict[st
             "path": library.node(finding.section_id).path,
             "start_line": library.get_place(finding.span).first_line,
             "text": library.text_at(finding.span),
-            "changes": format_word_diff(claim.quote, clean_text) if finding.standing is ClaimStatus.CHANGED else None,
+            "changes": format_word_diff(claim.quote, clean_text) if finding.status is ClaimStatus.CHANGED else None,
         }
-    return {**row, "state": finding.standing, "now": now, "message": finding.message or None}
+    return {**row, "state": finding.status, "now": now, "message": finding.message or None}
 
 
 def _name_state(row: Mapping[str, Any], *, is_first: bool) -> str:

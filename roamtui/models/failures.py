@@ -142,8 +142,8 @@ def _explain_status(
 
 
 def _find_size(pattern: re.Pattern[str], text: str) -> int | None:
-    found = pattern.search(text)
-    return int(found["size"]) if found else None
+    match = pattern.search(text)
+    return int(match["size"]) if match else None
 
 
 def _advise_on_window(resolved: ResolvedModel) -> str:
@@ -160,8 +160,8 @@ def _advise_on_window(resolved: ResolvedModel) -> str:
 
 def _find_own_reason(chain: Sequence[BaseException], environ: Mapping[str, str]) -> str:
     """Return what a server says of its own failure, with a colon before it; empty if it only repeats the status."""
-    found = _JSON_MESSAGE.search(" ".join(map(str, chain)))
-    words = _clean(_ERROR_PREFIX.sub("", found[1] or found[2]), environ).rstrip(".") if found else ""
+    match = _JSON_MESSAGE.search(" ".join(map(str, chain)))
+    words = _clean(_ERROR_PREFIX.sub("", match[1] or match[2]), environ).rstrip(".") if match else ""
     return f": {words}" if words else ""
 
 
@@ -180,8 +180,8 @@ def _get_http_status(chain: Sequence[BaseException]) -> int | None:
 
 def _get_provider_message(chain: Sequence[BaseException]) -> str:
     text = str(chain[-1] if _is_builtin(chain[-1]) else chain[0])
-    if found := _JSON_MESSAGE.search(text):
-        return found[1] or found[2]
+    if match := _JSON_MESSAGE.search(text):
+        return match[1] or match[2]
     return _ERROR_PREFIX.sub("", text) or type(chain[-1]).__name__
 
 

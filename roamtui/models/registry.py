@@ -202,9 +202,9 @@ async def inspect_model(
             return ModelAvailability(
                 name=name, is_usable=True, reason=_OFFLINE_REASON, window_tokens=window, can_call_tools=True
             )
-        found = await model.describe()
-        is_usable, reason = await asyncio.to_thread(_judge, name, found, environ)
-        can_call_tools = found.can_call_tools
+        resolved = await model.describe()
+        is_usable, reason = await asyncio.to_thread(_judge, name, resolved, environ)
+        can_call_tools = resolved.can_call_tools
         if is_usable and is_tried:
             options = replace(options, output_tokens=1, retries=0)
             trial = make_model(name, api_base=api_base, options=options, worker=worker)
@@ -218,28 +218,28 @@ async def inspect_model(
         name=name,
         is_usable=is_usable,
         reason=reason,
-        provider=found.provider,
-        window_tokens=found.window_tokens,
-        window_note=found.window_note,
+        provider=resolved.provider,
+        window_tokens=resolved.window_tokens,
+        window_note=resolved.window_note,
         can_call_tools=can_call_tools,
     )
 
 
-def _judge(name: str, found: ResolvedModel, environ: Mapping[str, str]) -> tuple[bool, str]:
+def _judge(name: str, resolved: ResolvedModel, environ: Mapping[str, str]) -> tuple[bool, str]:
     """Return whether a model can be used, and why."""
-    if found.is_ollama:
+    if resolved.is_ollama:
         tag = name.partition("/")[2]
-        ollama = probe_server(found.api_base or OLLAMA_URL)
+        ollama = probe_server(resolved.api_base or OLLAMA_URL)
         has_model = tag in ollama.models or f"{tag}:latest" in ollama.models
         problem = ollama.problem or f'it lacks the model; run "ollama pull {tag}"'
         return has_model, f"Ollama at {ollama.url}: {'it has the model' if has_model else problem}"
-    if not found.is_usable:
-        return False, f"{' or '.join(found.missing_keys)} is not set"
-    if not found.is_reached:
-        return False, f"{found.title} cannot be reached; start the server there, or check --api-base"
-    if key_variable := get_key_variable(found.provider, environ):
+    if not resolved.is_usable:
+        return False, f"{' or '.join(resolved.missing_keys)} is not set"
+    if not resolved.is_reached:
+        return False, f"{resolved.title} cannot be reached; start the server there, or check --api-base"
+    if key_variable := get_key_variable(resolved.provider, environ):
         return True, f"{key_variable} is set"
-    return True, f"uses {found.address}" if found.address else "no missing keys"
+    return True, f"uses {resolved.address}" if resolved.address else "no missing keys"
 
 
 async def request_one_token(model: Model) -> None:

@@ -170,20 +170,20 @@ def _extract_quotations(answer: str) -> list[Quotation]:
 
     String literals inside code do not count, nor do quotations without a letter or digit, such as a dash from a table.
     """
-    found = [*_extract_straight_quotations(answer)]
+    quotations = [*_extract_straight_quotations(answer)]
     for match in re.finditer(_TYPOGRAPHIC, answer):
         text = next(group for group in match.groups() if group is not None)
         if match.lastgroup == "plain_single" and " " not in text.strip():
             continue  # a name, or letters left out of a word
-        found.append(Quotation(text.strip(), match.start(), match.end()))
+        quotations.append(Quotation(text.strip(), match.start(), match.end()))
     for match in _CODE.finditer(answer):
         inside = match.group().strip("`")
         if match.group().startswith("```") and "\n" in inside:
             inside = inside.partition("\n")[2]  # below the line with its language
-        found.append(Quotation(inside.strip(), match.start(), match.end(), is_code=True))
+        quotations.append(Quotation(inside.strip(), match.start(), match.end(), is_code=True))
     kept: list[Quotation] = []
     position = 0
-    for quote in sorted(found, key=lambda quote: (quote.start, -quote.end)):
+    for quote in sorted(quotations, key=lambda quote: (quote.start, -quote.end)):
         if quote.start < position or not _LETTER_OR_DIGIT.search(quote.text):
             continue
         position = quote.end

@@ -280,7 +280,7 @@ def _check_again(citation: Citation, library: Library) -> Citation:
     if span is None or (citation.state is QuoteState.FOUND and not is_in_own):
         finding = recheck(Claim(quote=quote, place="", section_id=citation.section_id), library, similarity_min=None)
         span = finding.span
-        is_in_own = finding.standing is ClaimStatus.SAME
+        is_in_own = finding.status is ClaimStatus.SAME
     section_id = citation.section_id
     if span is not None and section_id not in library:
         section_id = library.section_at(span.doc, span.start) or section_id
@@ -336,7 +336,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     """A claim with the result of its check."""
 
     claim: Claim
-    standing: ClaimStatus
+    status: ClaimStatus
     span: Span | None = None
     """The quote or the most similar text, or None if there is neither."""
     section_id: str = ""
@@ -427,7 +427,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float | None = SIMIL
         row = library.root.anchors.get(claim.anchor.lower())
         expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.node(expected).problem):
-        return Finding(claim=claim, standing=ClaimStatus.UNREACHABLE, message=problem)
+        return Finding(claim=claim, status=ClaimStatus.UNREACHABLE, message=problem)
     spans = [Span(doc=document.key, start=0, end=len(document.text)) for document in library.documents if document.text]
     if expected is not None:
         own = library.node(expected).content_span
@@ -446,10 +446,10 @@ def recheck(claim: Claim, library: Library, similarity_min: float | None = SIMIL
             found = _find_nearest(claim.quote, library, similar_in, similarity_min)
     if found is not None:
         section_id = library.section_at(found.doc, found.start) or ""
-        return Finding(claim=claim, standing=status, span=found, section_id=section_id)
+        return Finding(claim=claim, status=status, span=found, section_id=section_id)
     problem = next((document.problem for document in library.documents if document.problem), "")
     status = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE
-    return Finding(claim=claim, standing=status, message=problem)
+    return Finding(claim=claim, status=status, message=problem)
 
 
 def format_word_diff(quote: str, text: str) -> str:
@@ -532,9 +532,9 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
     if finding.span is not None and quote is None:
         new_citation = cite_span(finding.section_id, None, library)
     elif finding.span is not None:
-        found = library.text_at(finding.span) if finding.standing is ClaimStatus.CHANGED else quote
+        found = library.text_at(finding.span) if finding.status is ClaimStatus.CHANGED else quote
         new_citation = make_citation(finding.section_id, found, QuoteState.FOUND, finding.span, library)
-    return LocatedNote(note=note, status=finding.standing, new_citation=new_citation, message=finding.message)
+    return LocatedNote(note=note, status=finding.status, new_citation=new_citation, message=finding.message)
 
 
 def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:

@@ -83,14 +83,14 @@ def extract_identifiers(text: str) -> list[str]:
 
     After a dotted identifier come those of its parts that contain an underscore.
     """
-    found: list[str] = []
+    identifiers: list[str] = []
     for identifier in _IDENTIFIER.findall(text):
         if not identifier.strip("_"):
             continue
-        found.append(identifier)
+        identifiers.append(identifier)
         if "." in identifier or ":" in identifier:
-            found += [part for part in re.split(r"\.|::|->", identifier) if "_" in part]
-    return found
+            identifiers += [part for part in re.split(r"\.|::|->", identifier) if "_" in part]
+    return identifiers
 
 
 def extract_code_names(text: str) -> frozenset[str]:
@@ -110,8 +110,8 @@ def detect_language(text: str) -> Language:
 
 def find_quoted_phrases(text: str) -> tuple[str, ...]:
     """Return the phrases of several words that stand in double quotation marks, as written, each once."""
-    found = dict.fromkeys(match[1] for match in _PHRASE.finditer(normalise_unicode(text)))
-    return tuple(phrase for phrase in found if 1 < len(tokenise(phrase)) <= _PHRASE_WORDS_MAX)
+    phrases = dict.fromkeys(match[1] for match in _PHRASE.finditer(normalise_unicode(text)))
+    return tuple(phrase for phrase in phrases if 1 < len(tokenise(phrase)) <= _PHRASE_WORDS_MAX)
 
 
 def extract_phrases(text: str) -> tuple[str, ...]:
@@ -179,12 +179,12 @@ class TermMatcher:
 
     def locate(self, text: str) -> list[tuple[int, int, str]]:
         """Return the start and end of each occurrence of a term in a text, and the term, in order."""
-        found = [(*match.span(), term) for term, pattern in self._patterns.items() for match in pattern.finditer(text)]
+        places = [(*match.span(), term) for term, pattern in self._patterns.items() for match in pattern.finditer(text)]
         terms_by_word: dict[str, str | None] = {}  # most words of a text occur often
         for match in _WORD.finditer(text) if self._terms_by_form else ():
             word = match.group()
             if word not in terms_by_word:
                 terms_by_word[word] = self._terms_by_form.get(reduce_word(fold_term(word), self.language))
             if (term := terms_by_word[word]) is not None:
-                found.append((*match.span(), term))
-        return sorted(found)
+                places.append((*match.span(), term))
+        return sorted(places)

@@ -90,7 +90,7 @@ class Cell(Struct, frozen=True, kw_only=True):
         return next((citation for citation in quotes if citation.is_verified), quotes[0] if quotes else None)
 
 
-def read_answer(cell: Cell, exchange: Exchange, column: Column) -> Cell:
+def complete_cell(cell: Cell, exchange: Exchange, column: Column) -> Cell:
     """Return `cell` with the value and the citations of an answer, and with the state that follows from them.
 
     Args:

@@ -23,7 +23,7 @@ from roamtui.document.plain import format_count
 from roamtui.errors import RoamtuiError, SourceError, StoreError
 from roamtui.models.base import Model
 from roamtui.search.base import Searcher
-from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, read_answer
+from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table, hold_table
 
@@ -229,7 +229,7 @@ class _Filler:
             self._run.stop_reason = f"The next request could exceed the spending limit of ${limit:g}."
             return
         asked = replace(asked, conversation=conversation_id, usage=exchange.usage)
-        self._finish_cell(read_answer(asked, exchange, column))
+        self._finish_cell(complete_cell(asked, exchange, column))
 
     def _finish_cell(self, cell: Cell) -> None:
         run = self._run

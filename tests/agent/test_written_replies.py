@@ -21,7 +21,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import fold_events
 from roamtui.document.text import estimate_tokens
 from roamtui.export.markdown import render_markdown
-from roamtui.table.cells import Cell, CellState, read_answer
+from roamtui.table.cells import Cell, CellState, complete_cell
 from roamtui.table.columns import Column
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, results, saying
 from tests.fakes.scripted_model import ScriptedReply
@@ -97,7 +97,7 @@ async def test_thoughts_are_no_value_of_a_cell() -> None:
     model_of(agent).add_replies(expanding(fees), saying(text))
     await ask(agent)
     cell = Cell(row="a.md", column="fee", content="", model="m", state=CellState.FAILED)
-    filled = read_answer(cell, agent.conversation.state.exchanges[-1], Column(question="How much?"))
+    filled = complete_cell(cell, agent.conversation.state.exchanges[-1], Column(question="How much?"))
     assert (filled.value, filled.state) == ("2 euros a day", CellState.FOUND)
 
 

@@ -97,7 +97,7 @@ def try_copies(names: Sequence[str], count: int) -> Iterator[tuple[str, ClaimSta
         changed = _parse(mutate(library, kind, quote, start, chance), name)
         for one, offset, done in ((quote, start, kind), *controls):
             claim = Claim(quote=one, place="", section_id=library.section_at("", offset) or "")
-            yield done, recheck(claim, changed).standing
+            yield done, recheck(claim, changed).status
 
 
 def _parse(text: str, name: str) -> Library:

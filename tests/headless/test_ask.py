@@ -61,7 +61,7 @@ def test_the_page_names_every_event_with_its_fields() -> None:
 def test_a_line_is_ascii_json_whatever_the_text_holds(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     text = "é\u2028\u0085\x1b[31m\n\ud83d"
     agent = Agent(Conversation(make_library()), ScriptedModel())
-    AskReport(agent, is_watched=False, output_format="events").add(events.AnswerStreamed(text=text))
+    AskReport(agent, is_watched=False, output_format="events").record(events.AnswerStreamed(text=text))
     line = capfdbinary.readouterr().out
     assert line.count(b"\n") == 1
     assert line.isascii()

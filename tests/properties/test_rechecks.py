@@ -46,7 +46,7 @@ def _cite(quote: str) -> tuple[Library, Citation]:
 
 def _check(exported: str, library: Library) -> None:
     claims = read_claims(exported, "export.md")
-    assert [recheck(claim, library).standing for claim in claims] == [ClaimStatus.SAME]
+    assert [recheck(claim, library).status for claim in claims] == [ClaimStatus.SAME]
     assert {claim.source for claim in claims} <= {"", "a.md", "/x/a.md"}
 
 

@@ -50,7 +50,7 @@ def parse(text: str) -> Library:
 def look_up(text: str, quote: str = QUOTE) -> tuple[ClaimStatus, str]:
     library = parse(text)
     finding = recheck(Claim(quote=quote, place="", section_id=find(parse(HANDBOOK), "Loans")), library)
-    return finding.standing, library.text_at(finding.span) if finding.span is not None else ""
+    return finding.status, library.text_at(finding.span) if finding.span is not None else ""
 
 
 def test_a_quote_that_left_its_section_is_looked_for_in_its_own_document_first() -> None:
@@ -59,7 +59,7 @@ def test_a_quote_that_left_its_section_is_looked_for_in_its_own_document_first()
         {"a.md": QUOTE, "b.md": HANDBOOK.replace(QUOTE, "It").replace("Rooms are", f"{QUOTE}. Rooms are")}
     )
     finding = recheck(Claim(quote=QUOTE, place="", section_id=find(before, "Loans")), after)
-    assert finding.standing is ClaimStatus.MOVED
+    assert finding.status is ClaimStatus.MOVED
     assert finding.span is not None
     assert finding.span.doc == "b.md"
 
@@ -97,7 +97,7 @@ def test_only_the_words_that_changed_are_shown_as_changed(quote: str, changes: s
         finding = recheck(Claim(quote=quote, place=""), library)
         assert finding.span is not None
         found = library.text_at(finding.span)
-        assert (finding.standing, format_word_diff(quote, found)) == (ClaimStatus.CHANGED, changes)
+        assert (finding.status, format_word_diff(quote, found)) == (ClaimStatus.CHANGED, changes)
 
 
 def test_claims_with_links_are_read() -> None:

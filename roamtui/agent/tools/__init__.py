@@ -98,21 +98,21 @@ def parse_section_ids(
     the whole library, but not those after the first `ids_max`, so call this in a thread.
     """
     named = [arguments[key] for key in _ID_KEYS if isinstance(arguments.get(key), str | list | dict)]
-    found: list[str] = []
+    section_ids: list[str] = []
     left_out = 0
     for text in _iter_texts(named[0] if named else [*arguments.values()]):
-        is_full = ids_max is not None and len(found) >= ids_max
+        is_full = ids_max is not None and len(section_ids) >= ids_max
         ids = _ID.findall(text)
         if not (ids or is_full) and (section_id := resolve_name(library, _BRACKETS_AROUND.sub("", text))) is not None:
             ids = [section_id]
         for part in ids or filter(None, (_BRACKETS_AROUND.sub("", part) for part in _SEPARATOR.split(text))):
-            if ids_max is not None and len(found) >= ids_max:
+            if ids_max is not None and len(section_ids) >= ids_max:
                 left_out += 1
                 continue
-            one = part if ids else resolve_name(library, part) or part[:_UNKNOWN_LENGTH_MAX]
-            if named or _ID.fullmatch(one):
-                found.append(one)
-    return tuple(found), left_out
+            reference = part if ids else resolve_name(library, part) or part[:_UNKNOWN_LENGTH_MAX]
+            if named or _ID.fullmatch(reference):
+                section_ids.append(reference)
+    return tuple(section_ids), left_out
 
 
 def _iter_texts(value: object) -> Iterator[str]:

@@ -106,8 +106,10 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         yield from rows
         shown = {offer.source for offer in offers}
         similar = [path for path in find_similar_paths(typed, self._files_below) if path not in shown]
-        found = [StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note="", source=path) for path in similar]
-        yield from lay_out_columns([PickerItem(value=offer, label=offer.name) for offer in found], "")
+        similar_offers = [
+            StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note="", source=path) for path in similar
+        ]
+        yield from lay_out_columns([PickerItem(value=offer, label=offer.name) for offer in similar_offers], "")
 
     @staticmethod
     def _make_typed_row(source: str, note: str) -> Row[StartOffer]:
