@@ -17,10 +17,10 @@ import msgspec
 from msgspec import Meta
 
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
-from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError, format_nearest_name, format_reason
 from roamtui.models.base import ModelOptions
 from roamtui.paths import config_path, make_private_folder, write_private_file
+from roamtui.plain import sanitise_line
 from roamtui.search.base import RetrievalOptions
 
 FLAGS = {

@@ -24,10 +24,10 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.document.plain import strip_blank_lines
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import OFFLINE
 from roamtui.outline.labels import format_path
+from roamtui.plain import strip_blank_lines
 from roamtui.quotes.read import is_not_found, replace_signs
 from roamtui.quotes.verdicts import (
     PASSAGE_LABEL,

@@ -12,14 +12,14 @@ from msgspec import Struct
 
 from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError
 from roamtui.models.base import Model
 from roamtui.models.reply import complete_once
 from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.paths import get_resource_dir
+from roamtui.plain import sanitise_line, shorten
+from roamtui.text import estimate_tokens
 
 SUMMARY_PROMPT = """\
 You write entries for the catalogue of a library. Reply with one to three sentences, at most 60 words, in the language \

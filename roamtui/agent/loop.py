@@ -76,8 +76,6 @@ from roamtui.conversation.update import ExpandSections
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.parallel import run_in_thread
-from roamtui.document.plain import shorten
-from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
     ARGUMENTS_LENGTH_MAX,
@@ -98,9 +96,11 @@ from roamtui.models.base import (
 from roamtui.models.repetition import cut_repetition
 from roamtui.models.reply import read_reply
 from roamtui.outline.render import compute_outline_budget, render_outline
+from roamtui.plain import shorten
 from roamtui.retrieval.choose import list_whole_document
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.search.base import Hit, Progress, Searcher
+from roamtui.text import estimate_tokens
 
 _WINDOW_TOKENS_DEFAULT = 64_000
 """Assumed context window of a model whose window is unknown, for what tools return."""

@@ -22,7 +22,6 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import AnswerStreamed, Citation, QuoteState, Step, StepRecorded, ToolCall, ToolUse
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.document.text import split_pages
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import find_unread_pages
@@ -31,6 +30,7 @@ from roamtui.retrieval.choose import complete_follow_up, search_question
 from roamtui.retrieval.passages import FoundPassage, choose_passages, find_statement, strip_markup
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.terms import extract_query_terms
+from roamtui.text import split_pages
 
 _ROOM_TOKENS = 30_000
 """Maximum number of tokens of sections to open, which no model reads."""

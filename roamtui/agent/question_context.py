@@ -14,7 +14,6 @@ from roamtui.agent.answer import replies_with_passages
 from roamtui.conversation.events import SearchHit, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.document.text import Span, add_delivered
 from roamtui.errors import RoamtuiError
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.outline.neighbourhood import render_neighbourhood
@@ -23,6 +22,7 @@ from roamtui.retrieval.choose import ModelView, choose_clear_hit, drop_weak_hits
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.retrieval.render import render_hits
 from roamtui.search.base import Hit, Searcher
+from roamtui.text import Span, add_delivered
 
 HITS_LEAD = "What search finds for it, with excerpts that can be quoted; open a section to see all of it:"
 NOTHING_LEAD = "Search finds nothing for it. The outline:"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from roamtui.conversation.events import Message
-from roamtui.document.text import PAGE_TOKENS, estimate_tokens
+from roamtui.text import PAGE_TOKENS, estimate_tokens
 
 OPEN_TOKENS_DEFAULT = 32_000
 """Default budget for the section text that stays open between questions, and for that before one question."""

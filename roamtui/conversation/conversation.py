@@ -42,8 +42,8 @@ from roamtui.document.added_sources import SourceOpener, list_sources_of, make_s
 from roamtui.document.library import Library, LibrarySource, make_short_name
 from roamtui.document.loader import Loader, load_pages
 from roamtui.document.parallel import run_in_thread
-from roamtui.document.plain import shorten
 from roamtui.errors import StoreError, UsageError
+from roamtui.plain import shorten
 
 Subscriber = Callable[[ConversationEvent], None]
 _Opened = tuple[ConversationLog, ConversationState, Loader | None, str]

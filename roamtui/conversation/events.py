@@ -14,7 +14,7 @@ from typing import get_args
 from msgspec import Struct, field
 
 from roamtui.document.library import LibrarySource
-from roamtui.document.text import Span
+from roamtui.text import Span
 
 
 class Origin(StrEnum):

@@ -19,10 +19,10 @@ from roamtui.conversation.events import Citation
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.log import acquire_lock, map_store_errors
 from roamtui.document.library import Library
-from roamtui.document.plain import shorten
 from roamtui.errors import UsageError
 from roamtui.outline.labels import strip_heading
 from roamtui.paths import make_index_stem, write_private_file
+from roamtui.plain import shorten
 
 _OPENING_LENGTH = 300
 _SUFFIX = ".json"

@@ -28,9 +28,9 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count
-from roamtui.document.text import format_tokens
 from roamtui.outline.labels import format_node_title
+from roamtui.plain import format_count
+from roamtui.text import format_tokens
 
 _SHOWN_MAX = 3
 """Maximum number of search results, notes or problems of one event that are shown."""

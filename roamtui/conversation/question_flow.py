@@ -34,10 +34,10 @@ from roamtui.conversation.update import (
     make_close_events,
     open_without_text,
 )
-from roamtui.document.plain import sanitise_text
-from roamtui.document.text import Bounds, Span, estimate_tokens, merge_bounds, subtract_delivered
 from roamtui.outline.expansion import estimate_delivery_tokens, render_open_section
 from roamtui.outline.labels import format_path
+from roamtui.plain import sanitise_text
+from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds, subtract_delivered
 
 _INSTRUCTIONS_LEAD = (
     "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite stays as you "

@@ -55,8 +55,8 @@ from roamtui.conversation.events import (
 )
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, LibrarySource
-from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.text import PAGE_TOKENS, Bounds, Span, add_delivered, merge_bounds
+from roamtui.plain import sanitise_line, shorten
+from roamtui.text import PAGE_TOKENS, Bounds, Span, add_delivered, merge_bounds
 
 RECORDED = "recorded"
 """Name of the model that repeats one answer. A conversation is saved once another model is asked."""

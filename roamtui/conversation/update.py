@@ -23,10 +23,10 @@ from roamtui.conversation.events import (
 from roamtui.conversation.state import ConversationState
 from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
-from roamtui.document.text import add_delivered, estimate_tokens
 from roamtui.outline.expansion import estimate_delivery_tokens, format_no_room, render_section
 from roamtui.outline.labels import format_node_title
 from roamtui.outline.structure import parse_reference
+from roamtui.text import add_delivered, estimate_tokens
 
 Events = tuple[ConversationEvent, ...]
 

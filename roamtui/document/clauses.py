@@ -10,7 +10,7 @@ from itertools import chain, groupby, pairwise
 from msgspec import Struct
 
 from roamtui.document.headings import HeadingTable
-from roamtui.document.plain import shorten
+from roamtui.plain import shorten
 
 _NUMBER = (
     r"(?P<marks>[*_]*)(?P<word>(?i:article|section)[ \t]+)?"

@@ -15,7 +15,7 @@ from itertools import accumulate, pairwise
 
 from msgspec import Struct
 
-from roamtui.document.text import compute_line_starts, estimate_tokens
+from roamtui.text import compute_line_starts, estimate_tokens
 
 
 class NodeKind(StrEnum):

@@ -24,28 +24,18 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable
-from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from roamtui.document.text import compute_line_starts
+from roamtui.commonmark import TOO_DEEP, get_block_parser, parse_blocks
 from roamtui.markdown.formulas import to_script_characters
+from roamtui.text import compute_line_starts
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.parser_block import RuleFuncBlockType
-    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
-_LEVEL_MAX = 100
-"""Maximum depth of nested containers (a list counts twice, because of its items). Each takes three stack frames."""
-_NESTING_MAX = _LEVEL_MAX + 10
-"""Depth beyond which markdown-it-py silently drops text. Blocks cannot reach it, and nested brackets in a line that
-reach it do not overflow Python's stack."""
-_TOO_DEEP = "too_deep"
-"""Key in the parser's environment that is set if a list or quote marker was read as text because it is too deep."""
 _SPAN_MAX = 1 << 20
 """Maximum of `HeadingScanner._span_min`, in characters. A few long spans are faster: each span has a fixed cost."""
 _SENTINEL = "x\n"
@@ -243,7 +233,7 @@ class HeadingScanner:
             if line != count and block.type not in _MAY_LACK_END:
                 return 0
             count = line
-        self._found.is_too_deep |= _TOO_DEEP in env
+        self._found.is_too_deep |= TOO_DEEP in env
         for opening, inline in pairwise(tokens):
             if opening.type == "heading_open" and opening.level == 0 and opening.map and opening.map[0] < count:
                 self._found.add(int(opening.tag[1]), begin + starts[opening.map[0]], inline.content)
@@ -290,7 +280,7 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
     """Return the plain text of a title's inline source. `env` holds the link definitions."""
     if len(content) > _PARSED_MAX:
         return content.replace("\n", " ")
-    parser = _get_block_parser()
+    parser = get_block_parser()
     tokens: list[Token] = []
     parser.inline.parse(content, parser, env, tokens)
     texts: list[str] = []
@@ -319,50 +309,6 @@ def _parse_reference_definitions(text: str, start: int, headings: array[int]) ->
             parse_blocks(text[begin:end], env)
     references: dict[str, Any] = env.get("references", {})
     return references
-
-
-def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
-    """Parse a text without NUL characters into block tokens. Link definitions and `_TOO_DEEP` are stored in `env`."""
-    if not source:
-        return []
-    if not source.endswith("\n"):
-        source += "\n"  # without it, html_block reads past the end in a quoted list ("> - <?php\n>")
-    parser = _get_block_parser()
-    tokens: list[Token] = []
-    parser.block.parse(source, parser, env, tokens)
-    return tokens
-
-
-def make_parser(*rules: str) -> MarkdownIt:
-    """Make a CommonMark parser with more `rules`, which takes quote and list markers as text if they nest too deeply.
-
-    Python's stack limits how deeply they may nest.
-    """
-    from markdown_it import MarkdownIt, rules_block  # noqa: PLC0415 - often not needed
-
-    parser = MarkdownIt("commonmark").enable(rules)
-    parser.options["maxNesting"] = _NESTING_MAX
-    interrupted = ["paragraph", "reference", "blockquote"]
-    ruler = parser.block.ruler
-    ruler.at("blockquote", partial(limit_depth, rules_block.blockquote), {"alt": [*interrupted, "list"]})
-    ruler.at("list", partial(limit_depth, rules_block.list_block), {"alt": interrupted})
-    return parser
-
-
-def limit_depth(rule: RuleFuncBlockType, state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - as the parser calls its rules
-    """Call a rule of blocks that contain blocks, unless they nest too deeply."""
-    if silent or state.level < _LEVEL_MAX:
-        return rule(state, start, end, silent)
-    is_silent = True
-    if rule(state, start, end, is_silent):
-        state.env[_TOO_DEEP] = True
-    return False
-
-
-@lru_cache(maxsize=1)
-def _get_block_parser() -> MarkdownIt:
-    """Return the shared parser: CommonMark with tables and limited nesting."""
-    return make_parser("table")
 
 
 def restore_offsets(text: str, normalised: str, starts: array[int]) -> array[int]:

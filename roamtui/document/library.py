@@ -20,11 +20,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.document.document import LOADED_ON_DEMAND, Document, NodeKind, hash_text, make_node_id
-from roamtui.document.plain import sanitise_line
-from roamtui.document.text import Span
 from roamtui.errors import UnknownSectionError
+from roamtui.plain import sanitise_line
 from roamtui.sources.listing import format_name, format_names, split_sources
 from roamtui.sources.read import is_path
+from roamtui.text import Span
 
 LISTING_KEY = "/"
 """Key of a listing that was made around a single document, whose own key is empty. No path or URL has this key."""

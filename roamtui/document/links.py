@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from roamtui.document.document import NodeKind, make_anchor
 from roamtui.document.library import Library
-from roamtui.document.text import Span
 from roamtui.sources.listing import name_paths, split_sources
 from roamtui.sources.pictures import DocumentFile, locate_document
 from roamtui.sources.web.urls import resolve_href
+from roamtui.text import Span
 
 _INDEX_FILES = ("README.md", "index.md", "index.mdx")
 _OPTIONAL_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")

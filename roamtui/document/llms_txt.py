@@ -20,11 +20,11 @@ from msgspec.structs import replace
 
 from roamtui.document.document import Columns, Document, NodeKind, NodeRow, build_columns
 from roamtui.document.headings import parse_title, restore_offsets, scan_headings
-from roamtui.document.plain import make_title_from_url, sanitise_line, shorten
-from roamtui.document.text import find_body_start, measure_front_matter, normalise_line_ends
 from roamtui.markdown.blocks import Block, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
+from roamtui.plain import make_title_from_url, sanitise_line, shorten
 from roamtui.sources.web.urls import resolve_href
+from roamtui.text import find_body_start, measure_front_matter, normalise_line_ends
 
 _NAME = re.compile(r"(?:[\w.-]+[-_.])?llms[\w.-]*\.(?:txt|mdx?)", re.IGNORECASE)
 _ITEM_LINE = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$", re.MULTILINE)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from roamtui.document.document import NodeKind, NodeRow
-from roamtui.document.text import compute_line_starts
+from roamtui.text import compute_line_starts
 
 _GROUP_LINES = 200
 _SAMPLE_LENGTH = 10_000

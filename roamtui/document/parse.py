@@ -12,10 +12,10 @@ from roamtui.document.clauses import add_clauses
 from roamtui.document.document import Columns, Document, NodeKind, NodeRow, build_columns, nest_levels
 from roamtui.document.headings import HeadingTable, restore_offsets, scan_headings
 from roamtui.document.log_lines import group_log_lines
-from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.text import find_body_start, measure_front_matter, normalise_line_ends
 from roamtui.markdown.inline import extract_words
+from roamtui.plain import sanitise_line, shorten
 from roamtui.sources.read import RawText
+from roamtui.text import find_body_start, measure_front_matter, normalise_line_ends
 
 GROUP_LENGTH = 800
 """Approximate length of a group of paragraphs, in characters. Without headings, each group is a section."""

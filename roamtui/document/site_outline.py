@@ -15,8 +15,8 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from protego import Protego
 
-from roamtui.document.plain import format_count, sanitise_line, shorten
 from roamtui.errors import SourceError
+from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.sources.read import RawText
 from roamtui.sources.web.page import FetchedPage
 from roamtui.sources.web.urls import covers_origin, origin_of, resolve_href

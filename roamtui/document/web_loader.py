@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_source_text
-from roamtui.document.plain import make_title_from_url
 from roamtui.errors import SourceError
+from roamtui.plain import make_title_from_url
 from roamtui.sources.convert.conversion import convert, detect_format
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.converters import Format

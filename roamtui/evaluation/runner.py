@@ -17,12 +17,12 @@ from roamtui.conversation.events import ConversationEvent, ExpandStatus, Questio
 from roamtui.conversation.state import Exchange
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.text import subtract_delivered
 from roamtui.errors import ModelError, RoamtuiError, SourceError
 from roamtui.evaluation.question_set import EvalQuestion, GoldIds, Turn, resolve_golds
 from roamtui.evaluation.scoring import AgentScore, QuestionResult
 from roamtui.models.base import Model
 from roamtui.search.base import Searcher, SearchMode
+from roamtui.text import subtract_delivered
 
 SCOPE_ALL = "all"
 _HITS_MAX = 10

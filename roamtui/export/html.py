@@ -20,7 +20,6 @@ from roamtui.conversation.events import Citation, ConversationEvent, SectionsExp
 from roamtui.conversation.notices import list_endings, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.markdown.blocks import (
     Block,
     Code,
@@ -35,6 +34,7 @@ from roamtui.markdown.blocks import (
     Words,
 )
 from roamtui.paths import display_path
+from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark, describe_source, simplify_quote
 

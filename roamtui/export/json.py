@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from roamtui.conversation.events import EVENT_NAMES, Citation
 from roamtui.conversation.state import ConversationState
-from roamtui.document.plain import format_json
+from roamtui.plain import format_json
 
 
 def render_json(state: ConversationState, source: str) -> str:

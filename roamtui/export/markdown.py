@@ -15,13 +15,13 @@ from roamtui.agent.answer import format_proof, format_sources, match_proof
 from roamtui.conversation.events import Citation
 from roamtui.conversation.notices import list_endings
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.document.plain import sanitise_line, sanitise_text
-from roamtui.document.text import normalise_line_ends
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.parser import read_markdown
+from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.read import MARK
 from roamtui.quotes.recheck import LocatedNote
 from roamtui.quotes.verdicts import list_path_titles, simplify_quote
+from roamtui.text import normalise_line_ends
 
 _PATH_STEP = " › "
 _ROW = re.compile(r"^\s*\|", re.MULTILINE)

@@ -9,8 +9,8 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from roamtui.document.plain import format_count, format_json, sanitise_line, shorten
 from roamtui.export.json import to_json
+from roamtui.plain import format_count, format_json, sanitise_line, shorten
 from roamtui.quotes.verdicts import format_quote
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.runner import TableRun

@@ -33,12 +33,12 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import make_notices
 from roamtui.conversation.state import AskOptions
-from roamtui.document.plain import sanitise_line
 from roamtui.errors import EXIT_CANCELLED, SourceError
 from roamtui.export.json import to_json, to_json_passage
 from roamtui.headless.answer_lines import get_terminal_form, write_answer
 from roamtui.headless.live_answer import LiveAnswer
 from roamtui.headless.output import warn, write_json, write_notice, write_styled, write_text
+from roamtui.plain import sanitise_line
 from roamtui.signals import end_after_task
 
 _EVENTS_VERSION = 1

@@ -9,13 +9,13 @@ from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore, count_notes
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.headless.output import check_output_path, warn, write_json, write_notice, write_text
 from roamtui.paths import conversations_path
+from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.recheck import locate_notes
 
 _JSON_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions", "problem")

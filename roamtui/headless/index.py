@@ -9,18 +9,18 @@ from msgspec.structs import replace
 
 from roamtui.agent.introductions import SUMMARY_PROMPT, SummaryTask, plan_missing_summaries, write_summary
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count
-from roamtui.document.text import estimate_tokens, format_tokens
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
 from roamtui.models.base import OFFLINE, Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.paths import cache_path
+from roamtui.plain import format_count
 from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import SUMMARIES, IndexLocation, SectionStore, delete_index
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance import LanceStore
+from roamtui.text import estimate_tokens, format_tokens
 
 _REQUESTS_AT_ONCE = 4
 _SUMMARY_TOKENS = 90

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from roamtui.document.plain import format_json, sanitise_line, sanitise_text
 from roamtui.errors import UsageError
+from roamtui.plain import format_json, sanitise_line, sanitise_text
 
 
 def write_text(text: str) -> None:

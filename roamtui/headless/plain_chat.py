@@ -15,12 +15,12 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import ApprovalRequest, deny
 from roamtui.conversation.events import Origin
 from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection
-from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import AskReport
 from roamtui.headless.output import write_sanitised
 from roamtui.headless.sections import find_reference, list_texts
 from roamtui.outline.render import render_outline
+from roamtui.plain import format_count, sanitise_line
 from roamtui.signals import end_after_task
 
 _PROMPT = "Ask: "

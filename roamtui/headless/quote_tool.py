@@ -10,10 +10,10 @@ from roamtui.agent.tools import Tool, ToolContext, ToolResponse
 from roamtui.conversation.events import QuoteState
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count, sanitise_line, shorten
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import resolve_name
+from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.recheck import CITED_SIMILARITY_MIN, Claim, ClaimStatus, Finding, recheck
 from roamtui.quotes.verdicts import make_citation

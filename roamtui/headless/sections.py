@@ -9,8 +9,6 @@ from functools import partial
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, fold_name
 from roamtui.document.loader import Loader, load_pages
-from roamtui.document.plain import format_count, sanitise_line, shorten
-from roamtui.document.text import split_pages
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
 from roamtui.headless.output import write_json, write_notice, write_text
 from roamtui.outline.labels import format_line_range, format_path
@@ -22,7 +20,9 @@ from roamtui.outline.structure import (
     resolve_reference,
     suggest_ids,
 )
+from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.search.base import Hit, Searcher, SearchMode
+from roamtui.text import split_pages
 
 
 def print_outline(library: Library, *, as_json: bool) -> None:

@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from roamtui.document.plain import sanitise_text
 from roamtui.markdown.lines import TAB_WIDTH, Run, RunStyle, TextRole
+from roamtui.plain import sanitise_text
 
 _FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)")
 """A line that opens or closes a fence, also inside a list item or a block quote."""

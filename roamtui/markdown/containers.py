@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from markdown_it.token import Token
 from msgspec import Struct
 
-from roamtui.document.headings import parse_blocks
-from roamtui.document.text import normalise_line_ends
+from roamtui.commonmark import parse_blocks
 from roamtui.markdown.code import update_fence
 from roamtui.markdown.inline import is_html_element
+from roamtui.text import normalise_line_ends
 
 ALERTS = frozenset(
     ("caution", "check", "danger", "details", "error", "hint", "important", "info", "note", "success", "tip", "warning")

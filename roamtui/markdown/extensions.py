@@ -19,7 +19,7 @@ from mdit_py_plugins.admon.index import admonition
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote.index import footnote_def
 
-from roamtui.document.headings import limit_depth
+from roamtui.commonmark import limit_depth
 from roamtui.markdown.containers import KINDS
 
 _SIGN = re.compile(r"!!!|\?\?\?|===[+!]? \"|\[\^|^[ \t>]*:[ \t]", re.MULTILINE)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from roamtui.document.plain import sanitise_line
 from roamtui.markdown.blocks import Emphasis
+from roamtui.plain import sanitise_line
 
 EMPHASES = (
     dict.fromkeys(("strong", "b", "dt", "summary", "h1", "h2", "h3", "h4", "h5", "h6"), Emphasis.STRONG)

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from roamtui.document.plain import sanitise_text
 from roamtui.markdown.blocks import Emphasis
+from roamtui.plain import sanitise_text
 from roamtui.sources.convert.drawing import PictureFile
 
 TAB_WIDTH = 4

@@ -23,9 +23,7 @@ from markdown_it.utils import EnvType
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.document.headings import make_parser
-from roamtui.document.plain import strip_anchor
-from roamtui.document.text import compute_line_starts, normalise_line_ends
+from roamtui.commonmark import make_parser
 from roamtui.markdown.blocks import (
     LINE_BREAK,
     Block,
@@ -55,6 +53,8 @@ from roamtui.markdown.extensions import (
 from roamtui.markdown.formulas import FORMULA, convert_formula, get_formula, to_script_characters
 from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES, HIDDEN_TAGS, is_html_element
 from roamtui.markdown.inline_source import InlineSource, Mark, join_fragments, locate_tokens, parse_inline
+from roamtui.plain import strip_anchor
+from roamtui.text import compute_line_starts, normalise_line_ends
 
 Definitions = dict[str, dict[str, str]]
 """Link definitions by normalised label, in the form of markdown-it-py's environment."""

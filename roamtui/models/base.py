@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from roamtui.conversation.budget import estimate_message_tokens
 from roamtui.conversation.events import Message, ToolCall, Usage
-from roamtui.document.text import format_tokens
+from roamtui.text import format_tokens
 
 TOOL_TOKENS = 80
 """Estimated tokens of a tool."""

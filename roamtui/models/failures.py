@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from roamtui.document.plain import sanitise_line, shorten
 from roamtui.models.local_servers import find_server
 from roamtui.models.redaction import redact_secrets
 from roamtui.models.redirects import RedirectRefusedError
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
+from roamtui.plain import sanitise_line, shorten
 
 CHOOSE_ADVICE = "choose another model with --model"
 _JSON_MESSAGE = re.compile(r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')""")

@@ -18,7 +18,6 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec.structs import replace
 
-from roamtui.document.plain import sanitise_line, shorten
 from roamtui.models.base import PROVIDERS, ModelOptions, get_key_variable
 from roamtui.models.completion import compute_vectors, stream_completion
 from roamtui.models.failures import CHOOSE_ADVICE, to_failure
@@ -44,6 +43,7 @@ from roamtui.models.worker_protocol import (
     encode_frame,
 )
 from roamtui.paths import write_all
+from roamtui.plain import sanitise_line, shorten
 
 _LITELLM_VARIABLES = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",

@@ -12,9 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, UsageError
 from roamtui.paths import models_path
+from roamtui.plain import sanitise_line, shorten
 from roamtui.search.base import VectorArray
 
 LOCAL = "local:"

@@ -16,7 +16,6 @@ from typing_extensions import override
 
 from roamtui.conversation.events import Message, Role
 from roamtui.conversation.state import RECORDED
-from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, SourceError, UsageError
 from roamtui.models.base import (
     OFFLINE,
@@ -33,6 +32,7 @@ from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.local_servers import LOCAL_SERVERS, OLLAMA_URL, LocalServer, is_loopback, parse_models
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.worker_protocol import ResolvedModel
+from roamtui.plain import sanitise_line, shorten
 from roamtui.sources.web.page import FetchOptions, UnreachableError
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 

@@ -18,7 +18,6 @@ from weakref import finalize
 
 from msgspec.structs import replace
 
-from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.base import Model, ModelOptions
 from roamtui.models.litellm_model import WorkerProcess
@@ -26,6 +25,7 @@ from roamtui.models.local_embedder import LOCAL, LocalEmbedder
 from roamtui.models.registry import check_server_url
 from roamtui.models.reply import complete_once
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
+from roamtui.plain import sanitise_line, shorten
 from roamtui.search.base import Embedder, VectorRows
 
 EXAMPLES = "ollama/snowflake-arctic-embed2, openai/text-embedding-3-small or local:FOLDER"

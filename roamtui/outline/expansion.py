@@ -19,18 +19,6 @@ from msgspec.structs import replace
 
 from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library, Node
-from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.text import (
-    PAGE_TOKENS,
-    Delivered,
-    Span,
-    add_delivered,
-    estimate_tokens,
-    format_tokens,
-    split_pages,
-    subtract_bounds,
-    subtract_delivered,
-)
 from roamtui.outline.labels import (
     TITLE_LENGTH_MAX,
     WHOLE_TOKENS_MAX,
@@ -46,6 +34,18 @@ from roamtui.outline.structure import (
     Reference,
     list_outline_children,
     parse_reference,
+)
+from roamtui.plain import sanitise_line, shorten
+from roamtui.text import (
+    PAGE_TOKENS,
+    Delivered,
+    Span,
+    add_delivered,
+    estimate_tokens,
+    format_tokens,
+    split_pages,
+    subtract_bounds,
+    subtract_delivered,
 )
 
 _LIST_TOKENS = 2_300

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, Node
-from roamtui.document.plain import sanitise_line, shorten, strip_anchor
-from roamtui.document.text import Span, format_tokens, measure_front_matter, normalise_line_ends
 from roamtui.markdown.inline import strip_tags
+from roamtui.plain import sanitise_line, shorten, strip_anchor
+from roamtui.text import Span, format_tokens, measure_front_matter, normalise_line_ends
 
 WHOLE_TOKENS_MAX = 3_000
 """Maximum tokens of a subtree that a model gets whole when it opens a section."""

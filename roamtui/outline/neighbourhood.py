@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from roamtui.document.library import Library
-from roamtui.document.text import estimate_tokens
 from roamtui.outline.labels import format_node_title, format_size
 from roamtui.outline.structure import list_outline_children, list_roots, make_entry
+from roamtui.text import estimate_tokens
 
 _TITLE_LENGTH_MAX = 40
 _TOP_SHARE = 0.45

@@ -17,8 +17,6 @@ from msgspec import Struct, field
 from roamtui.document.clauses import parse_number
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, Node
-from roamtui.document.plain import shorten
-from roamtui.document.text import estimate_tokens
 from roamtui.outline.labels import (
     TITLE_LENGTH_MAX,
     WHOLE_TOKENS_MAX,
@@ -29,6 +27,8 @@ from roamtui.outline.labels import (
     has_own_text,
 )
 from roamtui.outline.structure import ChildRanges, OutlineEntry, list_outline_children, list_roots, make_entry
+from roamtui.plain import shorten
+from roamtui.text import estimate_tokens
 
 OUTLINE_TOKENS = 700
 """Default budget. In a test, a longer outline led to the same answers and made each request more expensive. Search

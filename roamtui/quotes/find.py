@@ -19,7 +19,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.headings import scan_headings
-from roamtui.document.text import Bounds
 from roamtui.quotes.words import (
     BLOCK,
     CELL,
@@ -32,6 +31,7 @@ from roamtui.quotes.words import (
     read_plain_words,
     read_words,
 )
+from roamtui.text import Bounds
 
 _LENGTH_MIN = 2
 """Minimum number of letters and digits. A shorter quote proves nothing."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from roamtui.document.text import Bounds
 from roamtui.markdown.blocks import Block, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.read import MARK, MARKED_ID, Quotation, read_answer
 from roamtui.quotes.recheck import Claim
 from roamtui.quotes.words import read_words
+from roamtui.text import Bounds
 
 _WORDS_MIN = 3
 """Fewer words are a name, or words from which the writer keeps a distance."""

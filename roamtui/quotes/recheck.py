@@ -32,13 +32,13 @@ from roamtui.conversation.events import CHANGED_LABEL, Citation, CitationsChecke
 from roamtui.conversation.notes import Note
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line
-from roamtui.document.text import Bounds, Span
 from roamtui.markdown.inline import extract_words
+from roamtui.plain import sanitise_line
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import read_answer
 from roamtui.quotes.verdicts import PASSAGE_LABEL, list_path_titles, make_citation, resolve_citation
 from roamtui.quotes.words import TextWords, read_words
+from roamtui.text import Bounds, Span
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 _CITATION_LINE = re.compile(  # only the first state counts: trying each would take time by the square of the line

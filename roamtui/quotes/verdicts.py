@@ -18,14 +18,14 @@ from msgspec.structs import replace
 from roamtui.conversation.events import CHANGED_LABEL, Citation, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count, format_json, sanitise_line, strip_anchor
-from roamtui.document.text import Bounds, Span, merge_bounds, normalise_line_ends
 from roamtui.markdown.blocks import Markdown
 from roamtui.markdown.inline import extract_words
 from roamtui.outline.expansion import strip_ids
 from roamtui.outline.labels import UNTITLED, format_node_title
+from roamtui.plain import format_count, format_json, sanitise_line, strip_anchor
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import MARK, MARKED_ID, CitationMark, Quotation, read_answer
+from roamtui.text import Bounds, Span, merge_bounds, normalise_line_ends
 
 _UNREAD_LABEL = "not in what the model has read"
 PASSAGE_LABEL = "passage"

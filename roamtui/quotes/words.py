@@ -25,7 +25,6 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from roamtui.document.text import Bounds
 from roamtui.markdown.blocks import (
     LINE_BREAK,
     Block,
@@ -41,6 +40,7 @@ from roamtui.markdown.blocks import (
     ThematicBreak,
     Words,
 )
+from roamtui.text import Bounds
 
 CELL = 1
 """Flag of a word: a new cell of a row starts before it."""

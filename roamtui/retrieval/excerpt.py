@@ -10,7 +10,12 @@ from collections.abc import Mapping, Sequence
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.text import (
+from roamtui.retrieval.choose import ModelView
+from roamtui.search.base import Hit
+from roamtui.search.passages import rank_sentences, select_excerpt
+from roamtui.search.terms import TermMatcher
+from roamtui.search.units import UnitKind, find_units
+from roamtui.text import (
     Bounds,
     Delivered,
     Span,
@@ -19,11 +24,6 @@ from roamtui.document.text import (
     subtract_bounds,
     subtract_delivered,
 )
-from roamtui.retrieval.choose import ModelView
-from roamtui.search.base import Hit
-from roamtui.search.passages import rank_sentences, select_excerpt
-from roamtui.search.terms import TermMatcher
-from roamtui.search.units import UnitKind, find_units
 
 _HEADINGS_LENGTH_MAX = 2_000
 """Maximum length, in characters, of a part of a section that is parsed to see if it has only headings."""

@@ -15,9 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line
-from roamtui.document.text import Span, estimate_tokens
 from roamtui.outline.labels import LINK, WHOLE_TOKENS_MAX
+from roamtui.plain import sanitise_line
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.search.base import Hit
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, get_implied_words
@@ -30,6 +29,7 @@ from roamtui.search.passages import (
     split_passages,
 )
 from roamtui.search.terms import TermMatcher, extract_code_names, fold_term, is_unspaced
+from roamtui.text import Span, estimate_tokens
 
 _SENTENCES_MAX = 100
 _TEXT_LENGTH_MAX = 200_000

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.text import Span, add_delivered
 from roamtui.outline.expansion import insert_marks, list_id_marks
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, escape, format_node_title, format_size
 from roamtui.outline.structure import get_canonical_id
@@ -21,6 +20,7 @@ from roamtui.retrieval.excerpt import choose_excerpts, has_text, is_complete, is
 from roamtui.retrieval.missing import list_missing_names
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
+from roamtui.text import Span, add_delivered
 
 _KNOWN_MARK = "its text stands above"
 _TITLE_LENGTH_MAX = 60

@@ -12,8 +12,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import UsageError
+from roamtui.plain import sanitise_line, shorten
 from roamtui.search.base import IndexLostError
 
 _TABLE = "vectors_"

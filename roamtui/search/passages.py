@@ -14,8 +14,7 @@ from math import log
 
 from msgspec import Struct
 
-from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.text import Bounds, estimate_tokens, merge_bounds, subtract_bounds
+from roamtui.plain import sanitise_line, shorten
 from roamtui.search.lexicon import get_synonyms
 from roamtui.search.terms import TermMatcher, tokenise
 from roamtui.search.titles import list_similar_words
@@ -31,6 +30,7 @@ from roamtui.search.units import (
     split_sentences,
     split_unit,
 )
+from roamtui.text import Bounds, estimate_tokens, merge_bounds, subtract_bounds
 
 PASSAGE_TOKENS_MAX = 600
 """A longer passage is cut to whole sentences, rows and lines around its best sentence."""

@@ -15,8 +15,8 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from roamtui.document.headings import parse_blocks
-from roamtui.document.text import compute_line_starts, measure_front_matter, normalise_line_ends
+from roamtui.commonmark import parse_blocks
+from roamtui.text import compute_line_starts, measure_front_matter, normalise_line_ends
 
 
 class UnitKind(StrEnum):

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from roamtui.agent.answer import list_passages
 from roamtui.conversation.events import CELL_LEAD, Citation, StopReason, Usage
 from roamtui.conversation.state import Exchange
-from roamtui.document.plain import sanitise_line
 from roamtui.markdown.inline import extract_words
+from roamtui.plain import sanitise_line
 from roamtui.quotes.read import MARK
 from roamtui.table.columns import Column
 

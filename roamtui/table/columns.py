@@ -14,8 +14,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Struct
 
-from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import UsageError, format_reason
+from roamtui.plain import sanitise_line, shorten
 
 _NAME_LENGTH = 40
 _TYPE_IN_QUESTION = re.compile(r"\s*\[(?P<type>[^\[\]]+)\]\s*$")

@@ -19,9 +19,9 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
-from roamtui.document.plain import format_count
 from roamtui.errors import RoamtuiError, SourceError, StoreError
 from roamtui.models.base import Model
+from roamtui.plain import format_count
 from roamtui.search.base import Searcher
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell
 from roamtui.table.columns import Column

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct, field
 
 from roamtui.conversation.log import LOG_SUFFIX, LineFile, map_store_errors
-from roamtui.document.plain import sanitise_line
+from roamtui.plain import sanitise_line
 from roamtui.sources.listing import list_sources
 from roamtui.sources.read import check_file, is_path
 from roamtui.table.cells import Cell

@@ -15,7 +15,7 @@ from textual import events
 from textual.app import App, ScreenStackError
 from textual.dom import DOMNode
 
-from roamtui.document.plain import sanitise_text
+from roamtui.plain import sanitise_text
 
 _WAIT_SECONDS_MAX = 1.0
 """A widget that is removed does not answer. Then the next key is handled after this time."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import format_node_title
+from roamtui.plain import sanitise_line
 
 STEP = " › "
 """Separates the titles of a path."""

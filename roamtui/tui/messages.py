@@ -14,8 +14,8 @@ from textual.widget import Widget
 from roamtui.conversation.events import Origin
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import CloseSections, Command, ExpandSections, FoldNodes, PinSections
-from roamtui.document.plain import sanitise_text
 from roamtui.models.base import Model
+from roamtui.plain import sanitise_text
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import SectionTarget
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from roamtui.document.added_sources import list_sources_of
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count
 from roamtui.errors import RoamtuiError
+from roamtui.plain import format_count
 from roamtui.sources.listing import FileStamps, SourceStamp, split_sources
 from roamtui.sources.read import is_path
 from roamtui.tui.context import AppContext

@@ -25,9 +25,9 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line, strip_anchor
-from roamtui.document.text import format_tokens
 from roamtui.paths import display_path
+from roamtui.plain import sanitise_line, strip_anchor
+from roamtui.text import format_tokens
 from roamtui.tui.actions import Keymap, Scope, format_keys
 
 _SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"

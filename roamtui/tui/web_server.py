@@ -15,8 +15,8 @@ from aiohttp import web
 from textual_serve.server import Server
 from typing_extensions import override
 
-from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, format_reason
+from roamtui.plain import sanitise_line
 
 HOST = "127.0.0.1"
 _FOCUS_SCRIPT = """

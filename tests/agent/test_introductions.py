@@ -6,8 +6,8 @@ from roamtui.agent.introductions import plan_missing_summaries, suggest_question
 from roamtui.api import open_library
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.document.text import estimate_tokens
 from roamtui.paths import get_resource_dir
+from roamtui.text import estimate_tokens
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder
 

@@ -18,9 +18,9 @@ from roamtui.conversation.events import (
     ToolFinished,
     Usage,
 )
-from roamtui.document.text import estimate_tokens
 from roamtui.outline.render import render_outline
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.text import estimate_tokens
 from tests.agent.asking import (
     MANUAL,
     Desk,

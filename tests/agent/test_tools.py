@@ -16,11 +16,11 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished
 from roamtui.conversation.log import ConversationStore, encode_events
 from roamtui.conversation.notices import make_notices
-from roamtui.document.text import estimate_tokens
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.policy import DEFAULT_POLICY
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.text import estimate_tokens
 from tests.agent.asking import MANUAL, FakeSearcher, ask, count_turns, ids, make_agent, model_of, results
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply

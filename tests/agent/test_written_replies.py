@@ -19,10 +19,10 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import fold_events
-from roamtui.document.text import estimate_tokens
 from roamtui.export.markdown import render_markdown
 from roamtui.table.cells import Cell, CellState, complete_cell
 from roamtui.table.columns import Column
+from roamtui.text import estimate_tokens
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, results, saying
 from tests.fakes.scripted_model import ScriptedReply
 

@@ -12,8 +12,6 @@ from roamtui.conversation.events import Citation, QuoteState, Step, StopReason
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document, parse_source_text
-from roamtui.document.plain import strip_anchor
-from roamtui.document.text import Span, split_pages
 from roamtui.errors import SourceError
 from roamtui.export.markdown import render_markdown
 from roamtui.markdown.layout import MarkdownLayout
@@ -22,6 +20,7 @@ from roamtui.models.search_models import parse_choice
 from roamtui.outline.expansion import render_section, strip_ids
 from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
+from roamtui.plain import strip_anchor
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.recheck import find_cited_passage, read_claims
@@ -37,6 +36,7 @@ from roamtui.sources.convert.rst import convert_rst
 from roamtui.sources.convert.separated import convert_separated
 from roamtui.sources.convert.subtitles import convert_subtitles
 from roamtui.sources.read import RawText
+from roamtui.text import Span, split_pages
 from tests.benchmarks.measuring import Finding, fit_exponent, format_seconds
 from tests.conversation.conversations import ask, make_state
 from tests.sources.convert.samples import make_epub_parts, pack

@@ -8,7 +8,7 @@ from roamtui.document import document as module
 from roamtui.document.document import NodeKind, NodeRow, build_columns, make_ids
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.document.text import Span
+from roamtui.text import Span
 
 _PATHS = st.lists(st.lists(st.sampled_from(["a", "b", "", "\x1f", "ä"]), min_size=1, max_size=3), max_size=30)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from roamtui.conversation.events import ToolCall, Usage
-from roamtui.document.text import estimate_tokens
 from roamtui.errors import ModelError
 from roamtui.models.base import (
     Model,
@@ -21,6 +20,7 @@ from roamtui.models.base import (
     ToolCallReceived,
     UsageReported,
 )
+from roamtui.text import estimate_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.document.headings import make_parser
-from roamtui.document.text import compute_line_starts
+from roamtui.commonmark import make_parser
 from roamtui.markdown.blocks import (
     Block,
     Code,
@@ -22,6 +21,7 @@ from roamtui.markdown.blocks import (
     Words,
 )
 from roamtui.markdown.parser import read_markdown
+from roamtui.text import compute_line_starts
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import list_documents, read_document
 

@@ -23,7 +23,6 @@ from roamtui.conversation.events import StopReason
 from roamtui.conversation.state import Exchange, OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.document.text import split_pages
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
@@ -31,6 +30,7 @@ from roamtui.headless.answer_lines import render_answer
 from roamtui.headless.ask import run_ask
 from roamtui.headless.mcp import McpSession
 from roamtui.quotes.verdicts import make_proof
+from roamtui.text import split_pages
 from roamtui.tui.actions import build_keymap
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.reader.document_view import DocumentView

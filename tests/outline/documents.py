@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.document.text import Delivered
 from roamtui.outline.expansion import ExpandedBlock, render_section
+from roamtui.text import Delivered
 from tests.real_documents import read_document
 
 NONCE = "gghhjjkk"

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.document.text import estimate_tokens
 from roamtui.outline.expansion import ExpandedBlock, annotate_with_ids, strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
+from roamtui.text import estimate_tokens
 from tests.outline.documents import NONCE, find_id, make_library, open_section, write_words
 
 _CHAPTERS = f"""\

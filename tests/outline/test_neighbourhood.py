@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from roamtui.document.text import estimate_tokens
 from roamtui.outline.neighbourhood import render_neighbourhood
+from roamtui.text import estimate_tokens
 from tests.search.libraries import id_of, make_library
 
 _TEXT = "".join(

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.document.text import Bounds, merge_bounds, subtract_delivered
 from roamtui.outline.labels import has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import get_canonical_id, resolve_reference
+from roamtui.text import Bounds, merge_bounds, subtract_delivered
 from tests.outline.documents import (
     NONCE,
     REFERENCE,

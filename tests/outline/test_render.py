@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
-from roamtui.document.text import estimate_tokens
 from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
+from roamtui.text import estimate_tokens
 from tests.outline.documents import documents, find_id, make_library, make_shape, write_words
 from tests.search.libraries import make_folder
 

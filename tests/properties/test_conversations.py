@@ -18,10 +18,10 @@ from roamtui.conversation.events import ConversationEvent, Message, Origin
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions, fold_events
 from roamtui.conversation.update import CloseSections, Command, ExpandSections, FoldNodes, PinSections, ReadSection
-from roamtui.document.text import merge_bounds
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.outline.expansion import annotate_with_ids
+from roamtui.text import merge_bounds
 from tests.anomalies.waits import cancel_at_wait
 from tests.conversation.conversations import TEXT, check_messages, make_library, rewind
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply

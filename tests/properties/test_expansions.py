@@ -6,8 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.document.text import merge_bounds
 from roamtui.outline.expansion import annotate_with_ids, render_open_section, render_section
+from roamtui.text import merge_bounds
 from tests.outline.documents import NONCE, documents, make_library
 
 _HALF = settings(max_examples=settings().max_examples // 2)

@@ -10,7 +10,6 @@ from roamtui.conversation.events import Citation, StopReason
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.document.text import Span
 from roamtui.export.markdown import render_markdown
 from roamtui.export.table import render_markdown_table
 from roamtui.quotes.find import find_quote
@@ -18,6 +17,7 @@ from roamtui.quotes.recheck import ClaimStatus, cite_span, read_claims, recheck
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table
+from roamtui.text import Span
 
 _PIECES = (
     "60 days", "Section 10.5.2", "[Effect of Termination]", "[***]", "[a8a96034]", "[x](y.md)", "\\", "\\n", "`code`",

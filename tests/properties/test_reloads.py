@@ -20,8 +20,8 @@ from roamtui.conversation.update import ExpandSections, update
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document, parse_source_text
-from roamtui.document.text import Span
 from roamtui.sources.read import RawText
+from roamtui.text import Span
 from tests.conversation.conversations import PROMPT_CONTEXT, Recorder
 
 _SITE = "https://site.example/"

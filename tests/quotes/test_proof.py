@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.conversation.state import ConversationState
-from roamtui.document.plain import sanitise_text
 from roamtui.markdown.blocks import (
     LINE_BREAK,
     Block,
@@ -23,6 +22,7 @@ from roamtui.markdown.blocks import (
     Words,
 )
 from roamtui.markdown.parser import read_markdown
+from roamtui.plain import sanitise_text
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from tests.agent.asking import MANUAL
 from tests.conversation.conversations import begin, expand_by_agent, make_state

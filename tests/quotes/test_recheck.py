@@ -10,7 +10,6 @@ from roamtui.conversation.notes import Note, make_note
 from roamtui.conversation.state import Exchange, OpenSectionOptions, apply, start_conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
-from roamtui.document.text import Span
 from roamtui.quotes.recheck import (
     Claim,
     ClaimStatus,
@@ -24,6 +23,7 @@ from roamtui.quotes.recheck import (
 )
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.sources.read import RawText
+from roamtui.text import Span
 from tests.benchmarks.recheck import EXPECTED, PATTERNS, try_copies
 from tests.conversation.conversations import begin, expand_by_agent, find, make_library, make_state
 from tests.real_documents import list_documents

@@ -3,12 +3,12 @@
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.document.text import Bounds, Span, add_delivered, estimate_tokens
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts
 from roamtui.retrieval.policy import DEFAULT_POLICY
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
+from roamtui.text import Bounds, Span, add_delivered, estimate_tokens
 from tests.search.libraries import id_of, make_library
 
 _WORDS = "Nothing of note is said in this sentence. " * 3

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.document.text import Bounds, add_delivered
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.render import HitList, render_hits
 from roamtui.search.base import Hit
+from roamtui.text import Bounds, add_delivered
 from tests.search.libraries import id_of, make_folder, make_library
 
 _FILLER = "Nothing of note is said in this sentence of a long file. " * 120

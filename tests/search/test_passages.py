@@ -7,11 +7,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from roamtui.document.text import compute_line_starts, estimate_tokens
 from roamtui.search.lexicon import Language
 from roamtui.search.passages import find_passage, find_question_words, rank_sentences, select_excerpt, split_passages
 from roamtui.search.terms import TermMatcher
 from roamtui.search.units import split_sentences
+from roamtui.text import compute_line_starts, estimate_tokens
 from tests.outline.documents import documents
 
 _LINES = "text|Words: and more:|**Label**|# Head|===|---|- item|1. one|  more|    deep|> quote|```|<!-- c -->||"

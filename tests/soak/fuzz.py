@@ -19,7 +19,7 @@ import pytest
 from textual import events
 
 from roamtui.conversation.state import ConversationState, fold_events
-from roamtui.document.plain import sanitise_text
+from roamtui.plain import sanitise_text
 from roamtui.tui.actions import ACTIONS
 from roamtui.tui.screens.main import MainScreen
 from tests.anomalies.faulty_disk import FaultyDisk

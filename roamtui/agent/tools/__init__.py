@@ -14,11 +14,11 @@ from msgspec import Struct
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ToolFinished
 from roamtui.document.library import Library
-from roamtui.document.text import Span
 from roamtui.models.base import ToolSpec
 from roamtui.outline.structure import resolve_name
 from roamtui.retrieval.policy import DEFAULT_POLICY
 from roamtui.search.base import Searcher
+from roamtui.text import Span
 
 _ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?::[\dc.]+)?(?![0-9A-Za-z])")
 """A section id as models write it, with an optional page number or range."""

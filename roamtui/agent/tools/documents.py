@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.document import NodeKind
-from roamtui.document.text import estimate_tokens
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import (
     OPENING_LENGTH,
@@ -17,6 +16,7 @@ from roamtui.outline.labels import (
     format_size,
 )
 from roamtui.outline.structure import get_canonical_id
+from roamtui.text import estimate_tokens
 
 NAME = "list_documents"
 LIMIT_DEFAULT = 50

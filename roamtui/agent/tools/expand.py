@@ -9,10 +9,10 @@ from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_section_i
 from roamtui.conversation.events import Origin, SectionsExpanded
 from roamtui.conversation.update import ExpandSections
 from roamtui.document.library import Library
-from roamtui.document.text import format_tokens
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.outline.structure import parse_reference, suggest_ids
+from roamtui.text import format_tokens
 
 IDS_MAX = 20
 NAME = "expand_sections"

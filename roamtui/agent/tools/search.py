@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from roamtui.agent.question_context import list_history_texts, make_search_event, make_view
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import find_unread_pages
+from roamtui.plain import sanitise_line
 from roamtui.retrieval.choose import drop_weak_hits
 from roamtui.retrieval.render import render_hits
 

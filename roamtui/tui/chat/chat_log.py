@@ -30,10 +30,10 @@ from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import Exchange
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count, sanitise_line, sanitise_text, shorten, strip_anchor
-from roamtui.document.text import Span, format_tokens
 from roamtui.models.base import OFFLINE
+from roamtui.plain import format_count, sanitise_line, sanitise_text, shorten, strip_anchor
 from roamtui.quotes.verdicts import resolve_citation
+from roamtui.text import Span, format_tokens
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,

@@ -31,11 +31,11 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import Notice, NoticeSlot, Severity, list_endings, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count, sanitise_line, sanitise_text, shorten
 from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.inline import extract_words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
+from roamtui.plain import format_count, sanitise_line, sanitise_text, shorten
 from roamtui.quotes.read import MARKED_ID, replace_signs
 from roamtui.quotes.verdicts import (
     QuoteChecker,

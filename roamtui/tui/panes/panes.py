@@ -23,7 +23,7 @@ from roamtui.conversation.events import (
     QuestionAsked,
 )
 from roamtui.conversation.state import ConversationState
-from roamtui.document.text import Span
+from roamtui.text import Span
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import SectionTarget

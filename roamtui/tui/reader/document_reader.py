@@ -25,13 +25,13 @@ from roamtui.document.links import (
     locate_section,
     resolve_link,
 )
-from roamtui.document.plain import sanitise_text
-from roamtui.document.text import Span
 from roamtui.editor import build_editor_command, find_editor
 from roamtui.markdown.blocks import Link
+from roamtui.plain import sanitise_text
 from roamtui.quotes.recheck import CitedPassage, find_cited_passage
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
+from roamtui.text import Span
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.messages import (
     CommandRequested,

@@ -18,9 +18,9 @@ from msgspec import Struct
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.document.text import compute_line_starts, measure_front_matter, normalise_line_ends
 from roamtui.markdown.code import update_fence
 from roamtui.outline.labels import format_node_title
+from roamtui.text import compute_line_starts, measure_front_matter, normalise_line_ends
 
 _FRONT_MATTER_LENGTH_MAX = 50_000
 """In characters. The end of front matter is not looked for beyond this length."""

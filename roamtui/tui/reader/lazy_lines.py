@@ -16,7 +16,6 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from roamtui.document.document import Document
-from roamtui.document.text import Span, subtract_bounds
 from roamtui.markdown.blocks import Link
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import (
@@ -31,6 +30,7 @@ from roamtui.markdown.parser import Definitions, parse_link_definitions, read_ma
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.words import widen_to_words
 from roamtui.sources.convert.drawing import PictureFile
+from roamtui.text import Span, subtract_bounds
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
 _CACHED_CHUNKS_MAX = 64

@@ -24,11 +24,11 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.document.plain import sanitise_line
-from roamtui.document.text import Span
 from roamtui.markdown.blocks import Link
 from roamtui.markdown.lines import Line, PictureLine
+from roamtui.plain import sanitise_line
 from roamtui.sources.convert.drawing import PictureFile
+from roamtui.text import Span
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.chat.content_view import TARGET_META
 from roamtui.tui.labels import STEP, format_full_path

@@ -20,11 +20,11 @@ from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count, sanitise_line
 from roamtui.errors import SourceError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
+from roamtui.plain import format_count, sanitise_line
 from roamtui.sources.listing import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested

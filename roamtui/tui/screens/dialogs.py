@@ -21,8 +21,8 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.conversation.conversation import ApprovalRequest
-from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError, format_reason
+from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.tui.actions import Keymap, Scope, format_keys, make_bindings
 from roamtui.tui.labels import format_error
 from roamtui.tui.status_line import format_key_hint

@@ -15,11 +15,11 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.document.library import Library
-from roamtui.document.plain import format_count, sanitise_line
-from roamtui.document.text import Span
 from roamtui.outline.labels import format_node_title
+from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.recheck import find_in_span
 from roamtui.search.terms import extract_query_terms, fold_term
+from roamtui.text import Span
 from roamtui.tui.labels import format_ancestors
 from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.reader.lazy_lines import match_ranges

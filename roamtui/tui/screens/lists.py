@@ -18,7 +18,7 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.document.plain import sanitise_line
+from roamtui.plain import sanitise_line
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import format_error
 from roamtui.tui.screens.dialogs import Dialog

@@ -15,9 +15,9 @@ from typing_extensions import override
 from roamtui.conversation.events import ConversationEvent, ConversationStarted, DocumentReloaded
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import RECORDED, AskOptions
-from roamtui.document.plain import format_count
 from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.models.base import OFFLINE, format_window
+from roamtui.plain import format_count
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog, WelcomeView
 from roamtui.tui.chat.content_view import ExampleTarget, LinkTarget, SectionTarget, TargetActivated, TargetSelected

@@ -15,11 +15,11 @@ from typing_extensions import override
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.notes import get_note_store, make_note
-from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.text import Span
 from roamtui.export.markdown import format_location, render_notes
+from roamtui.plain import sanitise_line, shorten
 from roamtui.quotes.recheck import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.verdicts import list_path_titles, simplify_quote
+from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, wrap
 from roamtui.tui.labels import STEP, format_full_path

@@ -14,10 +14,10 @@ from textual.content import Content
 from textual.widgets import Input, Static
 from typing_extensions import override
 
-from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, format_window, get_recommended_key_variable
 from roamtui.models.registry import ModelOffer, inspect_model, inspect_providers, request_one_token
+from roamtui.plain import sanitise_line
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.labels import adapt_flags
 from roamtui.tui.messages import ModelReleased

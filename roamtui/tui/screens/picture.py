@@ -21,9 +21,9 @@ from textual.widget import Widget
 from textual.widgets import Static
 from typing_extensions import override
 
-from roamtui.document.plain import sanitise_line
 from roamtui.editor import open_in_viewer
 from roamtui.errors import RoamtuiError, SourceError
+from roamtui.plain import sanitise_line
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest, PictureFile
 from roamtui.sources.pictures import PDF_BYTES_MAX, PICTURE_BYTES_MAX, find_picture, locate_document, read_picture
 from roamtui.sources.web.urls import resolve_href

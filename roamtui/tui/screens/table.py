@@ -20,8 +20,8 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.conversation.log import LOG_SUFFIX
-from roamtui.document.plain import format_count, sanitise_line, shorten
 from roamtui.export.table import RENDERERS, format_progress
+from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column, drop_repeated_columns, parse_question
 from roamtui.table.runner import TablePlan, TableRun, fill_table

@@ -33,9 +33,9 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notes import get_note_store
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import CloseSections, Command, ExpandSections
-from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.outline.expansion import is_delivered
 from roamtui.outline.labels import format_node_title
+from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, TargetActivated
 from roamtui.tui.messages import CommandRequested, make_section_command, make_unfold_command

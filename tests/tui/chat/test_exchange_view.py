@@ -7,8 +7,8 @@ from textual.pilot import Pilot
 from roamtui.conversation.events import Citation, QuoteState, StopReason
 from roamtui.conversation.state import Exchange
 from roamtui.document.loader import build_library
-from roamtui.document.text import Span
 from roamtui.sources.read import RawText
+from roamtui.text import Span
 from roamtui.tui.actions import Scope, build_keymap
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.content_view import SectionTarget

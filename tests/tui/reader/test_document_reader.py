@@ -13,8 +13,8 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore
 from roamtui.document.loader import build_library
-from roamtui.document.text import Span
 from roamtui.sources.read import RawText
+from roamtui.text import Span
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader import document_reader

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.document.text import Span
+from roamtui.text import Span
 from roamtui.tui.reader.lazy_lines import Highlights, compute_selection_span, list_selected_lines
 from tests.tui.reader.sections import make_lines
 

@@ -12,8 +12,8 @@ from textual.selection import Selection
 from typing_extensions import override
 
 from roamtui.document.library import Library
-from roamtui.document.text import Span
 from roamtui.markdown.blocks import Link
+from roamtui.text import Span
 from roamtui.tui.messages import ReadingPositionChanged, StatusMessage
 from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.reader.reader import Reader

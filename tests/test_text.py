@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.document.plain import sanitise_text
-from roamtui.document.text import compute_line_starts, estimate_tokens, merge_bounds, split_pages, subtract_bounds
+from roamtui.plain import sanitise_text
+from roamtui.text import compute_line_starts, estimate_tokens, merge_bounds, split_pages, subtract_bounds
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,64 @@
+"""Parse CommonMark 0.31.2 with markdown-it-py, with a limit on how deeply quotes and lists may nest."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.parser_block import RuleFuncBlockType
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.token import Token
+
+_LEVEL_MAX = 100
+"""Maximum depth of nested containers (a list counts twice, because of its items). Each takes three stack frames."""
+_NESTING_MAX = _LEVEL_MAX + 10
+"""Depth beyond which markdown-it-py silently drops text. Blocks cannot reach it, and nested brackets in a line that
+reach it do not overflow Python's stack."""
+TOO_DEEP = "too_deep"
+"""Key in the parser's environment that is set if a list or quote marker was read as text because it is too deep."""
+
+
+def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
+    """Parse a text without NUL characters into block tokens. Link definitions and `TOO_DEEP` are stored in `env`."""
+    if not source:
+        return []
+    if not source.endswith("\n"):
+        source += "\n"  # without it, html_block reads past the end in a quoted list ("> - <?php\n>")
+    parser = get_block_parser()
+    tokens: list[Token] = []
+    parser.block.parse(source, parser, env, tokens)
+    return tokens
+
+
+def make_parser(*rules: str) -> MarkdownIt:
+    """Make a CommonMark parser with more `rules`, which takes quote and list markers as text if they nest too deeply.
+
+    Python's stack limits how deeply they may nest.
+    """
+    from markdown_it import MarkdownIt, rules_block  # noqa: PLC0415 - often not needed
+
+    parser = MarkdownIt("commonmark").enable(rules)
+    parser.options["maxNesting"] = _NESTING_MAX
+    interrupted = ["paragraph", "reference", "blockquote"]
+    ruler = parser.block.ruler
+    ruler.at("blockquote", partial(limit_depth, rules_block.blockquote), {"alt": [*interrupted, "list"]})
+    ruler.at("list", partial(limit_depth, rules_block.list_block), {"alt": interrupted})
+    return parser
+
+
+def limit_depth(rule: RuleFuncBlockType, state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - as the parser calls its rules
+    """Call a rule of blocks that contain blocks, unless they nest too deeply."""
+    if silent or state.level < _LEVEL_MAX:
+        return rule(state, start, end, silent)
+    is_silent = True
+    if rule(state, start, end, is_silent):
+        state.env[TOO_DEEP] = True
+    return False
+
+
+@lru_cache(maxsize=1)
+def get_block_parser() -> MarkdownIt:
+    """Return the shared parser: CommonMark with tables and limited nesting."""
+    return make_parser("table")
