@@ -22,11 +22,11 @@ from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library, LibrarySource
 from roamtui.document.loader import Loader, LoadingOptions, is_url, load_files, load_pages, open_sources
 from roamtui.errors import SourceError, UsageError
-from roamtui.headless.output import ProgressLine, report_conversion, warn, write_notice
 from roamtui.models.base import OFFLINE, Model
 from roamtui.models.local_embedder import find_local_embedder
 from roamtui.models.registry import make_model
 from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
+from roamtui.output import ProgressLine, report_conversion, warn, write_notice
 from roamtui.paths import cache_path, conversations_path, make_index_stem, table_path
 from roamtui.plain import sanitise_line
 from roamtui.search.base import Progress, Searcher, SearchMode, SearchServices

@@ -36,7 +36,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the program and return its exit status: 0 success, 1 failure, 2 wrong use, 130 cancelled."""
     words = sys.argv[1:] if argv is None else argv
     if None in (sys.stdin, sys.stdout, sys.stderr):
-        from roamtui.headless.output import open_closed_streams
+        from roamtui.output import open_closed_streams
 
         open_closed_streams()
     try:
@@ -67,7 +67,7 @@ def _leave_deleted_folder() -> None:
     try:
         os.getcwd()  # noqa: PTH109 - pathlib would delay `--help`
     except FileNotFoundError:
-        from roamtui.headless.output import warn
+        from roamtui.output import warn
 
         home = os.path.expanduser("~")  # noqa: PTH111
         os.chdir(home)
@@ -75,7 +75,7 @@ def _leave_deleted_folder() -> None:
 
 
 def _fail(problem: str, exit_code: int = 1) -> int:
-    from roamtui.headless.output import warn
+    from roamtui.output import warn
 
     warn(problem)
     return exit_code

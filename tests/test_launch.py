@@ -12,10 +12,10 @@ from typing_extensions import override
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.errors import SourceError
-from roamtui.headless.output import report_conversion
 from roamtui.launch import Launch
 from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
 from roamtui.models.registry import discover_models
+from roamtui.output import report_conversion
 from roamtui.paths import config_path
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.listing import split_sources

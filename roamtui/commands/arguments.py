@@ -171,7 +171,7 @@ def make_bootstrap(args: Namespace) -> Bootstrap:
 
 def open_sources(args: Namespace) -> tuple[Bootstrap, Library, Loader | None]:
     """Open the sources of a command with all their files, and write what went wrong to stderr."""
-    from roamtui.headless.output import write_notice
+    from roamtui.output import write_notice
 
     bootstrap = make_bootstrap(args)
     sources = args.sources if "sources" in args else [args.source]

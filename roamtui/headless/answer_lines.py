@@ -16,11 +16,11 @@ from roamtui.agent.answer import format_proof, list_unopened_hits, match_proof, 
 from roamtui.conversation.events import QuoteState
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
-from roamtui.headless.output import write_notice, write_sanitised, write_styled
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import RunStyle, TextRole
 from roamtui.outline.labels import format_path
+from roamtui.output import write_notice, write_sanitised, write_styled
 from roamtui.plain import format_count, sanitise_text, shorten
 from roamtui.quotes.verdicts import AnswerProof, describe_source
 from roamtui.retrieval.passages import find_statement, strip_markup

@@ -37,7 +37,7 @@ from roamtui.errors import EXIT_CANCELLED, SourceError
 from roamtui.export.json import to_json, to_json_passage
 from roamtui.headless.answer_lines import get_terminal_form, write_answer
 from roamtui.headless.live_answer import LiveAnswer
-from roamtui.headless.output import warn, write_json, write_notice, write_styled, write_text
+from roamtui.output import warn, write_json, write_notice, write_styled, write_text
 from roamtui.plain import sanitise_line
 from roamtui.signals import end_after_task
 

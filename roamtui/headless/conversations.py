@@ -13,7 +13,7 @@ from roamtui.errors import RoamtuiError, UsageError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
-from roamtui.headless.output import check_output_path, warn, write_json, write_notice, write_text
+from roamtui.output import check_output_path, warn, write_json, write_notice, write_text
 from roamtui.paths import conversations_path
 from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.recheck import locate_notes

@@ -13,7 +13,7 @@ from roamtui.errors import SourceError, UsageError
 from roamtui.evaluation.question_set import read_questions
 from roamtui.evaluation.runner import EvalPlan, EvalRun, run_questions
 from roamtui.evaluation.scoring import HIT_RANKS, RELAXED, QuestionResult, RunScore, score_run
-from roamtui.headless.output import ProgressLine, write_json, write_notice, write_text
+from roamtui.output import ProgressLine, write_json, write_notice, write_text
 from roamtui.plain import format_count
 from roamtui.search.base import SearchMode
 

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from roamtui.agent.introductions import SUMMARY_PROMPT, SummaryTask, plan_missing_summaries, write_summary
 from roamtui.document.library import Library
 from roamtui.errors import ModelError, StoreError, UsageError
-from roamtui.headless.output import ProgressLine, warn, write_notice, write_text
 from roamtui.models.base import OFFLINE, Model
 from roamtui.models.litellm_model import LitellmModel
+from roamtui.output import ProgressLine, warn, write_notice, write_text
 from roamtui.paths import cache_path
 from roamtui.plain import format_count
 from roamtui.search.base import RetrievalOptions, SearchServices

@@ -18,8 +18,8 @@ from roamtui.conversation.events import (
     ThinkingStreamed,
 )
 from roamtui.headless.answer_lines import get_terminal_form, render_answer
-from roamtui.headless.output import ProgressLine, write_styled
 from roamtui.markdown.lines import measure
+from roamtui.output import ProgressLine, write_styled
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"

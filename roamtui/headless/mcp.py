@@ -34,9 +34,9 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless import quote_tool
-from roamtui.headless.output import write_notice
 from roamtui.models.base import ToolSpec
 from roamtui.outline.render import render_outline
+from roamtui.output import write_notice
 from roamtui.plain import sanitise_line, sanitise_text, shorten
 from roamtui.search.base import Searcher
 from roamtui.sources.listing import FileStamps

@@ -17,9 +17,9 @@ from roamtui.conversation.events import Origin
 from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection
 from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import AskReport
-from roamtui.headless.output import write_sanitised
 from roamtui.headless.sections import find_reference, list_texts
 from roamtui.outline.render import render_outline
+from roamtui.output import write_sanitised
 from roamtui.plain import format_count, sanitise_line
 from roamtui.signals import end_after_task
 

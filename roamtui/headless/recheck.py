@@ -18,7 +18,7 @@ from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
 from roamtui.export.json import render_json
 from roamtui.export.table import render_json_table
-from roamtui.headless.output import warn, write_json, write_text
+from roamtui.output import warn, write_json, write_text
 from roamtui.paths import conversations_path
 from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.quotations import read_quotations

@@ -10,7 +10,6 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, fold_name
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
-from roamtui.headless.output import write_json, write_notice, write_text
 from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import (
@@ -20,6 +19,7 @@ from roamtui.outline.structure import (
     resolve_reference,
     suggest_ids,
 )
+from roamtui.output import write_json, write_notice, write_text
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.search.base import Hit, Searcher, SearchMode
 from roamtui.text import split_pages

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from roamtui.errors import UsageError
 from roamtui.export.table import RENDERERS, format_progress
-from roamtui.headless.output import ProgressLine, check_output_path, warn, write_notice, write_text
 from roamtui.models.base import OFFLINE
+from roamtui.output import ProgressLine, check_output_path, warn, write_notice, write_text
 from roamtui.table.cells import CellState
 from roamtui.table.runner import TablePlan, fill_table
 from roamtui.table.store import Table
