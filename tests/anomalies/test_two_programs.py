@@ -41,9 +41,11 @@ class _Chat:
         assert self._process.stdout is not None
         self._process.stdin.write(f"{question}\n")
         self._process.stdin.flush()
+        has_answer = False
         for line in self._process.stdout:
-            if line.strip().startswith("(offline "):
+            if has_answer and not line.strip():
                 return
+            has_answer = has_answer or line.startswith(f"Ask: {question}")
         pytest.fail(f"It ended: {self._process.communicate()[1]}")
 
     def leave(self) -> str:
