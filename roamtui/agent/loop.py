@@ -53,6 +53,8 @@ from roamtui.conversation.events import (
     Origin,
     QuestionAnswered,
     QuestionAsked,
+    QuestionDropped,
+    QuestionReceived,
     ReminderSent,
     RetryScheduled,
     Step,
@@ -172,8 +174,8 @@ class Agent:
         self.model = model
         self.searcher = searcher
         self.options = options or AgentOptions()
-        self._has_answered = True
-        """Whether the last question got its whole answer."""
+        self._has_failed = False
+        """Whether the last question failed, or reached a limit. One that was stopped has not failed."""
         self._consented_id = ""
         """Id of the conversation whose spending limit the person lifted."""
         self._tools: Mapping[str, Tool] = {}
@@ -194,25 +196,41 @@ class Agent:
         """
         conversation, asked_in = self.conversation, self.conversation.state.id
         async with conversation.lock:
-            if options.needs_previous_answer and not (self._has_answered and conversation.state.id == asked_in):
+            if options.needs_success and (self._has_failed or conversation.state.id != asked_in):
                 return None
-            self._has_answered = False
+            self._has_failed = False
             replaced = options.replaces
             if replaced is not None and not conversation.has_exchange(replaced):
                 return None
-            library = await conversation.load_all()
-            for section_id in (options.within, *options.open_first):
-                if section_id is not None and section_id not in library:
-                    raise UnknownSectionError(section_id)
-            await self.model.start()
-            if replaced is not None:
-                await conversation.rewind(replaced)
-            if options.open_first:
-                await conversation.execute(ExpandSections(section_ids=options.open_first, origin=Origin.PERSON))
-            await self._answer(question, options.within)
+            conversation.publish(QuestionReceived(question=question, starts_model=not self.model.is_started))
+            count: int | None = None
+            try:
+                await self._prepare(options)
+                count = len(conversation.state.exchanges)
+                await self._answer(question, options.within)
+            except BaseException:
+                if count in (None, len(conversation.state.exchanges)):
+                    conversation.publish(QuestionDropped())
+                raise
             exchange = conversation.state.exchanges[-1]
-            self._has_answered = exchange.stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND)
+            self._has_failed = exchange.stopped not in (StopReason.ANSWERED, StopReason.NOT_FOUND)
             return exchange
+
+    async def _prepare(self, options: AskOptions) -> None:
+        """Load the whole library and the model, and do what the options ask for before the question.
+
+        Raises:
+            UnknownSectionError: There is no section that `options` names. Nothing has changed.
+        """
+        library = await self.conversation.load_all()
+        for section_id in (options.within, *options.open_first):
+            if section_id is not None and section_id not in library:
+                raise UnknownSectionError(section_id)
+        await self.model.start()
+        if options.replaces is not None:
+            await self.conversation.rewind(options.replaces)
+        if options.open_first:
+            await self.conversation.execute(ExpandSections(section_ids=options.open_first, origin=Origin.PERSON))
 
     async def search(self, query: str, limit: int) -> tuple[Hit, ...]:
         """Search the whole document with the configured search mode.

@@ -354,6 +354,18 @@ class QuestionAsked(Struct, frozen=True, kw_only=True):
     """Whether `roamtui ask` asked it. The conversation can still be continued."""
 
 
+class QuestionReceived(Struct, frozen=True, kw_only=True):
+    """The turn of a question has come. `QuestionAsked` follows once the model has started and search has ended."""
+
+    question: str
+    starts_model: bool = False
+    """Whether the model must be started first, which takes seconds."""
+
+
+class QuestionDropped(Struct, frozen=True, kw_only=True):
+    """A question that was received was stopped, or failed, before it was asked."""
+
+
 class TranscriptRebuilt(Struct, frozen=True, kw_only=True):
     """The transcript was rebuilt: the system prompt, then the outline and all open sections."""
 
@@ -508,6 +520,8 @@ InternalEvent = (
 TransientEvent = (
     AnswerStreamed
     | LoadingStarted
+    | QuestionDropped
+    | QuestionReceived
     | ReminderSent
     | RetryScheduled
     | WarningRaised

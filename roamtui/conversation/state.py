@@ -168,9 +168,9 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     the person switched to another one, nothing is asked."""
     open_first: tuple[str, ...] = ()
     """Sections to open before the question."""
-    needs_previous_answer: bool = False
-    """Whether the question needs the answer before it. Nothing is asked if that answer was stopped, failed or reached a
-    limit, or if the person has switched to another conversation since."""
+    needs_success: bool = False
+    """Whether nothing is asked if the question before it failed or reached a limit, or if the person has switched to
+    another conversation since."""
 
 
 class ConversationState(Struct, frozen=True, kw_only=True):

@@ -24,6 +24,8 @@ from roamtui.conversation.events import (
     NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
+    QuestionDropped,
+    QuestionReceived,
     SectionsClosed,
     SectionsExpanded,
     SectionsSearched,
@@ -186,10 +188,13 @@ def _print_line(name: str, fields: Mapping[str, Any]) -> None:
 
 
 def to_json_event(event: ConversationEvent) -> tuple[str, dict[str, Any]] | None:
-    """Convert an event to a name and JSON values. None for the end of a question, which is written as the answer."""
+    """Convert an event to a name and JSON values.
+
+    None for the end of a question, which is written as the answer, and for what happens before a question is saved.
+    """
     fields: dict[str, Any] = msgspec.to_builtins(event)
     match event:
-        case QuestionAnswered():
+        case QuestionAnswered() | QuestionReceived() | QuestionDropped():
             return None
         case QuestionAsked(number=number, question=question):
             fields = {"number": number, "question": question}

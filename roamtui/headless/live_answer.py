@@ -13,10 +13,12 @@ from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
     QuestionAnswered,
-    QuestionAsked,
+    QuestionDropped,
+    QuestionReceived,
     StepStarted,
     ThinkingStreamed,
 )
+from roamtui.conversation.progress import ReplyProgress
 from roamtui.headless.answer_lines import get_terminal_form, render_answer
 from roamtui.markdown.lines import measure
 from roamtui.output import ProgressLine, write_styled
@@ -67,7 +69,7 @@ class LiveAnswer:
         self._checker: QuoteChecker | None = None
         self._text = RewritableText()
         self._spinner = ProgressLine()
-        self._started = 0.0
+        self._reply = ReplyProgress()
         self._timer: asyncio.TimerHandle | None = None
         """Draws again after a pause, from the question to its answer."""
         agent.conversation.subscribe(self._show_event)
@@ -85,16 +87,16 @@ class LiveAnswer:
         self._spinner.show("")
 
     def _show_event(self, event: ConversationEvent) -> None:
+        self._reply.show_event(event)
         match event:
             case AnswerStreamed(text=text):
                 self._answer += text
             case ThinkingStreamed(replaces_answer=replaces_answer):
                 if replaces_answer:
                     self._answer = ""
-            case QuestionAsked():
-                self._started = monotonic()
+            case QuestionReceived():
                 self._draw()
-            case QuestionAnswered():
+            case QuestionAnswered() | QuestionDropped():
                 self.stop()
             case _:
                 # Other subscribers may write a line about the event. Text before an action was no answer.
@@ -106,8 +108,7 @@ class LiveAnswer:
 
     def _draw(self) -> None:
         exchanges = self._agent.conversation.state.exchanges
-        is_shown = self._is_streaming and self._answer.strip() and not replies_with_passages(exchanges[-1])
-        if is_shown:
+        if self._is_streaming and self._answer.strip() and not replies_with_passages(exchanges[-1]):
             self._spinner.show("")
             if self._checker is None:
                 self._checker = QuoteChecker(self._agent.conversation.state)
@@ -115,7 +116,6 @@ class LiveAnswer:
             width, is_styled = get_terminal_form()
             self._text.show(render_answer(proof, width=width, is_styled=is_styled))
         else:
-            seconds = monotonic() - self._started
-            frame = _FRAMES[int(seconds / _PAUSE_SECONDS) % len(_FRAMES)]
-            self._spinner.show(f"{frame} waiting for {self._agent.model.name} · {seconds:.0f} s · ctrl+c stops")
+            frame = _FRAMES[int(monotonic() / _PAUSE_SECONDS) % len(_FRAMES)]
+            self._spinner.show(f"{frame} {self._agent.model.name}: {self._reply.describe()} · ctrl+c stops")
         self._timer = asyncio.get_running_loop().call_later(_PAUSE_SECONDS, self._draw)

@@ -117,6 +117,11 @@ class Model:
     answer_tokens_max: int | None = None
     """Tokens of text after which a reply is stopped, thoughts not counted; None for no limit of ours."""
 
+    @property
+    def is_started(self) -> bool:
+        """Whether a request could be sent at once."""
+        return True
+
     async def start(self) -> None:
         """Load early, and learn what the attributes say. Nothing is raised: the first request reports failures."""
 

@@ -95,6 +95,11 @@ class LitellmModel(Model):
         super().limit_window(window_tokens)
         self._window_limit = self.window_tokens
 
+    @property
+    @override
+    def is_started(self) -> bool:
+        return self._worker.pid is not None
+
     @override
     async def start(self) -> None:
         """Start the process and learn the window size, which takes seconds. The first request reports failures.

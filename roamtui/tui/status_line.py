@@ -15,14 +15,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 from typing_extensions import override
 
-from roamtui.conversation.events import (
-    ConversationEvent,
-    ConversationStarted,
-    QuestionAnswered,
-    QuestionAsked,
-    StepStarted,
-    Usage,
-)
+from roamtui.conversation.events import ConversationEvent, QuestionReceived, Usage
+from roamtui.conversation.progress import ReplyProgress
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.paths import display_path
@@ -47,13 +41,11 @@ class ClickableLine(Widget):
 
 
 class StatusLine(ClickableLine):
-    """Shows the model and its step, a message, the open sections, and the tokens and cost of the conversation."""
+    """Shows the model and what it does, a message, the open sections, and the tokens and cost of the conversation."""
 
     model: reactive[str] = reactive("")
     window: reactive[str] = reactive("")
     """Size of the model's context window, if it is worth knowing."""
-    step: reactive[int | None] = reactive[int | None](None)
-    """Step of the running question: 0 before the first one, None if no question is being answered."""
     message: reactive[str] = reactive("")
     """What just happened, in a few words, until the next key or click."""
     progress: reactive[str] = reactive("")
@@ -64,29 +56,28 @@ class StatusLine(ClickableLine):
         self.set_reactive(StatusLine.model, model)
         self.state = state
         """Its open sections, tokens and cost are shown after a refresh."""
+        self.reply = ReplyProgress()
         self._stop_key = keys.first_keys["global.copy_or_cancel"]
 
     def show_event(self, event: ConversationEvent) -> None:
         """Show the progress of a question."""
-        match event:
-            case QuestionAsked():
-                self.step, self.message, self.auto_refresh = 0, "", _SPINNER_SECONDS
-            case StepStarted(number=number):
-                self.step = number
-            case QuestionAnswered() | ConversationStarted():
-                self.step = self.auto_refresh = None
-            case _:
-                pass
+        was_running = self.reply.is_running
+        self.reply.show_event(event)
+        if isinstance(event, QuestionReceived):
+            self.message = ""
+        if self.reply.is_running != was_running:
+            self.auto_refresh = _SPINNER_SECONDS if self.reply.is_running else None
+            self.refresh()
 
     @override
     def render(self) -> Content:
         name = Content.styled(sanitise_line(self.model), "bold $primary")
         window = Content.styled(f" · {self.window}", "$muted") if self.window else Content()
         model = _make_clickable(name + window, "global.choose_model")
-        if self.step is not None:
+        if self.reply.is_running:
             frame = int(monotonic() / _SPINNER_SECONDS) if self.app.animation_level != "none" else 0
-            step = f"{_SPINNER_FRAMES[frame % len(_SPINNER_FRAMES)]} {f'step {self.step}' if self.step else 'waiting'}"
-            work = Content.assemble((step, "bold $accent"), (f" · {self._stop_key} stops", "$muted"))
+            activity = f"{_SPINNER_FRAMES[frame % len(_SPINNER_FRAMES)]} {self.reply.describe()}"
+            work = Content.assemble((activity, "bold $accent"), (f" · {self._stop_key} stops", "$muted"))
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
         progress = Content.styled(sanitise_line(self.progress), "bold $warning")
         message = Content(_GAP).join(part for part in (progress, Content(sanitise_line(self.message))) if part)

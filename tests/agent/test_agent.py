@@ -15,6 +15,7 @@ from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
     Origin,
+    QuestionReceived,
     SectionsClosed,
     SectionsExpanded,
     StopReason,
@@ -86,7 +87,7 @@ async def test_section_commands_act_at_once_also_before_and_during_an_answer() -
         asking = asyncio.create_task(agent.ask("First?"))
         await settle()
         await expand(fees)
-        assert [type(event) for event in seen] == [SectionsExpanded], "the model has not started"
+        assert [type(event) for event in seen] == [QuestionReceived, SectionsExpanded], "the model has not started"
         reply_gate = asyncio.Event()
         agent.model = ScriptedModel([ScriptedReply(text="Not found: no.", gate=reply_gate, gate_after=0)])
         gate.set()
@@ -125,28 +126,33 @@ async def test_an_answer_that_is_stopped_or_fails_keeps_its_verdicts(error: Mode
     assert [mark.label for mark in make_proof(exchange.answer, exchange.citations).marks] == ["[1 ✓]", "[2 ✗]"]
 
 
-async def test_a_question_that_follows_is_asked_only_after_a_whole_answer(store: ConversationStore) -> None:
+async def test_a_question_that_waits_is_asked_unless_the_one_before_failed(
+    store: ConversationStore,
+) -> None:
     agent, conversation, _ = watch(make_agent(store=store))
     async with starting(agent) as gate:
         tasks = await run_in_order(
             agent.ask("First?"),
-            agent.ask("Second?", AskOptions(needs_previous_answer=True)),
+            agent.ask("Second?", AskOptions(needs_success=True)),
             conversation.start_new(),
-            agent.ask("Third?", AskOptions(needs_previous_answer=True)),
+            agent.ask("Third?", AskOptions(needs_success=True)),
         )
         gate.set()
         first, second, _, third = await asyncio.gather(*tasks)
         assert (bool(first), bool(second), third) == (True, True, None)
     assert questions(conversation) == []
     async with starting(agent) as gate:
-        stopped, waiting = await run_in_order(
-            agent.ask("First?"), agent.ask("Second?", AskOptions(needs_previous_answer=True))
-        )
+        stopped, waiting = await run_in_order(agent.ask("First?"), agent.ask("Second?", AskOptions(needs_success=True)))
         stopped.cancel()
         gate.set()
-        assert await waiting is None
-    assert questions(conversation) == []
+        assert await waiting
+    model_of(agent).replace_script(
+        [ScriptedReply(text="", error=ModelError("The key was refused.")), saying("Two euros.")]
+    )
     assert await agent.ask("Third?")
+    assert await agent.ask("Fourth?", AskOptions(needs_success=True)) is None
+    assert await agent.ask("Fifth?")
+    assert questions(conversation) == ["Second?", "Third?", "Fifth?"]
 
 
 @pytest.mark.parametrize("options", [AskOptions(within="ffffffff"), AskOptions(open_first=("ffffffff",))])

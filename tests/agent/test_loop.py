@@ -11,6 +11,7 @@ from roamtui.conversation.events import (
     Origin,
     QuestionAnswered,
     QuestionAsked,
+    QuestionReceived,
     Role,
     SectionsExpanded,
     StepStarted,
@@ -52,6 +53,7 @@ async def test_a_question_from_start_to_end() -> None:
     model_of(agent).add_replies(expanding(fees, lost, text="Looking."), saying(f'It costs "2 euros a day" [{fees}].'))
     events = await ask(agent, "How much?")
     assert _kinds(events) == [
+        QuestionReceived,
         QuestionAsked,
         StepStarted,
         SectionsExpanded,
@@ -59,7 +61,10 @@ async def test_a_question_from_start_to_end() -> None:
         StepStarted,
         QuestionAnswered,
     ]
-    assert events[0] == QuestionAsked(number=1, question="How much?", model="scripted")
+    assert events[:2] == [
+        QuestionReceived(question="How much?"),
+        QuestionAsked(number=1, question="How much?", model="scripted"),
+    ]
     assert [event.number for event in events if isinstance(event, StepStarted)] == [1, 2]
     assert [event.origin for event in events if isinstance(event, SectionsExpanded)] == [Origin.AGENT]
     assert [event for event in events if isinstance(event, ToolFinished)] == [

@@ -10,8 +10,8 @@ import pytest_asyncio
 from roamtui.models.litellm_model import WorkerProcess
 from tests.fakes.model_servers import FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer
 
-collect_ignore = [] if "ROAMTUI_STATIC_MODEL" in os.environ else ["test_real_embedder.py"]
-"""`make embeddings` makes a real model, and names its folder."""
+collect_ignore = ["test_real_embedder.py", "test_small_model.py"]
+"""They need a real model, which `make embeddings` and `make local-model` bring."""
 OPENAI_KEY = "sk-openai-0123456789abcdef"
 ANTHROPIC_KEY = "sk-ant-0123456789abcdef"
 

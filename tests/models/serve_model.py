@@ -7,7 +7,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import xllamacpp  # type: ignore[import-not-found]
+import xllamacpp
 
 
 def serve(window_tokens: int) -> None:

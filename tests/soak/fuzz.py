@@ -203,7 +203,7 @@ def _compare_chat(main: MainScreen, state: ConversationState) -> str:
 
 
 def _compare_panes(main: MainScreen, state: ConversationState) -> str:
-    if not main.is_asking and main.status_line.step is not None:
+    if not main.is_asking and main.status_line.reply.is_running:
         return "the status line shows an answer under way"
     return "" if main.tree_pane.outline.lines.unfolded == state.unfolded else "the tree unfolds other nodes"
 

@@ -76,13 +76,16 @@ async def test_a_paste_of_a_megabyte_is_refused_at_once_and_told() -> None:
 FIRST, SECOND = "How many loaves?", "And the deck oven?"
 
 
-async def queue(pilot: Pilot[None], question: str = SECOND) -> None:
-    """Send a question, and another while the first is answered."""
+WAITS = "takes back the last):"
+
+
+async def queue(pilot: Pilot[None], *waiting: str) -> None:
+    """Send a question, and others while the first is answered."""
     screen = app_of(pilot).main_screen
-    for text in (FIRST, question):
+    for text in (FIRST, *waiting):
         screen.question_box.fill(text)
         await press_until(pilot, lambda: screen.is_asking and not screen.question_box.text, "enter")
-    await wait_until(pilot, lambda: "takes it back): " in screen_text(app_of(pilot)))
+    await wait_until(pilot, lambda: WAITS in screen_text(app_of(pilot)))
     await wait_until(pilot, lambda: len(model_of(app_of(pilot)).requests) == 1)
 
 
@@ -90,52 +93,84 @@ def questions(app: RoamApp) -> list[str]:
     return [exchange.question for exchange in app.main_screen.conversation.state.exchanges]
 
 
-async def test_a_question_waits_dimmed_above_the_box_and_is_asked_after_the_answer() -> None:
+async def test_questions_wait_dimmed_below_the_box_and_are_asked_one_by_one() -> None:
+    gate = asyncio.Event()
+    replies = [ScriptedReply(text="Forty.", gate=gate), *(ScriptedReply(text="Ninety.") for _ in range(5))]
+    waiting = [f"And oven {number}?" for number in range(1, 6)]
+    async with running(make_app(replies)) as (app, pilot):
+        await queue(pilot, *waiting)
+        await wait_until(pilot, lambda: "and 2 more" in screen_text(app))
+        rows = [row.rpartition("▕")[2].strip() for row in screen_text(app).splitlines()]
+        first = rows.index("Asked next (esc takes back the last):")
+        assert rows[first - 1].startswith("╰")
+        assert rows[first + 1 : first + 5] == ["1. And oven 1?", "2. And oven 2?", "3. And oven 3?", "and 2 more"]
+        app.main_screen.question_box.fill("Half a question")
+        gate.set()
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        assert questions(app) == [FIRST, *waiting]
+        assert app.main_screen.question_box.text == "Half a question"
+        await wait_until(pilot, lambda: WAITS not in screen_text(app))
+
+
+@pytest.mark.parametrize("key", ["escape", "ctrl+n"])
+async def test_a_key_takes_back_the_last_question_and_keeps_what_was_typed_since(key: str) -> None:
     gate = asyncio.Event()
     replies = [ScriptedReply(text="Forty.", gate=gate), ScriptedReply(text="Ninety.")]
     async with running(make_app(replies)) as (app, pilot):
-        await queue(pilot)
-        await pilot.pause()
-        rows = screen_text(app).splitlines()
-        line = next(number for number, row in enumerate(rows) if "Next (esc takes it back): And the deck oven?" in row)
-        assert "╭" in rows[line + 1]
-        app.main_screen.question_box.fill("A third?")
-        await press_until(pilot, "A question is already queued", "enter")
-        assert app.main_screen.question_box.text == "A third?"
+        box = app.main_screen.question_box
+        await queue(pilot, "And one?", SECOND)
+        await press_until(pilot, lambda: box.text == SECOND, "x", key)
+        await pilot.press("down")
+        assert box.text == "x"
         gate.set()
         await wait_until(pilot, lambda: not app.main_screen.is_asking)
-        assert questions(app) == [FIRST, SECOND]
-        assert app.main_screen.question_box.text == "A third?"
-        await wait_until(pilot, lambda: "takes it back): " not in screen_text(app))
+        assert questions(app) == [FIRST, "And one?"]
 
 
-@pytest.mark.parametrize("key", ["escape", "ctrl+n", "ctrl+c"])
-async def test_a_key_returns_the_question_to_the_box_before_what_was_typed_since(key: str) -> None:
+async def test_after_a_stop_each_waiting_question_is_asked_as_it_was_sent() -> None:
     gate = asyncio.Event()
-    async with running(make_app([ScriptedReply(text="Forty.", gate=gate)])) as (app, pilot):
-        await queue(pilot)
-        await press_until(pilot, lambda: app.main_screen.question_box.text == f"{SECOND}\nx", "x", key)
-        await wait_until(pilot, lambda: "takes it back): " not in screen_text(app))
-        gate.set()
+    replies = [ScriptedReply(text="Forty.", gate=gate), ScriptedReply(text="Ninety."), ScriptedReply(text="Ten.")]
+    async with running(make_app(replies)) as (app, pilot):
+        box = app.main_screen.question_box
+        await queue(pilot, "And one?", SECOND)
+        await pilot.press("x", "ctrl+c")
         await wait_until(pilot, lambda: not app.main_screen.is_asking)
-        assert questions(app) == [FIRST]
+        assert questions(app) == [FIRST, "And one?", SECOND]
+        assert box.text == "x"
 
 
-async def test_after_a_failure_the_question_returns_to_the_box_with_its_section() -> None:
+async def test_after_a_failure_the_waiting_questions_return_with_their_sections() -> None:
     gate = asyncio.Event()
     replies = [ScriptedReply(text="Forty.", gate=gate, error=ModelError("The key was refused."))]
     async with running(make_app(replies)) as (app, pilot):
         screen = app.main_screen
         screen.question_box.fill(FIRST)
         await press_until(pilot, lambda: len(model_of(app).requests) == 1, "enter")
-        screen.questions.ask_about_section(find_id(app, "Deck oven"))
-        screen.question_box.fill(SECOND)
-        await press_until(pilot, lambda: "takes it back): " in screen_text(app_of(pilot)), "enter")
+        for question in (SECOND, "And a third?"):
+            screen.questions.ask_about_section(find_id(app, "Deck oven"))
+            screen.question_box.fill(question)
+            await press_until(pilot, lambda: screen.question_box.text == "", "enter")
         gate.set()
         await wait_until(pilot, lambda: screen.question_box.text == SECOND)
+        await wait_until(pilot, "A waiting question was not asked")
         assert questions(app) == [FIRST]
-        assert "takes it back): " not in screen_text(app)
+        assert WAITS not in screen_text(app)
         assert "in Ovens › Deck oven" in screen_text(app)
+
+
+async def test_a_question_is_on_the_screen_while_the_model_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = asyncio.Event()
+    async with running(make_app([ScriptedReply(text="Forty.")])) as (app, pilot):
+        monkeypatch.setattr(model_of(app), "start", gate.wait)
+        app.main_screen.question_box.fill(FIRST)
+        await press_until(pilot, f"❯ {FIRST}", "enter")
+        assert questions(app) == []
+        await press_until(pilot, lambda: app.main_screen.question_box.text == FIRST, "ctrl+c")
+        assert f"❯ {FIRST} " in screen_text(app)  # in the box alone
+        assert not app.main_screen.status_line.reply.is_running
+        gate.set()
+        await press_until(pilot, "Forty.", "enter")
+        assert questions(app) == [FIRST]
 
 
 async def test_a_slash_lists_the_commands_only_in_an_empty_box() -> None:

@@ -24,6 +24,8 @@ from roamtui.conversation.events import (
     DocumentReloaded,
     QuestionAnswered,
     QuestionAsked,
+    QuestionDropped,
+    QuestionReceived,
     QuestionsRewound,
 )
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
@@ -42,6 +44,8 @@ from roamtui.tui.chat.content_view import (
     Target,
     TargetActivated,
     TargetSelected,
+    draw_question,
+    shorten_question,
     wrap,
 )
 from roamtui.tui.messages import StatusMessage, copy
@@ -87,6 +91,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._conversation = conversation
         self._welcome = welcome
         self._shown: list[ExchangeView] = []
+        self._received: ReceivedQuestion | None = None
+        """The question whose turn has come, until it is part of the conversation."""
         self.current: ExchangeView | None = None
         """The running exchange, or the last one."""
         self._selected: ContentView | None = None
@@ -110,6 +116,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def _show_exchanges(self, exchanges: Iterable[Exchange]) -> None:
         """Show exchanges at the end, each with the notices that followed it, and only the newest of all."""
+        self._hide_received()
         self.clear_selection()
         library = self._conversation.state.library
         for exchange in exchanges:
@@ -135,6 +142,25 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self._keeps_newest_in_view = True
             self._scroll_to_newest()
 
+    def _show_received(self, question: str) -> None:
+        """Show a question at once, although what comes with it is not known yet."""
+        self._hide_received()
+        self._received = ReceivedQuestion(question)
+        self._messages.mount(self._received)
+        self._welcome.display = False
+        self.anchor(anchor=False)
+        self.call_after_refresh(self._scroll_to_received)
+
+    def _scroll_to_received(self) -> None:
+        if self._received is not None:
+            self.scroll_end(animate=False, immediate=True)
+
+    def _hide_received(self) -> None:
+        if self._received is not None:
+            self._received.remove()
+            self._received = None
+            self._welcome.display = not self._shown
+
     def add_notice(self, text: str, severity: Severity = Severity.INFO) -> None:
         """Add a notice at the end."""
         self._messages.mount(NoticeView(text, severity))
@@ -145,8 +171,23 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def show_event(self, event: ConversationEvent) -> None:
         """Show an event of the conversation."""
+        state = self._conversation.state
+        self._show_change(event)
+        notices = [*make_notices(event, state.library)]
+        for notice in notices:
+            if notice.slot is NoticeSlot.CHAT:
+                self.add_notice(notice.format(), notice.severity)
+        if status := "; ".join(notice.text for notice in notices if notice.slot is NoticeSlot.STATUS):
+            self.post_message(StatusMessage(status))
+
+    def _show_change(self, event: ConversationEvent) -> None:
+        """Change the exchanges."""
         current, state = self.current, self._conversation.state
         match event:
+            case QuestionReceived(question=question):
+                self._show_received(question)
+            case QuestionDropped():
+                self._hide_received()
             case QuestionAsked():
                 self._show_exchanges(state.exchanges[-1:])
             case QuestionsRewound() | ConversationStarted():
@@ -161,14 +202,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 current.show_event(event, state)
                 if isinstance(event, QuestionAnswered):
                     self._follow_newest()
+                    if not self._keeps_newest_in_view:
+                        action = "move.last" if self.has_focus else "input.page_down"
+                        self.post_message(StatusMessage(f"Answer complete ↓ {self._keys.first_keys[action]}"))
             case _:
                 pass
-        notices = [*make_notices(event, state.library)]
-        for notice in notices:
-            if notice.slot is NoticeSlot.CHAT:
-                self.add_notice(notice.format(), notice.severity)
-        if status := "; ".join(notice.text for notice in notices if notice.slot is NoticeSlot.STATUS):
-            self.post_message(StatusMessage(status))
 
     def clear_selection(self) -> bool:
         """Clear the selection. Return whether there was one."""
@@ -361,6 +399,18 @@ _SIGNS = {
     Severity.WARNING: ("!", "$warning"),
     Severity.ERROR: ("✗", "$error"),
 }
+
+
+class ReceivedQuestion(ContentView):
+    """A question until the model and the search are ready for it. It looks as it will in its exchange."""
+
+    def __init__(self, question: str) -> None:
+        super().__init__()
+        self._question = question
+
+    @override
+    def draw(self, width: int) -> list[Content]:
+        return draw_question(Content.styled(shorten_question(self._question), "bold"), width)
 
 
 class NoticeView(ContentView):

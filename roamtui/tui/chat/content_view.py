@@ -14,6 +14,7 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.conversation.events import Citation
+from roamtui.plain import sanitise_text, shorten
 
 TARGET_META = "roamtui_target"
 """The style metadata key with the number of a target, such as a link, so that a click finds it."""
@@ -82,6 +83,8 @@ class ContentView(Widget):
             self.post_message(TargetActivated(self.targets[index]))
 
 
+_QUESTION_LENGTH_MAX = 4_000
+"""In characters. A question with a whole pasted page would push its answer out of view."""
 _SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
 
 
@@ -127,3 +130,15 @@ def wrap(content: Content, width: int, *, lead: Content | str = "", follow: Cont
     """Wrap `content` to lines of at most `width` cells. `lead` begins the first line, and `follow` all others."""
     room = max(8, width - Content(str(follow)).cell_length)
     return [(lead if i == 0 else follow) + line for i, line in enumerate(content.wrap(room))]
+
+
+def shorten_question(question: str) -> str:
+    """Return a question without control characters, and not so long that its answer would be out of view."""
+    return shorten(sanitise_text(question), _QUESTION_LENGTH_MAX)
+
+
+def draw_question(words: Content, width: int) -> list[Content]:
+    """Wrap a question, and draw a band behind it."""
+    lines = wrap(words, max(1, width - 2), lead=Content.styled("❯ ", "bold $secondary"), follow="  ")
+    band = [(" " + line).pad_right(max(1, width - 1 - line.cell_length)) for line in lines]
+    return [line.stylize_before("on $surface") for line in band]

@@ -50,7 +50,16 @@ from roamtui.quotes.verdicts import (
 from roamtui.retrieval.passages import find_statement
 from roamtui.search.passages import find_question_words
 from roamtui.tui.actions import Keymap
-from roamtui.tui.chat.content_view import TARGET_META, ContentView, LinkTarget, SectionTarget, TargetSelected, wrap
+from roamtui.tui.chat.content_view import (
+    TARGET_META,
+    ContentView,
+    LinkTarget,
+    SectionTarget,
+    TargetSelected,
+    draw_question,
+    shorten_question,
+    wrap,
+)
 from roamtui.tui.labels import STEP, adapt_flags, format_full_path
 from roamtui.tui.reader.document_view import build_parser_context
 from roamtui.tui.run_styles import add_code_background, render_line, render_run
@@ -63,8 +72,6 @@ _GAP = Paragraph(words=(Words("⋯"),), start=0, end=0)
 """Stands between two passages of a section."""
 _CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
 """Matches a text that ends with a line that is not blank, so that what follows continues its block."""
-_QUESTION_LENGTH_MAX = 4_000
-"""In characters. A question with a whole pasted page would push its answer out of view."""
 _WAITING = "Waiting for the answer"
 _STATUS_LENGTH = 160
 _TITLES_MAX = 12
@@ -95,8 +102,7 @@ class ExchangeView(ContentView):
         self.exchange = exchange
         """The exchange so far."""
         about = "" if exchange.within is None else f"\nin {sanitise_line(format_full_path(library, exchange.within))}"
-        question = shorten(sanitise_text(exchange.question), _QUESTION_LENGTH_MAX)
-        self._question = Content.assemble((question, "bold"), (about, "$accent"))
+        self._question = Content.assemble((shorten_question(exchange.question), "bold"), (about, "$accent"))
         self._ask_key = keys.first_keys["section.ask"]
         self._open_key = keys.first_keys["chat.open_and_ask"]
         self.answer = ""
@@ -218,7 +224,6 @@ class ExchangeView(ContentView):
         started, room = monotonic(), max(1, width - 2)
         has_ended = self.exchange.stopped is not None
         self.targets, self._is_drawing_due = [], False
-        question = wrap(self._question, room, lead=Content.styled("❯ ", "bold $secondary"), follow="  ")
         steps = self._draw_steps(room)
         answer = list[Content]()
         if self.passages is None and self.answer.strip() and (has_ended or self._checker is not None):
@@ -227,8 +232,7 @@ class ExchangeView(ContentView):
         self.targets += self.citation_targets
         if self.passages is not None:
             answer = self.passages.draw(self, self.cited.start, room)
-        band = [(" " + line).pad_right(max(1, width - 1 - line.cell_length)) for line in question]
-        lines = [line.stylize_before("on $surface") for line in band]
+        lines = draw_question(self._question, width)
         self.step_lines = range(len(lines) + 1, len(lines) + 1 + len(steps))
         for part in (steps, answer, self._draw_ending(room) if has_ended else []):
             if part is answer:

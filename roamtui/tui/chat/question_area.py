@@ -1,4 +1,4 @@
-"""`QuestionArea`: the question box with the lines above it, and the question that was sent and not asked yet."""
+"""`QuestionArea`: the question box and the questions that were sent and wait for their turn."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from roamtui.tui.messages import StatusMessage
 _PASTE_LENGTH_MAX = 50_000
 """In characters. A longer text is hardly a question, and laying it out would delay each key."""
 _WAITING_SECONDS = 0.3
-"""A question that waits longer than this is shown above the box."""
+"""A question that waits longer than this is shown below the box."""
+_WAITING_LINES_MAX = 4
 _ABOUT_EACH = re.compile(r"(which of|compare|((for|in) )?(each|every|all))\b", re.IGNORECASE)
 """Matches the start of a question that is asked of each document."""
 _SELECTION_LENGTH_MAX = 500
@@ -58,6 +59,13 @@ class QuestionBox(TextArea):
         if question not in self._history[-1:]:
             self._history.append(question)
         self._history_index = len(self._history)
+
+    def return_question(self, question: str) -> None:
+        """Show a question that was sent, in its place in the history. What is typed is one step further down."""
+        self._draft = self.text
+        if question in self._history:
+            self._history_index = len(self._history) - 1 - self._history[::-1].index(question)
+        self.fill(question)
 
     def fill(self, text: str) -> None:
         """Replace the text, with the cursor at its end."""
@@ -114,16 +122,16 @@ class _SentQuestion(Struct, frozen=True, kw_only=True):
 
 
 class QuestionArea(Container):
-    """Asks one question at a time; one more can wait. A label on the box says how the next one will be asked."""
+    """Asks one question at a time; others wait below the box. A label on the box says how the next one is asked."""
 
     def __init__(
         self, box: QuestionBox, conversation: Conversation, keys: Keymap, ask: Callable[[str, AskOptions], Worker[None]]
     ) -> None:
         """Ask the questions that are typed into `box`."""
-        self._sent_line = Static(id="queued")
-        self._sent_line.display = False
+        self._waiting_lines = Static(id="queued")
+        self._waiting_lines.display = False
         self._frame = Horizontal(Static(Content("❯"), id="prompt"), box, id="ask-frame")
-        super().__init__(self._sent_line, self._frame, id="ask")
+        super().__init__(self._frame, self._waiting_lines, id="ask")
         self.box = box
         self._conversation = conversation
         self._keys = keys
@@ -131,15 +139,17 @@ class QuestionArea(Container):
         self._options = AskOptions()
         self._worker: Worker[None] | None = None
         """Answers the question that became part of the conversation last."""
-        self._sent: _SentQuestion | None = None
-        """The question that was sent and is not part of the conversation yet, for example while another is answered."""
+        self._sent: tuple[_SentQuestion, ...] = ()
+        """The questions that are not part of the conversation yet, oldest first."""
+        self._is_first_received = False
+        """Whether it is the turn of the first of them, so that the conversation shows it."""
         self.table_question = ""
         """The last question, if a table would answer it for each document."""
 
     @property
     def is_asking(self) -> bool:
         """Whether a question waits for its answer."""
-        return self._sent is not None or (self._worker is not None and not self._worker.is_finished)
+        return bool(self._sent) or (self._worker is not None and not self._worker.is_finished)
 
     def _set_options(self, options: AskOptions) -> AskOptions:
         """Say on the border of the box how the next question will be asked. Return the previous options."""
@@ -168,17 +178,28 @@ class QuestionArea(Container):
         """Make the next question a new one about the whole document, and keep what is typed. Return the old options."""
         return self._set_options(AskOptions())
 
+    def note_received(self) -> None:
+        """Note that the turn of the first waiting question has come."""
+        self._is_first_received = True
+        self._show_waiting()
+
     def note_asked(self, question: str) -> None:
         """Note that a question has become part of the conversation."""
-        if self._sent is not None:
-            self._worker, self._sent = self._sent.worker, None
-            self._show_sent()
+        if self._sent:
+            self._worker = self._sent[0].worker
+            self._remove(self._sent[0])
         library = self._conversation.state.library
         has_several = library.root.columns.has_files or len(library.sources) > 1
         self.table_question = question if has_several and _ABOUT_EACH.match(question) else ""
         if self.table_question:
             key = self._keys.first_keys["global.table"]
             self.post_message(StatusMessage(f"{key} asks each document, as a table"))
+
+    def _remove(self, sent: _SentQuestion) -> None:
+        if sent is self._sent[0]:
+            self._is_first_received = False
+        self._sent = tuple(each for each in self._sent if each is not sent)
+        self._show_waiting()
 
     def start_conversation(self) -> None:
         """Follow another conversation: its questions are part of the history."""
@@ -188,36 +209,42 @@ class QuestionArea(Container):
 
     @on(QuestionBox.Submitted)
     def _submit(self, event: QuestionBox.Submitted) -> None:
-        """Ask a question from the box, or queue it while another question is being answered."""
-        if self._sent is not None:
-            problem = "A question is already queued. Wait for its turn, or take it back."
-            self.notify(problem, severity="warning", markup=False)
-            return
+        """Ask a question from the box once all earlier ones have been answered."""
         self.box.clear()
         self.box.remember(event.question)
         options = self.end_options()
-        self._send(event.question, replace(options, needs_previous_answer=self.is_asking))
+        self._send(event.question, replace(options, needs_success=self.is_asking))
 
     def _send(self, question: str, options: AskOptions) -> None:
-        self._sent = _SentQuestion(question=question, options=options, worker=self._ask(question, options))
-        back_key = self._keys.first_keys["global.back"]
-        self._sent_line.update(Content(f"Next ({back_key} takes it back): {sanitise_line(question)}"))
-        self.set_timer(_WAITING_SECONDS, self._show_sent)
+        self._sent += (_SentQuestion(question=question, options=options, worker=self._ask(question, options)),)
+        self.set_timer(_WAITING_SECONDS, self._show_waiting)
 
-    def _show_sent(self) -> None:
-        self._sent_line.display = self._sent is not None
+    def _show_waiting(self) -> None:
+        """List the questions that wait, below the box."""
+        waiting = self._sent[1:] if self._is_first_received else self._sent
+        lines = [f"{number}. {sanitise_line(each.question)}" for number, each in enumerate(waiting, 1)]
+        if len(lines) > _WAITING_LINES_MAX:
+            more = len(lines) - _WAITING_LINES_MAX + 1
+            lines = [*lines[: _WAITING_LINES_MAX - 1], f"and {more} more"]
+        heading = f"Asked next ({self._keys.first_keys['global.back']} takes back the last):"
+        self._waiting_lines.update(Content("\n".join((heading, *lines))))
+        self._waiting_lines.display = bool(lines)
 
     def take_back(self) -> bool:
-        """Put the waiting question back into the box, before any text typed meanwhile. Return whether there was one."""
-        sent, self._sent, typed = self._sent, None, self.box.text
-        if sent is None:
+        """Put the question that was sent last back into the box, unless it was asked. Return whether there was one.
+
+        What has been typed since is one step down in the history.
+        """
+        if not self._sent:
             return False
-        self._show_sent()
+        sent, typed = self._sent[-1], self.box.text.strip()
+        self._remove(sent)
         sent.worker.cancel()
-        self.box.fill(f"{sent.question}\n{typed}" if typed else sent.question)
-        if not typed:
-            within = sent.options.within
-            self.ask_about_section(within if within in self._conversation.state.library else None)
+        self.box.return_question(sent.question)
+        within = sent.options.within
+        self.ask_about_section(within if within in self._conversation.state.library else None)
+        if typed:
+            self.post_message(StatusMessage("down brings back what you had typed"))
         return True
 
     def ask_again(self, number: int, open_first: tuple[str, ...] = (), *, is_edited: bool = False) -> None:
@@ -239,14 +266,29 @@ class QuestionArea(Container):
             self._send(exchange.question, options)
 
     def stop(self) -> bool:
-        """Stop the current answer. A waiting question returns to the box. Return whether there was anything to stop."""
+        """Stop the current answer, or what comes before it. The questions that wait are asked next.
+
+        Return whether there was anything to stop.
+        """
         was_asking = self.is_asking
-        if self._worker is not None:
+        if self._worker is not None and not self._worker.is_finished:
             self._worker.cancel()
-        self.take_back()
+        elif self._sent:
+            self._sent[0].worker.cancel()
         return was_asking
 
     def restore_unasked(self, worker: Worker[object]) -> None:
-        """Put a question back into the box if its worker ended before the question became part of the conversation."""
-        if self._sent is not None and worker is self._sent.worker and worker.is_finished:
-            self.take_back()
+        """Put a question back into the box if its worker ended before the question became part of the conversation.
+
+        If the box is not empty, the question stays in its history.
+        """
+        ended = next((each for each in self._sent if each.worker is worker and worker.is_finished), None)
+        if ended is None:
+            return
+        self._remove(ended)
+        if self.box.text.strip():
+            self.post_message(StatusMessage("A waiting question was not asked · up brings it back"))
+        else:
+            self.box.return_question(ended.question)
+            within = ended.options.within
+            self.ask_about_section(within if within in self._conversation.state.library else None)

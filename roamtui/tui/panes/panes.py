@@ -21,6 +21,7 @@ from roamtui.conversation.events import (
     NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
+    QuestionReceived,
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.text import Span
@@ -317,6 +318,9 @@ class PaneSwitcher(Horizontal):
     def show_event(self, event: ConversationEvent) -> None:
         """Show the conversation when it continues, and what was loaded or last read in the reader."""
         match event:
+            case QuestionReceived():
+                self._questions.note_received()
+                self.show_chat()
             case QuestionAsked(question=question):
                 self._questions.note_asked(question)
                 self.show_chat()

@@ -51,6 +51,8 @@ async def test_a_person_who_scrolled_back_stays_there_while_an_answer_grows() ->
         await wait_until(pilot, lambda: log.max_scroll_y > before and not app.main_screen.is_asking)
         await pilot.pause()
         assert log.scroll_y == 0
+        await wait_until(pilot, lambda: "Answer complete ↓ G" in screen_text(app))
+        await press_until(pilot, "More of it.", "G")
 
 
 def make_long_app(count: int, *replies: ScriptedReply) -> RoamApp:

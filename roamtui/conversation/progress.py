@@ -1,0 +1,71 @@
+"""`ReplyProgress`: what happens to a question until its answer is complete, in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    ConversationEvent,
+    ConversationStarted,
+    QuestionAnswered,
+    QuestionDropped,
+    QuestionReceived,
+    StepStarted,
+    ThinkingStreamed,
+)
+from roamtui.text import estimate_tokens, format_tokens
+
+_SECONDS_MIN = 3
+"""A wait is shown in seconds once it is longer than a person expects."""
+
+
+class ReplyProgress:
+    """Follows the events of a conversation."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._activity = ""
+        """What happens now; empty if no question is being answered."""
+        self._started = 0.0
+        self._pieces: list[str] = []
+        """What the model has written for the current step."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a question is being answered."""
+        return bool(self._activity)
+
+    def show_event(self, event: ConversationEvent) -> None:
+        """Follow one event."""
+        match event:
+            case QuestionReceived(starts_model=starts_model):
+                self._begin("starting the model" if starts_model else "searching")
+            case StepStarted(input_tokens=tokens):
+                self._begin(f"reading {format_tokens(tokens)} tokens")
+            case AnswerStreamed(text=text):
+                self._add("writing", text)
+            case ThinkingStreamed(text=text):
+                self._add("thinking", text)
+            case QuestionAnswered() | QuestionDropped() | ConversationStarted():
+                self._begin("")
+            case _:
+                pass
+
+    def _begin(self, activity: str) -> None:
+        self._activity = activity
+        self._started = self._clock()
+        self._pieces = []
+
+    def _add(self, activity: str, text: str) -> None:
+        if self.is_running:
+            self._activity = activity
+            self._pieces.append(text)
+
+    def describe(self) -> str:
+        """Return, for example, ``reading 1.3k tokens · 35 s`` or ``writing · 40 tokens``."""
+        seconds = int(self._clock() - self._started)
+        if self._pieces:
+            return f"{self._activity} · {format_tokens(estimate_tokens(''.join(self._pieces)))} tokens"
+        return f"{self._activity} · {seconds} s" if seconds >= _SECONDS_MIN else self._activity

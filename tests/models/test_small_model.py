@@ -1,0 +1,129 @@
+"""A real small model, served by llama.cpp on this machine: `make local-model` installs both, and runs this.
+
+SmolLM2 has 135 million parameters, so its answers are poor. What counts is that each question ends with an answer or
+with a plain sentence, in every window, and stops at once when a person says so.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from roamtui.agent.loop import Agent
+from roamtui.api import make_model, make_searcher, open_library
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import StopReason
+from roamtui.models.base import ModelOptions
+from roamtui.search.base import RetrievalOptions
+from roamtui.tui.app import RoamApp
+from tests.fakes.contexts import context_of
+from tests.real_documents import PROJECT_DIR
+from tests.tui.driving import ask, press_until, wait_until
+
+_PYTHON = os.environ["ROAMTUI_LOCAL_MODEL_PYTHON"]
+_MODEL = "openai/smollm2-135m"
+_OUTPUT_TOKENS = 60
+"""Enough to see that answers stream. SmolLM2 seldom stops by itself."""
+_HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"
+_BOOKS = {"oci-runtime-spec.md": "How is a container started?", "vue-guide.md": "How do I write a computed property?"}
+_FOLLOW_UPS = ("And what does it cost to be late?", "Who can borrow?", "When is it open?", "Compare all fees.")
+_FAULTY = re.compile(r"Traceback|exceeds the context window|[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@pytest.fixture(scope="module", params=[2_048, 4_096, 8_192])
+def api_base(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Serve the model with a context window of some size. Return the URL."""
+    command = [_PYTHON, "tests/models/serve_model.py", str(request.param)]
+    with subprocess.Popen(
+        command, cwd=PROJECT_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        assert server.stdout is not None
+        yield f"{server.stdout.readline().strip()}/v1"
+        server.kill()
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """Return an environment with an own home, in which replies are short."""
+    folder = tmp_path / "roamtui"
+    folder.mkdir()
+    (folder / "config.toml").write_text(f"output_tokens = {_OUTPUT_TOKENS}\n", "utf-8")
+    places = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"), str(tmp_path))
+    return {**os.environ, **places}
+
+
+def _make_command(api_base: str, *words: str) -> list[str]:
+    return [sys.executable, "-m", "roamtui", *words, "--model", _MODEL, "--api-base", api_base]
+
+
+def _run(api_base: str, environ: dict[str, str], *words: str) -> str:
+    """Run a command that must end with an answer or with a plain sentence. Return what it printed."""
+    run = subprocess.run(
+        _make_command(api_base, *words), cwd=PROJECT_DIR, env=environ, capture_output=True, text=True, check=False
+    )
+    assert run.returncode in (0, 1), run.stderr
+    assert not _FAULTY.search(run.stdout + run.stderr), run.stdout + run.stderr
+    if run.returncode == 1:
+        assert run.stderr.rstrip().endswith("."), run.stderr
+    return run.stdout
+
+
+def test_a_question_and_its_follow_ups_end_with_an_answer_or_a_sentence(api_base: str, environ: dict[str, str]) -> None:
+    answers = [_run(api_base, environ, "ask", str(_HANDBOOK), "How long can I keep a book?", "--json")]
+    answers += [_run(api_base, environ, "ask", str(_HANDBOOK), each, "--json", "--continue") for each in _FOLLOW_UPS]
+    assert sum(bool(json.loads(answer)["answer"]) for answer in filter(None, answers)) >= len(answers) - 1
+
+
+@pytest.mark.parametrize("book", _BOOKS)
+def test_a_question_to_a_book_ends_too(book: str, api_base: str, environ: dict[str, str], data_dir: Path) -> None:
+    path = str(data_dir / "books" / book)
+    _run(api_base, environ, "ask", path, _BOOKS[book], "--json")
+    _run(api_base, environ, "ask", path, "And what else?", "--json", "--continue")
+
+
+def test_a_table_is_filled(api_base: str, environ: dict[str, str], tmp_path: Path) -> None:
+    pages = [str(PROJECT_DIR / "examples" / "pages" / name) for name in ("fees.md", "visiting.md")]
+    questions = ["-q", "When is it open?", "-q", "What does a day late cost?"]
+    output = tmp_path / "table.json"
+    _run(api_base, environ, "table", *pages, *questions, "-o", str(output))
+    table = json.loads(output.read_text("utf-8"))
+    assert [len(row["cells"]) for row in table["rows"]] == [2, 2]
+
+
+def test_ctrl_c_stops_ask(api_base: str, environ: dict[str, str]) -> None:
+    command = _make_command(api_base, "ask", str(_HANDBOOK), "List all rules, one by one.")
+    with subprocess.Popen(
+        command, cwd=PROJECT_DIR, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        time.sleep(1)  # at the start, when the model's process is loading
+        run.send_signal(signal.SIGINT)
+        _, errors = run.communicate()
+    assert run.returncode == 130
+    assert "Traceback" not in errors
+
+
+async def test_the_app_answers_and_stops(api_base: str, capsys: pytest.CaptureFixture[str]) -> None:
+    library = open_library([str(_HANDBOOK)])
+    model = make_model(_MODEL, api_base=api_base, options=ModelOptions(output_tokens=_OUTPUT_TOKENS))
+    agent = Agent(Conversation(library), model, make_searcher(library, RetrievalOptions()))
+    app = RoamApp(context_of(agent))
+    async with app.run_test(size=(120, 35)) as pilot:
+        screen = app.main_screen
+        await ask(pilot, "How long can I keep a book?")
+        screen.question_box.fill("List all rules, one by one.")
+        await press_until(pilot, lambda: screen.is_asking, "enter")
+        await wait_until(pilot, lambda: agent.conversation.state.is_asking)
+        before = time.monotonic()
+        await press_until(pilot, lambda: not screen.is_asking, "ctrl+c")
+        seconds = time.monotonic() - before
+    ended = [exchange.stopped for exchange in agent.conversation.state.exchanges]
+    assert ended == [StopReason.ANSWERED, StopReason.CANCELLED]
+    with capsys.disabled():
+        print(f"\nstopped {seconds:.2f} s after ctrl+c")  # noqa: T201
