@@ -133,7 +133,7 @@ def test_every_command_and_flag_on_a_page_is_understood(page: Path) -> None:
         if found := _COMMAND_LINE.fullmatch(line):
             words = found[1].removeprefix("roamtui ").split()
             wrong += [line] if not flags <= _list_flags(words[0]) else []
-        elif target := re.match(r"make ([a-z]+)\b", line):
+        elif target := re.match(r"make ([a-z-]+)", line):
             wrong += [line] if f"\n{target[1]}: " not in (PROJECT_DIR / "Makefile").read_text("utf-8") else []
         elif module := re.search(r"python -m (tests[\w.]+)", line):
             file = PROJECT_DIR / Path(*module[1].split(".")).with_suffix(".py")
