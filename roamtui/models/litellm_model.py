@@ -98,7 +98,7 @@ class LitellmModel(Model):
     @property
     @override
     def is_started(self) -> bool:
-        return self._worker.pid is not None
+        return self._is_described and self._worker.pid is not None
 
     @override
     async def start(self) -> None:

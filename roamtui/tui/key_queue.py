@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import math
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from time import monotonic
 
 from textual import events
 from textual.app import App, ScreenStackError
@@ -19,6 +21,10 @@ from roamtui.plain import sanitise_text
 
 _WAIT_SECONDS_MAX = 1.0
 """A widget that is removed does not answer. Then the next key is handled after this time."""
+_TYPED_AHEAD_SECONDS = 0.5
+"""Keys that come this soon were typed before the app took over the terminal, which then sent Enter as a line feed."""
+_START_STEP_SECONDS = 0.01
+_START_STEPS_MAX = 200
 
 TypedEvent = events.Key | events.Paste
 
@@ -30,6 +36,8 @@ class KeyQueue:
         """Send each event to the focused widget with `forward` when its turn has come."""
         self._app = app
         self._forward = forward
+        self._shown_at = math.inf
+        """When the first widget could take keys."""
         self.waiting = asyncio.Queue[TypedEvent]()
         """What was typed and not handled yet."""
 
@@ -37,12 +45,23 @@ class KeyQueue:
         """Handle an event once all earlier events are handled."""
         if isinstance(event, events.Paste):
             event.text = sanitise_text(event.text)
+        elif event.key == "ctrl+j" and monotonic() < self._shown_at + _TYPED_AHEAD_SECONDS:
+            event = events.Key("enter", "\r")
         elif event.key.startswith("alt+"):
             event.character = None  # else a text field would type it, though a person may have bound it
         self.waiting.put_nowait(event)
 
+    async def _wait_until_shown(self) -> None:
+        """Wait until a widget can take what was typed while the program was loading."""
+        for _ in range(_START_STEPS_MAX):
+            if self._app.focused is not None:
+                break
+            await asyncio.sleep(_START_STEP_SECONDS)
+        self._shown_at = monotonic()
+
     async def run(self) -> None:
         """Handle events until the app ends."""
+        await self._wait_until_shown()
         gc.set_threshold(700, 10, 200)  # a full round delays a key by 20 to 60 ms, so it waits for a pause
         with suppress(ScreenStackError):  # the app is ending
             while True:
