@@ -278,20 +278,24 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Raises:
             UsageError: A choice is unavailable.
         """
-        searcher = self.make_searcher_factory()(conversation.state.library)
+        searcher = self.make_searcher_factory(keeps_vectors=True)(conversation.state.library)
         return Agent(conversation, model or self.make_model(), searcher, self.agent_options)
 
-    def make_searcher_factory(self, *, needs_vectors: bool = False) -> Callable[[Library], Searcher | None]:
+    def make_searcher_factory(
+        self, *, needs_vectors: bool = False, keeps_vectors: bool = False
+    ) -> Callable[[Library], Searcher | None]:
         """Return a function that creates a library's searcher, or returns None if search is off.
 
-        With `needs_vectors`, a hybrid search fails if its embedder fails, instead of falling back to keywords.
+        With `needs_vectors`, a hybrid search fails if its embedder fails, instead of falling back to keywords. With
+        `keeps_vectors`, vectors for searches by meaning are stored on disk.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
             IndexLostError: The LanceDB database of the settings cannot be used.
         """
         services = self.make_search_services(needs_vectors=needs_vectors)
-        location = IndexLocation(folder=cache_path("indexes"), on_warning=self.on_warning)
+        force = keeps_vectors and services.meaning is not None
+        location = IndexLocation(folder=cache_path("indexes"), on_warning=self.on_warning, force=force)
         return partial(make_searcher, options=self.settings.retrieval, services=services, location=location)
 
     def make_search_services(self, *, needs_vectors: bool = False) -> SearchServices:

@@ -251,6 +251,13 @@ class Agent:
         if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.unloaded_files:
             await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
 
+    async def embed_ahead(self) -> bool:
+        """Embed a little of the document for searches by meaning. Return whether some may be left."""
+        searcher, library = self.searcher, self.conversation.state.library
+        if searcher is None or library.unloaded_files:
+            return False
+        return await asyncio.wrap_future(run_in_thread(searcher.embed_ahead))
+
     async def _answer(self, question: str, within: str | None) -> None:
         conversation = self.conversation
         self._tools = make_tools(conversation.state.library, has_search=self.searcher is not None)

@@ -99,6 +99,9 @@ class Searcher(Protocol):
         If `on_progress` raises an error, everything indexed so far is kept, and a later call continues.
         """
 
+    def embed_ahead(self) -> bool:
+        """Embed a little text ahead of searches, for a tenth of a second. Return whether some may be left."""
+
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:

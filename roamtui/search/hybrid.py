@@ -97,6 +97,17 @@ class HybridSearcher:
         with self._lock:
             self._update_indexes(on_progress)
 
+    def embed_ahead(self) -> bool:
+        """Embed a little of what searches by meaning will need. See `Searcher`."""
+        if self._meaning is None:
+            return False
+        with self._lock:
+            self._update_indexes()
+        try:
+            return self._meaning.embed_ahead(self._library, self._words.prepare().store)
+        except RoamtuiError:  # the next search says so
+            return False
+
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:

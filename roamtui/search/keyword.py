@@ -129,6 +129,10 @@ class KeywordSearcher:
         """Bring the index up to date now, not only at the next search, and return it."""
         return self._update_index(on_progress).index
 
+    def embed_ahead(self) -> bool:
+        """Return False, because words need no vectors. See `Searcher`."""
+        return False
+
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:

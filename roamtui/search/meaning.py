@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import islice
 from time import monotonic
 
 from msgspec.structs import replace
@@ -17,8 +18,8 @@ from msgspec.structs import replace
 from roamtui.document.library import Library
 from roamtui.search.base import Embedder, Hit, Ranking
 from roamtui.search.lexicon import Language
-from roamtui.search.terms import TermMatcher
-from roamtui.search.vectors import VectorStore, make_section_chunks, normalise_rows
+from roamtui.search.terms import TermMatcher, detect_language
+from roamtui.search.vectors import VectorStore, make_chunks, make_section_chunks, normalise_rows
 
 _HITS_MAX = 30
 """Maximum number of hits that are ordered anew."""
@@ -34,6 +35,12 @@ _SECONDS_MAX = 0.7
 _QUERY_LENGTH_MAX = 2_000
 _LENGTH_MAX = 60_000
 """Number of characters of a section that are divided into pieces."""
+_AHEAD_LENGTH_MAX = 2_000_000
+"""Maximum length of a library that is embedded ahead, in characters. On one core, this takes two minutes."""
+_AHEAD_BATCH_SIZE = 4
+"""A search waits for as many pieces at most: a tenth of a second."""
+_SAMPLE_LENGTH = 20_000
+"""Number of characters that tell the language of a library."""
 
 
 class MeaningOrder:
@@ -47,6 +54,9 @@ class MeaningOrder:
         self._lock = threading.Lock()
         self._known: dict[str, bytes] | None = None
         """Vectors of pieces, by the digest of the text. None before the first search."""
+        self._ahead_library: Library | None = None
+        self._ahead: Iterator[tuple[str, str]] = iter(())
+        """The pieces of that library that are not embedded yet."""
 
     def order(self, query: str, ranking: Ranking, store: VectorStore) -> tuple[Hit, ...]:
         """Return the hits of a ranking, the best anew in order of words and meaning; named statements stay first.
@@ -86,37 +96,67 @@ class MeaningOrder:
         rest = [replace(hit, score=min(hit.score, lowest)) for hit in others[_HITS_MAX:]]
         return (*named, *ordered, *rest)
 
+    def embed_ahead(self, library: Library, store: VectorStore) -> bool:
+        """Embed the next few pieces of a library that are not stored. Return whether some may be left.
+
+        Raises:
+            RoamtuiError: The embedder or the store failed.
+        """
+        with self._lock:
+            if self._ahead_library is not library:
+                self._ahead_library = library
+                self._ahead = make_chunks(library, self._chunk_size) if self._is_worth_embedding(library) else iter(())
+            known = self._load_known(store)
+            pieces = (piece for _, piece in self._ahead)
+            missing = ((digest, piece) for piece in pieces if (digest := _make_digest(piece)) not in known)
+            batch = dict(islice(missing, _AHEAD_BATCH_SIZE))
+            if batch:
+                self._embed_new(batch, store)
+            return bool(batch)
+
+    def _is_worth_embedding(self, library: Library) -> bool:
+        if sum(len(document.text) for document in library.documents) > _AHEAD_LENGTH_MAX:
+            return False
+        sample = " ".join(document.text[:_SAMPLE_LENGTH] for document in library.documents)[:_SAMPLE_LENGTH]
+        return self._embedder.is_multilingual or detect_language(sample) is Language.ENGLISH
+
+    def _load_known(self, store: VectorStore) -> dict[str, bytes]:
+        if self._known is None:
+            self._known = dict(store.load(self._embedder.name))
+        return self._known
+
+    def _embed_new(self, pieces: Mapping[str, str], store: VectorStore) -> None:
+        """Embed pieces, which have their digests as keys, and keep their vectors."""
+        rows = normalise_rows(self._embedder.embed([*pieces.values()]))
+        new = dict(zip(pieces, (row.astype("<f2").tobytes() for row in rows), strict=True))
+        self._load_known(store).update(new)
+        store.save(self._embedder.name, new)
+
     def _compare(self, text: str, ranking: Ranking, hits: Sequence[Hit], store: VectorStore) -> dict[str, float]:
         """Return how similar each section is to a text: the cosine of its most similar piece, from -1 to 1."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         start = monotonic()
-        if self._known is None:
-            self._known = dict(store.load(self._embedder.name))
+        known = self._load_known(store)
         pieces = [*_choose_pieces(ranking.library, ranking.matcher, hits, self._chunk_size)]
         query = normalise_rows(self._embedder.embed([text], is_query=True))[0]
-        new: dict[str, bytes] = {}
         similarities: dict[str, float] = {}
         for first in range(0, len(pieces), _BATCH_SIZE):
             batch = pieces[first : first + _BATCH_SIZE]
             is_late = self._seconds_max is not None and monotonic() - start > self._seconds_max
-            digests = [
-                blake2b(piece.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() for _, piece in batch
-            ]
-            missing = {
-                digest: piece for digest, (_, piece) in zip(digests, batch, strict=True) if digest not in self._known
-            }
+            digests = [_make_digest(piece) for _, piece in batch]
+            missing = {digest: piece for digest, (_, piece) in zip(digests, batch, strict=True) if digest not in known}
             if missing and not is_late:
-                rows = normalise_rows(self._embedder.embed([*missing.values()]))
-                new |= zip(missing, (row.astype("<f2").tobytes() for row in rows), strict=True)
-                self._known |= new
+                self._embed_new(missing, store)
             for digest, (section_id, _) in zip(digests, batch, strict=True):
-                if digest in self._known:
-                    cosine = float(np.frombuffer(self._known[digest], dtype="<f2").astype(np.float32) @ query)
+                if digest in known:
+                    cosine = float(np.frombuffer(known[digest], dtype="<f2").astype(np.float32) @ query)
                     similarities[section_id] = max(cosine, similarities.get(section_id, -1.0))
-        if new:
-            store.save(self._embedder.name, new)
         return similarities
+
+
+def _make_digest(piece: str) -> str:
+    return blake2b(piece.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _sort_by(similarities: dict[str, float]) -> list[str]:

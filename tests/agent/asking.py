@@ -51,6 +51,9 @@ class FakeSearcher:
     def refresh(self, library: Library) -> None:
         """Do nothing."""
 
+    def embed_ahead(self) -> bool:
+        return False
+
     def prepare(self, on_progress: Progress | None = None) -> None:
         """Do nothing."""
 

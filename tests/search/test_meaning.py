@@ -1,5 +1,7 @@
 """Search by words with a second opinion by meaning."""
 
+import pytest
+
 from roamtui.search.base import Hit, RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.meaning import MeaningOrder
@@ -41,6 +43,34 @@ def test_what_was_embedded_is_not_embedded_again() -> None:
     count = len(embedder.asked)
     assert searcher.search(QUERY) == first
     assert embedder.asked[count:] == [QUERY]
+
+
+def test_after_embedding_ahead_only_the_query_is_left_to_embed() -> None:
+    embedder = HashedEmbedder()
+    searcher = make_searcher(LIBRARY, RetrievalOptions(), SearchServices(meaning=embedder))
+    assert searcher is not None
+    while searcher.embed_ahead():
+        pass
+    count = len(embedder.asked)
+    assert count == len(set(embedder.asked)) > 0
+    searcher.search(QUERY)
+    assert embedder.asked[count:] == [QUERY]
+
+
+@pytest.mark.parametrize(
+    ("text", "fails_after"),
+    [
+        pytest.param("# Book\n\n" + "A bicycle has a bell. " * 100_000, None, id="long"),
+        pytest.param("# Buch\n\nDas Fahrrad ist nicht blau und wird auch geliehen.\n", None, id="language"),
+        pytest.param("# Book\n\nA bicycle has a bell.\n", 0, id="failure"),
+    ],
+)
+def test_nothing_is_embedded_ahead_in_vain(text: str, fails_after: int | None) -> None:
+    embedder = HashedEmbedder(fails_after=fails_after)
+    searcher = make_searcher(make_library(text), RetrievalOptions(), SearchServices(meaning=embedder))
+    assert searcher is not None
+    assert not searcher.embed_ahead()
+    assert embedder.asked == []
 
 
 def test_a_model_that_fails_costs_only_its_opinion() -> None:

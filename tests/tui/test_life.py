@@ -69,6 +69,31 @@ class IndexingSearcher(FakeSearcher):
         self.gate.wait(60)
 
 
+class EmbeddingSearcher(FakeSearcher):
+    """Has texts to embed ahead until it was asked three times."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    @override
+    def embed_ahead(self) -> bool:
+        self.count += 1
+        return self.count < 3
+
+
+async def test_the_document_is_embedded_while_nobody_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.tui.screens.main._AHEAD_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("roamtui.tui.screens.main._IDLE_SECONDS", 600.0)
+    searcher = EmbeddingSearcher()
+    library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
+    async with running(RoamApp(context_of(Agent(Conversation(library), ScriptedModel(), searcher)))) as (_, pilot):
+        await pilot.press("a")
+        assert searcher.count == 0
+        monkeypatch.setattr("roamtui.tui.screens.main._IDLE_SECONDS", 0.0)
+        await wait_until(pilot, lambda: searcher.count == 3)
+
+
 async def test_the_status_line_says_how_far_the_index_of_a_large_document_is() -> None:
     searcher = IndexingSearcher()
     library = build_library(RawText(text="# A\n" * 5_001, source="a.md", name="a"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual import events, on, work
@@ -41,6 +42,10 @@ if TYPE_CHECKING:  # the first screen does without them
 
 _CHECK_SECONDS = 2.0
 """Interval between two checks of the document on disk."""
+_IDLE_SECONDS = 2.0
+"""How long a person has not typed when work ahead begins."""
+_AHEAD_PAUSE_SECONDS = 0.1
+"""Pause after each part of the work ahead, as long as a part, so that it takes half of the time."""
 _SECTION_GONE = "The document no longer has a section that the question names, so it was not asked. Choose another one."
 
 
@@ -75,6 +80,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.questions = QuestionArea(self.question_box, context.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
+        self._typed_at = monotonic()
+        """When the question was last changed, or the screen was made."""
 
     @property
     def is_asking(self) -> bool:
@@ -146,6 +153,20 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self.agent.index_ahead(report)
         finally:
             self.post_message(StatusMessage("", is_progress=True))
+        self._embed_ahead()
+
+    @work(group="embedding", exclusive=True, exit_on_error=False)
+    async def _embed_ahead(self) -> None:
+        """Embed the document for searches by meaning, while nobody types, asks or uses a dialog."""
+        is_left = True
+        while is_left:
+            await asyncio.sleep(_AHEAD_PAUSE_SECONDS)
+            if self.is_current and not self.is_asking and monotonic() - self._typed_at > _IDLE_SECONDS:
+                is_left = await self.agent.embed_ahead()
+
+    @on(QuestionBox.Changed)
+    def _note_typing(self) -> None:
+        self._typed_at = monotonic()
 
     @on(Worker.StateChanged)
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:
@@ -183,6 +204,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if isinstance(event, DocumentReloaded):
             self.header.show_library(state.library)
             self.questions.end_options()
+            self._embed_ahead()
         if isinstance(event, DocumentReloaded | ConversationStarted):
             self._check_quotes(is_asked=False)
         for part in (self.status_line, self.chat_log, self.tree_pane.outline, self.panes):
