@@ -46,7 +46,7 @@ from roamtui.conversation.budget import (
     get_answer_tokens,
     share_window,
 )
-from roamtui.conversation.conversation import ApprovalRequest, Conversation
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     DraftRecorded,
@@ -66,11 +66,13 @@ from roamtui.conversation.events import (
     ToolUse,
     Usage,
 )
+from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.question_flow import (
     PromptContext,
     begin_question,
     estimate_hits_room,
     finish_question,
+    has_exchange,
     shrink_transcript,
 )
 from roamtui.conversation.state import AskOptions, Exchange
@@ -200,7 +202,7 @@ class Agent:
                 return None
             self._has_failed = False
             replaced = options.replaces
-            if replaced is not None and not conversation.has_exchange(replaced):
+            if replaced is not None and not has_exchange(conversation.state, replaced):
                 return None
             conversation.publish(QuestionReceived(question=question, starts_model=not self.model.is_started))
             count: int | None = None
@@ -222,7 +224,7 @@ class Agent:
         Raises:
             UnknownSectionError: There is no section that `options` names. Nothing has changed.
         """
-        library = await self.conversation.load_all()
+        library = await self.conversation.loader.load_all()
         for section_id in (options.within, *options.open_first):
             if section_id is not None and section_id not in library:
                 raise UnknownSectionError(section_id)
@@ -241,7 +243,7 @@ class Agent:
         searcher = self.searcher
         if searcher is None or not query.strip():
             return ()
-        searcher.refresh(await self.conversation.load_all())
+        searcher.refresh(await self.conversation.loader.load_all())
         hits = await asyncio.to_thread(searcher.search, query, limit=limit)
         return tuple(hit for hit in hits if hit.section_id in self.conversation.state.library)
 
@@ -448,7 +450,7 @@ class Agent:
             return True
         committed[state.id] = spent
         question, detail = "The next request may exceed your spending limit.", f"${spent:.2f} of ${limit:.2f} spent."
-        if await self.conversation.approver(ApprovalRequest(question=question, detail=detail, yes="Continue")):
+        if await self.conversation.loader.approver(ApprovalRequest(question=question, detail=detail, yes="Continue")):
             self._consented_id = state.id
         return self._consented_id == state.id
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from functools import partial
+from collections.abc import Callable
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import RequestBudget
@@ -14,20 +12,17 @@ from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
     InternalEvent,
-    LoadingStarted,
     Origin,
     SectionsExpanded,
     WarningRaised,
 )
+from roamtui.conversation.library_loader import LibraryLoader
 from roamtui.conversation.library_sync import (
-    graft_documents,
     identify_document,
-    load_nodes,
-    reload_state,
     resume_state,
 )
 from roamtui.conversation.log import ConversationLog, ConversationStore
-from roamtui.conversation.question_flow import rewind
+from roamtui.conversation.question_flow import has_exchange, rewind
 from roamtui.conversation.state import (
     RECORDED,
     ConversationState,
@@ -38,36 +33,14 @@ from roamtui.conversation.state import (
     start_conversation,
 )
 from roamtui.conversation.update import Command, ExpandSections, FoldNodes, ReadSection, list_nodes_to_load, update
-from roamtui.document.added_sources import SourceOpener, list_sources_of, make_source_key, restore_sources
-from roamtui.document.library import Library, LibrarySource, make_short_name
-from roamtui.document.loader import Loader, load_pages
-from roamtui.document.parallel import run_in_thread
-from roamtui.errors import StoreError, UsageError
-from roamtui.plain import shorten
+from roamtui.document.added_sources import SourceOpener
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader
+from roamtui.errors import StoreError
 
 Subscriber = Callable[[ConversationEvent], None]
 _Opened = tuple[ConversationLog, ConversationState, Loader | None, str]
 """A conversation that can become the current one, and a sentence for the person, which is usually empty."""
-_URL_LENGTH_MAX = 70
-
-
-class ApprovalRequest(Struct, frozen=True, kw_only=True):
-    """Asks a person to allow a request that costs much, or pages from an origin that they did not type."""
-
-    question: str
-    detail: str
-    """Neither is sanitised."""
-    yes: str
-    """The word for allowing it."""
-
-
-Approver = Callable[[ApprovalRequest], Awaitable[bool]]
-"""A function that asks a person, if there is one, and returns whether the request is approved."""
-
-
-async def deny(_approval: ApprovalRequest) -> bool:
-    """Return False for every request; for front ends that cannot ask a person."""
-    return False
 
 
 class Conversation:
@@ -105,10 +78,7 @@ class Conversation:
         """
         self.state = start_conversation(library, options or OpenSectionOptions(), new_id)
         self.store = store
-        self.loader = loader
-        self.open_source = open_source
-        self.approver: Approver = deny
-        """Asked before pages are fetched from an origin that the person did not type."""
+        self.loader = LibraryLoader(self, loader, open_source)
         self.lock = asyncio.Lock()
         self.is_one_shot = False
         """Whether `roamtui ask` asks the questions. Lists leave out conversations of this kind."""
@@ -118,15 +88,11 @@ class Conversation:
         """The library that the last `DocumentIdentified` records."""
         self._warning = ""
         """A sentence for the first subscriber, about a conversation that was resumed."""
-        self._loading: asyncio.Future[None] | None = None
-        """Loads all files."""
         self._saving = asyncio.Lock()
         """Held while events are written and published, so that both happen in order."""
         self._subscribers: list[Subscriber] = []
-        self._refused: set[tuple[int, str]] = set()
-        """Origins that the person refused, each with the number of the question."""
         if store is not None and saved_id:
-            self._log, self.state, self.loader, self._warning = self._match(*store.open(saved_id))
+            self._log, self.state, self.loader.source_loader, self._warning = self._match(*store.open(saved_id))
         else:
             self._log = _start_log(self.state, store)
 
@@ -149,11 +115,7 @@ class Conversation:
                 subscriber(event)
 
     async def apply(self, events: tuple[ConversationEvent, ...]) -> None:
-        """Fold events into the state, append them to the log, and publish them, in this order.
-
-        The events take effect at once. If the task is cancelled while they are written, they are still saved and
-        published.
-        """
+        """Fold events at once, save them, and publish them, in this order, even if the task is cancelled meanwhile."""
         self.fold(events)
         await asyncio.shield(asyncio.ensure_future(self._save_and_publish(events)))
 
@@ -213,7 +175,7 @@ class Conversation:
             self.apply_unsaved(*update(self.state, command))
         conversation_id = self.state.id
         if needed := list_nodes_to_load(self.state.library, command):
-            await self._load(needed, command.origin if isinstance(command, ExpandSections) else Origin.PERSON)
+            await self.loader.load(needed, command.origin if isinstance(command, ExpandSections) else Origin.PERSON)
         if isinstance(command, ReadSection) or self.state.id != conversation_id:  # the person switched meanwhile
             return ()
         events = update(self.state, command)
@@ -223,44 +185,6 @@ class Conversation:
             await self.apply(events)
         return events
 
-    async def load_all(self) -> Library:
-        """Load all files that are not loaded yet, and publish the progress. A caller that stops does not stop this.
-
-        Return the whole library.
-        """
-        for _ in range(2):  # the library may change while its files are loaded
-            if node_ids := self.state.library.unloaded_files:
-                if self._loading is None or self._loading.done():
-                    self._loading = asyncio.ensure_future(self._load(node_ids, Origin.AGENT))
-                await asyncio.shield(self._loading)
-        return self.state.library
-
-    async def _load(self, node_ids: tuple[str, ...], origin: Origin) -> None:
-        state = self.state
-        if self.loader is None:
-            return
-        self.publish(LoadingStarted(count=len(node_ids)))
-        documents, approved = await load_nodes(self.loader, state, node_ids, partial(self._approve, origin))
-        if self.state.id == state.id:
-            new_origins = approved - self.state.approved_origins
-            library, event = graft_documents(self.state.library, documents, new_origins)
-            self.state = replace(self.state, library=library)
-            if event.pages or event.problems or event.approved_origins:
-                self.fold((event,))
-            self.publish(event)
-
-    async def _approve(self, origin: Origin, web_origin: str, urls: tuple[str, ...]) -> bool:
-        """Ask the person about a web origin, but not again for the agent during a question in which it was refused."""
-        refusal = (len(self.state.exchanges), web_origin)
-        if origin is Origin.AGENT and refusal in self._refused:
-            return False
-        question = f"Allow this conversation to fetch pages from {web_origin.partition('://')[2]}?"
-        detail = f"{shorten(urls[0], _URL_LENGTH_MAX)}{f' and {len(urls) - 1} more' if len(urls) > 1 else ''}"
-        is_approved = await self.approver(ApprovalRequest(question=question, detail=detail, yes="Fetch"))
-        if not is_approved:
-            self._refused.add(refusal)
-        return is_approved
-
     def set_budget(self, budget: RequestBudget) -> None:
         """Set the size of pages, and, unless the person set it, the budget of open sections."""
         options = replace(self.state.options, page_tokens=budget.page_max)
@@ -268,63 +192,18 @@ class Conversation:
             options = replace(options, budget_tokens=budget.open_max)
         self.state = replace(self.state, options=options)
 
-    def has_exchange(self, exchange: Exchange) -> bool:
-        """Check whether the conversation still has an exchange, which a rewind or a switch may have removed."""
-        # Does not compare the events, because the exchange may have more of them by now.
-        found = self.state.exchanges[exchange.number - 1 : exchange.number]
-        return [(one.question, one.answer) for one in found] == [(exchange.question, exchange.answer)]
-
     async def rewind(self, exchange: Exchange) -> None:
         """Remove an exchange and all later ones, if the conversation still has it. The caller holds `lock`."""
-        if self.has_exchange(exchange):
+        if has_exchange(self.state, exchange):
             await self.apply(rewind(self.state, exchange.number))
-
-    async def reload(self, library: Library) -> None:
-        """Continue with a new version of the document, after the current question has ended.
-
-        Open sections are looked up in it by their ids, then by their texts.
-        """
-        async with self.lock:
-            await self._change_library(library, self.loader)
-
-    async def add_source(self, name: str) -> LibrarySource:
-        """Add a source, after the current question has ended. The next question sees it.
-
-        Raises:
-            RoamtuiError: The source cannot be opened, or the conversation has it already. Nothing changes.
-        """
-        open_source = self.open_source
-        assert open_source is not None, "without it no source can be added"
-        part, loader = await asyncio.wrap_future(run_in_thread(partial(open_source, name)))
-        async with self.lock:
-            library, old_loader = self.state.library, self.loader
-            current = list_sources_of(library)
-            if part.source in {source.name for source in current}:
-                raise UsageError(f"{make_short_name(part.source)} is a source of this conversation already.")
-            source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
-            sources = (*current, source)
-            restoring = run_in_thread(lambda: restore_sources(library, old_loader, sources, lambda _: (part, loader)))
-            await self._change_library(*await asyncio.wrap_future(restoring))
-        return source
-
-    async def _change_library(self, library: Library, loader: Loader | None) -> None:
-        library = await asyncio.to_thread(load_pages, library, loader, self.state.pages, self.state.approved_origins)
-        while True:  # a section command may change the state meanwhile
-            state = self.state
-            events = await asyncio.to_thread(reload_state, state, library)
-            if self.state is state:
-                break
-        self.state, self.loader = replace(state, library=library), loader
-        await self.apply(events)
 
     async def start_new(self) -> None:
         """Switch to a new conversation about the same document."""
+        await self._switch(self._start)
 
-        def start() -> _Opened:
-            state = start_conversation(self.state.library, self.state.options)
-            return _start_log(state, self.store), state, self.loader, ""
-
-        await self._switch(start)
+    def _start(self) -> _Opened:
+        state = start_conversation(self.state.library, self.state.options)
+        return _start_log(state, self.store), state, self.loader.source_loader, ""
 
     async def open(self, conversation_id: str) -> None:
         """Switch to a saved conversation about the same document.
@@ -339,7 +218,7 @@ class Conversation:
     async def _switch(self, make: Callable[[], _Opened]) -> None:
         """Continue with the conversation that `make` returns. It is called in a thread."""
         async with self.lock:
-            await self.load_all()
+            await self.loader.load_all()
             async with self._saving:
                 await asyncio.to_thread(self.flush)
             opened = await asyncio.to_thread(make)
@@ -348,7 +227,7 @@ class Conversation:
                 opened[0].close()
                 raise StoreError(self.save_failure)
             self._log.close()
-            self._log, self.state, self.loader, warning = opened
+            self._log, self.state, self.loader.source_loader, warning = opened
             self._identified = None
             self.publish(self._log.events[0])
             if warning:
@@ -356,14 +235,12 @@ class Conversation:
 
     def _match(self, log: ConversationLog, warning: str = "") -> _Opened:
         """Continue a log with the current library and options, after loading the pages that it had."""
-        library, loader, options = self.state.library, self.loader, self.state.options
-        before = fold_events(library, log.events, options)
-        if before.sources != library.sources and self.open_source is not None:
-            library, loader = restore_sources(library, loader, before.sources, self.open_source)
-        library = load_pages(library, loader, before.pages, before.approved_origins)
+        options = self.state.options
+        before = fold_events(self.state.library, log.events, options)
+        library, source_loader = self.loader.restore(before)
         state, events = resume_state(log.events, library, options)
         log.events += events
-        return log, state, loader, warning
+        return log, state, source_loader, warning
 
 
 def _start_log(state: ConversationState, store: ConversationStore | None) -> ConversationLog:

@@ -26,7 +26,7 @@ from roamtui.conversation.events import (
     SectionsSearched,
     TranscriptRebuilt,
 )
-from roamtui.conversation.state import ConversationState, KeepOpenMode, apply
+from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, apply
 from roamtui.conversation.update import (
     Events,
     ExpandSections,
@@ -222,6 +222,13 @@ def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
             closing.append(section.section_id)
             open_tokens -= section.tokens
     return tuple(closing)
+
+
+def has_exchange(state: ConversationState, exchange: Exchange) -> bool:
+    """Check whether the conversation still has an exchange, which a rewind or a switch may have removed."""
+    # Does not compare the events, because the exchange may have more of them by now.
+    found = state.exchanges[exchange.number - 1 : exchange.number]
+    return [(one.question, one.answer) for one in found] == [(exchange.question, exchange.answer)]
 
 
 def rewind(state: ConversationState, number: int) -> Events:

@@ -12,8 +12,8 @@ import sys
 from contextlib import suppress
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.conversation import ApprovalRequest, deny
 from roamtui.conversation.events import Origin
+from roamtui.conversation.library_loader import ApprovalRequest, deny
 from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection
 from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import AskReport
@@ -57,7 +57,7 @@ class PlainChat:
         self._report = AskReport(agent, is_watched=True)
         self._is_typed = sys.stdin.isatty()
         self._has_failed = False
-        self._conversation.approver = approve if self._is_typed else deny
+        self._conversation.loader.approver = approve if self._is_typed else deny
 
     def run(self) -> int:
         """Answer lines until the input ends or the person quits, and return the exit status."""

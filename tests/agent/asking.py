@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from roamtui.agent.loop import Agent, AgentOptions
-from roamtui.conversation.conversation import Approver, Conversation
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, Message, QuestionAnswered
+from roamtui.conversation.library_loader import Approver
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions, ConversationState, OpenSectionOptions
 from roamtui.document.library import Library
@@ -205,6 +206,6 @@ def make_desk(approver: Approver | None = None, *, text: str = DOCUMENT, **optio
     """Make an agent, by default over the document about birds. The model has no replies yet."""
     agent = make_agent(text=text, **options)
     if approver is not None:
-        agent.conversation.approver = approver
+        agent.conversation.loader.approver = approver
     library = agent.conversation.state.library
     return Desk(agent=agent, model=model_of(agent), ids={library.node(i).title: i for i in library.walk()})

@@ -74,7 +74,7 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
     else:
         changed = frozenset({"b.md", "c.md"})
         library = Bootstrap().reload(conversation.state.library, changed, sources=[str(folder)])
-        await conversation.reload(library)
+        await conversation.loader.reload(library)
     for quote in (QUOTE, "turn their heads in the deep wood"):
         [citation] = QuoteChecker(conversation.state).cite(f'They "{quote}" [{herons}].')
         assert not citation.is_verified

@@ -5,7 +5,7 @@ from typing import Self
 
 from msgspec.structs import replace
 
-from roamtui.conversation.conversation import ApprovalRequest, Conversation
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     Citation,
     ConversationEvent,
@@ -24,6 +24,7 @@ from roamtui.conversation.events import (
     ToolCall,
     ToolUse,
 )
+from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.library_sync import identify_document, reload_state
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
 from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, OpenSectionOptions, apply, fold_events

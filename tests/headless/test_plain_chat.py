@@ -10,8 +10,9 @@ import pytest
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.conversation import ApprovalRequest, Conversation
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Role, StopReason
+from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import build_library
 from roamtui.errors import EXIT_CANCELLED, ModelError, RoamtuiError

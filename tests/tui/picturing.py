@@ -11,7 +11,8 @@ from textual.widgets import Input, OptionList
 
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import open_library
-from roamtui.conversation.conversation import ApprovalRequest, Conversation
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import build_library
 from roamtui.models.base import Model
@@ -164,7 +165,7 @@ def show_approval(approval: ApprovalRequest) -> Scene:
     async def show(pilot: Pilot[None]) -> None:
         app = app_of(pilot)
         await pilot.pause()
-        app.main_screen.run_worker(app.main_screen.conversation.approver(approval))
+        app.main_screen.run_worker(app.main_screen.conversation.loader.approver(approval))
         await wait_until(pilot, ConfirmDialog)
         await pilot.pause()
 

@@ -239,6 +239,6 @@ async def test_an_unread_file_that_an_editor_replaced_is_read_after_a_reload(
         await wait_until(pilot, lambda: app.main_screen.is_mounted)
         write(file, CHANGED)
         await press_until(pilot, "No changes", "f5")
-        await session.load_all()
+        await session.loader.load_all()
         [document] = [document for document in session.state.library.documents if document.key == "bakery.md"]
         assert document.text == CHANGED

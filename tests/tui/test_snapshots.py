@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from roamtui.conversation.conversation import ApprovalRequest
+from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.log import ConversationStore
 from roamtui.models.registry import NoModel
 from tests.sources.convert.sample_pdf import lay_out, make_pdf

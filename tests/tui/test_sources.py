@@ -189,6 +189,6 @@ async def test_closing_a_document_closes_the_connections_of_its_site(site: FakeS
     async with running(RoamApp(make_app(path).main_screen.app_context, options)) as (app, pilot):
         app.action_open_document(DocumentRequested(site.origin))
         await wait_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen)
-        app.main_screen.conversation.loader = loader = NotingLoader()
+        app.main_screen.conversation.loader.source_loader = loader = NotingLoader()
         await app.main_screen.action_run("global.close_document")
         assert loader.is_closed

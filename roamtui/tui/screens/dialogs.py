@@ -20,7 +20,7 @@ from textual.widgets import Button, Input, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.conversation import ApprovalRequest
+from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.errors import RoamtuiError, format_reason
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.tui.actions import Keymap, Scope, format_keys, make_bindings

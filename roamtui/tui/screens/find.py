@@ -108,7 +108,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def _find(self, query: str) -> None:
         """List the titles that match, then also texts, then the hits of the configured search."""
-        library = await self._agent.conversation.load_all()
+        library = await self._agent.conversation.loader.load_all()
         if not self._titles or library is not self.found.library:
             runs = library.iter_runs()
             texts = [title for document, first, end in runs for title in document.columns.titles[first:end]]
@@ -174,7 +174,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     async def open_match(self, reader: DocumentReader, direction: int) -> bool:
         """Open the next (1) or previous (-1) match, wrapping around. Return whether there is another one."""
-        library, query = await self._agent.conversation.load_all(), self.found.query
+        library, query = await self._agent.conversation.loader.load_all(), self.found.query
         if self.found.library is not library:
             self.found = replace(self.found, library=library, matches=await find_text(library, query))
         if matches := self.found.matches:

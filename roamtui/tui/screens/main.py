@@ -108,7 +108,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.screens.dialogs import ask_for_approval
 
         if self.is_attached:  # else the person, or the terminal, has gone already
-            self.conversation.approver = partial(ask_for_approval, self.app)
+            self.conversation.loader.approver = partial(ask_for_approval, self.app)
             self._prepare_agent()
             self.run_worker(self.tree_pane.outline.mark_notes(self.conversation), exit_on_error=False)
             if self.reader_pane.section_id is None:  # the person may have opened a section already
@@ -363,7 +363,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if isinstance(chosen := await self.app.push_screen_wait(dialog), DocumentRequested):
             self.post_message(StatusMessage(f"Adding {chosen.source}…", is_progress=True))
             try:
-                await self.conversation.add_source(chosen.source)
+                await self.conversation.loader.add_source(chosen.source)
             finally:
                 self.post_message(StatusMessage("", is_progress=True))
 

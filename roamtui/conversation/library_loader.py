@@ -1,0 +1,163 @@
+"""`LibraryLoader`: brings files, pages and sources into the library of a conversation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from roamtui.conversation.events import ConversationEvent, LoadingStarted, Origin
+from roamtui.conversation.library_sync import graft_documents, load_nodes, reload_state
+from roamtui.conversation.state import ConversationState
+from roamtui.document.added_sources import SourceOpener, list_sources_of, make_source_key, restore_sources
+from roamtui.document.library import Library, LibrarySource, make_short_name
+from roamtui.document.loader import Loader, load_pages
+from roamtui.document.parallel import run_in_thread
+from roamtui.errors import UsageError
+from roamtui.plain import shorten
+
+_URL_LENGTH_MAX = 70
+
+
+class ApprovalRequest(Struct, frozen=True, kw_only=True):
+    """Asks a person to allow a request that costs much, or pages from an origin that they did not type."""
+
+    question: str
+    detail: str
+    """Neither is sanitised."""
+    yes: str
+    """The word for allowing it."""
+
+
+Approver = Callable[[ApprovalRequest], Awaitable[bool]]
+"""A function that asks a person, if there is one, and returns whether the request is approved."""
+
+
+async def deny(_approval: ApprovalRequest) -> bool:
+    """Return False for every request; for front ends that cannot ask a person."""
+    return False
+
+
+class LoadingConversation(Protocol):
+    """What the loader knows of a conversation."""
+
+    state: ConversationState
+    lock: asyncio.Lock
+
+    def fold(self, events: tuple[ConversationEvent, ...]) -> None:
+        """Change the state."""
+
+    def publish(self, *events: ConversationEvent) -> None:
+        """Tell the subscribers."""
+
+    async def apply(self, events: tuple[ConversationEvent, ...]) -> None:
+        """Change the state, save, and tell the subscribers."""
+
+
+class LibraryLoader:
+    """Loads what a conversation needs, and changes its library."""
+
+    def __init__(
+        self, conversation: LoadingConversation, source_loader: Loader | None, open_source: SourceOpener | None
+    ) -> None:
+        """Load for `conversation`. Without a part, see `Conversation`."""
+        self._conversation = conversation
+        self.source_loader = source_loader
+        """Reads files and pages of the current sources."""
+        self._open_source = open_source
+        self.approver: Approver = deny
+        """Asked before pages are fetched from an origin that the person did not type."""
+        self._loading: asyncio.Future[None] | None = None
+        """Loads all files."""
+        self._refused: set[tuple[int, str]] = set()
+        """Origins that the person refused, each with the number of the question."""
+
+    async def load_all(self) -> Library:
+        """Load all files that are not loaded yet, and publish the progress. A caller that stops does not stop this.
+
+        Return the whole library.
+        """
+        for _ in range(2):  # the library may change while its files are loaded
+            if node_ids := self._conversation.state.library.unloaded_files:
+                if self._loading is None or self._loading.done():
+                    self._loading = asyncio.ensure_future(self.load(node_ids, Origin.AGENT))
+                await asyncio.shield(self._loading)
+        return self._conversation.state.library
+
+    async def load(self, node_ids: tuple[str, ...], origin: Origin) -> None:
+        """Load files or pages for a person or an agent, and publish what was loaded."""
+        state = self._conversation.state
+        if self.source_loader is None:
+            return
+        self._conversation.publish(LoadingStarted(count=len(node_ids)))
+        documents, approved = await load_nodes(self.source_loader, state, node_ids, partial(self._approve, origin))
+        if self._conversation.state.id == state.id:
+            new_origins = approved - self._conversation.state.approved_origins
+            library, event = graft_documents(self._conversation.state.library, documents, new_origins)
+            self._conversation.state = replace(self._conversation.state, library=library)
+            if event.pages or event.problems or event.approved_origins:
+                self._conversation.fold((event,))
+            self._conversation.publish(event)
+
+    async def _approve(self, origin: Origin, web_origin: str, urls: tuple[str, ...]) -> bool:
+        """Ask the person about a web origin, but not again for the agent during a question in which it was refused."""
+        refusal = (len(self._conversation.state.exchanges), web_origin)
+        if origin is Origin.AGENT and refusal in self._refused:
+            return False
+        question = f"Allow this conversation to fetch pages from {web_origin.partition('://')[2]}?"
+        detail = f"{shorten(urls[0], _URL_LENGTH_MAX)}{f' and {len(urls) - 1} more' if len(urls) > 1 else ''}"
+        is_approved = await self.approver(ApprovalRequest(question=question, detail=detail, yes="Fetch"))
+        if not is_approved:
+            self._refused.add(refusal)
+        return is_approved
+
+    async def reload(self, library: Library) -> None:
+        """Continue with a new version of the document, after the current question has ended.
+
+        Open sections are looked up in it by their ids, then by their texts.
+        """
+        async with self._conversation.lock:
+            await self._change(library, self.source_loader)
+
+    async def add_source(self, name: str) -> LibrarySource:
+        """Add a source, after the current question has ended. The next question sees it.
+
+        Raises:
+            RoamtuiError: The source cannot be opened, or the conversation has it already. Nothing changes.
+        """
+        open_source = self._open_source
+        assert open_source is not None, "without it no source can be added"
+        part, loader = await asyncio.wrap_future(run_in_thread(partial(open_source, name)))
+        async with self._conversation.lock:
+            library, old_loader = self._conversation.state.library, self.source_loader
+            current = list_sources_of(library)
+            if part.source in {source.name for source in current}:
+                raise UsageError(f"{make_short_name(part.source)} is a source of this conversation already.")
+            source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
+            sources = (*current, source)
+            restoring = run_in_thread(lambda: restore_sources(library, old_loader, sources, lambda _: (part, loader)))
+            await self._change(*await asyncio.wrap_future(restoring))
+        return source
+
+    async def _change(self, library: Library, loader: Loader | None) -> None:
+        library = await asyncio.to_thread(
+            load_pages, library, loader, self._conversation.state.pages, self._conversation.state.approved_origins
+        )
+        while True:  # a section command may change the state meanwhile
+            state = self._conversation.state
+            events = await asyncio.to_thread(reload_state, state, library)
+            if self._conversation.state is state:
+                break
+        self._conversation.state, self.source_loader = replace(state, library=library), loader
+        await self._conversation.apply(events)
+
+    def restore(self, saved: ConversationState) -> tuple[Library, Loader | None]:
+        """Return the library and the loader with the sources and pages that a saved conversation had. May block."""
+        library, source_loader = self._conversation.state.library, self.source_loader
+        if saved.sources != library.sources and self._open_source is not None:
+            library, source_loader = restore_sources(library, source_loader, saved.sources, self._open_source)
+        return load_pages(library, source_loader, saved.pages, saved.approved_origins), source_loader
