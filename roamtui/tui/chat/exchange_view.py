@@ -133,7 +133,7 @@ class ExchangeView(ContentView):
 
     def show_event(self, event: ConversationEvent, state: ConversationState) -> None:
         """Show an event of this exchange. Passages are not shown before it has ended."""
-        exchange = state.exchanges[-1]
+        exchange = state.exchanges[self.exchange.number - 1]  # the next one may have begun already
         match event:
             case AnswerStreamed(text=text):
                 self._status = ""
