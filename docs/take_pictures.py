@@ -62,7 +62,8 @@ async def make_pictures() -> tuple[dict[str, str], str]:
     model = _WatchedModel()
     agent = Agent(Conversation(library), model, KeywordSearcher(library), AgentOptions(sends_hits=True))
     app = RoamApp(AppContext(agent=agent, options=TuiOptions(examples=suggest_questions(library))))
-    app.console = Console(color_system="truecolor", file=io.StringIO(), legacy_windows=False)  # the same everywhere
+    # the same everywhere
+    app.console = Console(color_system="truecolor", file=io.StringIO(), legacy_windows=False)
     app.animation_level = "none"
     app.main_screen.question_box.cursor_blink = False
     pictures: dict[str, str] = {}

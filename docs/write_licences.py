@@ -57,7 +57,8 @@ def render_page(constraints: str) -> str:
         PackageNotFoundError: One of the packages is not installed.
     """
     rows = [
-        f"| {name} | {version} | {name_licence(metadata(name))} |\n" for name, version in read_constraints(constraints)
+        f"| {name} | {version} | {name_licence(metadata(name))} |\n"
+        for name, version in read_constraints(constraints)
     ]
     return f"{_HEAD}{''.join(rows)}{_FOOT}"
 

@@ -149,9 +149,17 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             UsageError: The source is not supported, or an allowed URL is invalid.
         """
         if source.startswith("-"):
-            raise SourceError("It came from standard input, which is gone. `roamtui recheck` takes its file with --in.")
-        if is_url(source) and not is_own and (origin := origin_of(source)) not in self.loading.parse_allowed():
-            raise SourceError(f"A file names this address, so it is not fetched without --allow-origin {origin}.")
+            raise SourceError(
+                "It came from standard input, which is gone. `roamtui recheck` takes its file with --in."
+            )
+        if (
+            is_url(source)
+            and not is_own
+            and (origin := origin_of(source)) not in self.loading.parse_allowed()
+        ):
+            raise SourceError(
+                f"A file names this address, so it is not fetched without --allow-origin {origin}."
+            )
         library, loader = self.open(split_sources(source), load_all=True)
         if added:
             library, loader = restore_sources(library, loader, added, self.open_added)
@@ -179,7 +187,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         kept = {node_id: loaded[key] for node_id, key in keys.items() if key in loaded.keys() - changed}
         wanted = tuple(node_id for node_id, key in keys.items() if node_id not in kept and key not in unread)
         library = library.graft_all({**kept, **loader.load_batch(library, wanted, frozenset())})
-        links = tuple(node_id for node_id in (*previous.grafts, *previous.aliases) if previous.node(node_id).link_url)
+        links = tuple(
+            node_id for node_id in (*previous.grafts, *previous.aliases) if previous.node(node_id).link_url
+        )
         urls = (url for page in loaded.values() for url in (page.key, page.url) if url and is_url(url))
         return load_pages(library, loader, links, frozenset(map(origin_of, urls)))
 
@@ -244,12 +254,15 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         )
         if is_cell:  # later answers need not have the form of a cell
             conversation.state = replace(conversation.state, needs_rebuild=True)
-        for note in conversation.state.library.notes:  # for instance that a source of the conversation is gone
+        # for instance that a source of the conversation is gone
+        for note in conversation.state.library.notes:
             if note not in library.notes:
                 self.on_warning(note)
         return conversation
 
-    def _choose_conversation(self, store: ConversationStore, library: Library, conversation_id: str | None) -> str:
+    def _choose_conversation(
+        self, store: ConversationStore, library: Library, conversation_id: str | None
+    ) -> str:
         """Return the id of the conversation to resume; see `start_conversation`. Empty for a new one."""
         if conversation_id is None:
             return ""
@@ -257,7 +270,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if not conversation_id:
             latest = next((summary for summary in summaries if summary.is_continuable), None)
             if latest is None:
-                raise UsageError("there is no conversation with an answer about this document. Leave out --continue.")
+                raise UsageError(
+                    "there is no conversation with an answer about this document. Leave out --continue."
+                )
             damaged = [summary.id for summary in summaries[: summaries.index(latest)] if summary.problem]
             if damaged:
                 self.on_warning(
@@ -316,9 +331,13 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             embedder = make_embedder(options.embedder, background, api_base=options.embedder_api_base)
         if reranks:
             if settings.model in (OFFLINE, RECORDED):
-                raise UsageError(f"the model {OFFLINE} cannot rerank. Choose another, or set retrieval.rerank to off.")
+                raise UsageError(
+                    f"the model {OFFLINE} cannot rerank. Choose another, or set retrieval.rerank to off."
+                )
             own = settings.model_options(settings.model)
-            model = make_model(settings.model, api_base=settings.api_base, options=own, worker=background.worker)
+            model = make_model(
+                settings.model, api_base=settings.api_base, options=own, worker=background.worker
+            )
             reranker = ModelReranker(model, background)
         return SearchServices(
             embedder=embedder,

@@ -141,7 +141,9 @@ def _render_completion(shell: str) -> str:
     for command in _LISTED:
         command.add_arguments(subparsers.add_parser(command.name, help=command.help))
     # Without a match, bash completes files; zsh offers them beside the commands.
-    script = str(shtab.complete(root, shell)).replace("complete -o bashdefault", "complete -o bashdefault -o default")
+    script = str(shtab.complete(root, shell)).replace(
+        "complete -o bashdefault", "complete -o bashdefault -o default"
+    )
     return script.replace("'roamtui commands' _commands", "'roamtui commands' _commands; _files")
 
 

@@ -159,7 +159,9 @@ class Launch(Struct, frozen=True, kw_only=True):
         self._reattach_terminal()
         from roamtui.headless.plain_chat import PlainChat
 
-        agent = self.bootstrap.make_agent(self.bootstrap.start_conversation(library, loader, self.conversation_id))
+        agent = self.bootstrap.make_agent(
+            self.bootstrap.start_conversation(library, loader, self.conversation_id)
+        )
         write_notice(*library.notes)
         return PlainChat(agent).run()
 
@@ -220,10 +222,14 @@ def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
     ]
     resumable = [summary for summary in saved if summary.is_answered and summary.questions]
     shown = [summary for summary in summaries if summary.problem or summary in resumable]
-    offers = [_offer_conversation(summary, is_resumable=summary in resumable) for summary in shown[:_SHOWN_MAX]]
+    offers = [
+        _offer_conversation(summary, is_resumable=summary in resumable) for summary in shown[:_SHOWN_MAX]
+    ]
     for source in list(dict.fromkeys(summary.source for summary in saved))[:_SHOWN_MAX]:
         name = source.partition("://")[2].rstrip("/") if is_url(source) else name_sources(source)
-        note = "" if is_url(source) else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
+        note = (
+            "" if is_url(source) else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
+        )
         offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
     for index, (file, name, note) in enumerate(_EXAMPLES):
         source, model = str(EXAMPLE.parent / file), None if index else RecordedModel()
@@ -239,7 +245,8 @@ def _offer_conversation(summary: ConversationSummary, *, is_resumable: bool) -> 
     source = sanitise_line(display_path(summary.source))
     return StartOffer(
         group=OfferGroup.CONVERSATION,
-        name=sanitise_line(summary.title) or (f"Conversation {summary.id}" if summary.problem else "(untitled)"),
+        name=sanitise_line(summary.title)
+        or (f"Conversation {summary.id}" if summary.problem else "(untitled)"),
         note=summary.problem or f"{format_count(summary.questions, 'question')} · {source}",
         source=summary.source,
         conversation_id=summary.id,

@@ -118,5 +118,6 @@ def open_closed_streams() -> None:
     """
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
-            os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)  # takes the lowest free descriptor
+            # takes the lowest free descriptor
+            os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)
             setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - for the program's life

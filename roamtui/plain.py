@@ -50,7 +50,9 @@ def strip_blank_lines(text: str) -> str:
     return _BLANK_START.sub("", text).rstrip()
 
 
-def format_json(value: object, indent: int | None = None, to_json: Callable[[Any], object] | None = None) -> str:
+def format_json(
+    value: object, indent: int | None = None, to_json: Callable[[Any], object] | None = None
+) -> str:
     """Format a value as JSON, and escape what acts on a terminal or is no valid UTF-8. A reader gets the same value.
 
     `to_json` converts values that JSON does not have.

@@ -145,7 +145,9 @@ def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path |
 
 def _drop_empty(table: dict[str, Any]) -> dict[str, Any]:
     return {
-        key: _drop_empty(value) if isinstance(value, dict) else value for key, value in table.items() if value != ""
+        key: _drop_empty(value) if isinstance(value, dict) else value
+        for key, value in table.items()
+        if value != ""
     }
 
 
@@ -185,7 +187,8 @@ def _explain(error: msgspec.ValidationError) -> str:
             names, wanted = [*ModelSettings.__struct_fields__], unknown[1]
         else:
             names, wanted = [*keys, *Settings.__struct_fields__], ".".join(filter(None, (place, unknown[1])))
-        complete = next((key for key in names if key.endswith(f".{wanted}")), wanted)  # its table may be missing
+        # its table may be missing
+        complete = next((key for key in names if key.endswith(f".{wanted}")), wanted)
         hint = format_nearest_name(complete, names)
         sentence = f'there is no setting "{sanitise_line(wanted)}"'
     elif problem.startswith("Invalid enum value"):

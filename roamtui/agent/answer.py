@@ -48,7 +48,9 @@ _BROKEN_CALL = "The model writes tool calls that cannot be read, so it gave no a
 _REPEATED_NOTE = "(The answer was stopped here, because the model repeated itself.)"
 _CUT_NOTE = "(The answer is cut off here: it reached the model's limit, or the provider withheld the rest.)"
 """Part of the answer, so the model reads it with the next question."""
-_TOO_EXPENSIVE = "The next step could exceed the spending limit. Raise max_cost_usd or start a new conversation."
+_TOO_EXPENSIVE = (
+    "The next step could exceed the spending limit. Raise max_cost_usd or start a new conversation."
+)
 
 
 class QuestionRun(Struct):
@@ -107,7 +109,9 @@ def build_outcome(state: ConversationState, run: QuestionRun, searcher: Searcher
 def _format_nearest(state: ConversationState, searcher: Searcher | None) -> str:
     """Format the nearest sections that were not opened for the question."""
     library, exchange = state.library, state.exchanges[-1]
-    opened = {section.section_id for section in state.open_sections.values() if section.last_used == exchange.number}
+    opened = {
+        section.section_id for section in state.open_sections.values() if section.last_used == exchange.number
+    }
     hits: Sequence[Hit] = ()
     if searcher is not None:
         with suppress(RoamtuiError):  # nearest sections only help, so the answer must not fail with them
@@ -139,7 +143,9 @@ def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit,
             known_ids.update(event.opened_ids)
     likely = sorted(likely_by_id.values(), key=lambda hit: -hit.score)
     unopened = (
-        hit for hit in likely if known_ids.isdisjoint((hit.section_id, *library.node(hit.section_id).ancestors))
+        hit
+        for hit in likely
+        if known_ids.isdisjoint((hit.section_id, *library.node(hit.section_id).ancestors))
     )
     return tuple(islice(unopened, _NEAREST_MAX))
 
@@ -188,7 +194,10 @@ def format_proof(exchange: Exchange) -> str:
 def format_sources(exchange: Exchange) -> list[str]:
     """Format the citations of an answer as lines that `recheck` reads again."""
     label = PASSAGE_LABEL if replies_with_passages(exchange) else ""
-    return [format_source_line(citation, number, label) for number, citation in enumerate(exchange.citations, start=1)]
+    return [
+        format_source_line(citation, number, label)
+        for number, citation in enumerate(exchange.citations, start=1)
+    ]
 
 
 def match_proof(exchange: Exchange) -> AnswerProof:

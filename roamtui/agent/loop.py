@@ -232,7 +232,9 @@ class Agent:
         if options.replaces is not None:
             await self.conversation.rewind(options.replaces)
         if options.open_first:
-            await self.conversation.execute(ExpandSections(section_ids=options.open_first, origin=Origin.PERSON))
+            await self.conversation.execute(
+                ExpandSections(section_ids=options.open_first, origin=Origin.PERSON)
+            )
 
     async def search(self, query: str, limit: int) -> tuple[Hit, ...]:
         """Search the whole document with the configured search mode.
@@ -404,7 +406,9 @@ class Agent:
             room = _WINDOW_TOKENS_DEFAULT - tokens if limit is None else limit - tokens
             if room < 0 and limit is not None:
                 raise ModelError(_NO_ROOM.format(window=self.model.window_tokens or limit))
-            sent_tokens = tokens + (TOOLLESS_TOKENS if self.model.lacks_tools else TOOL_TOKENS * len(request.tools))
+            sent_tokens = tokens + (
+                TOOLLESS_TOKENS if self.model.lacks_tools else TOOL_TOKENS * len(request.tools)
+            )
             if self.options.cost_usd_max is not None and not await self._confirm_spending(run, sent_tokens):
                 return False
             run.step, run.reason, run.room_tokens = NO_STEP, "", room
@@ -431,7 +435,9 @@ class Agent:
         budget = self._make_budget()
         self.conversation.set_budget(budget)
         smaller = tokens // 2  # the server has named nothing that explains its refusal
-        return smaller if budget.messages_max is None or budget.messages_max >= tokens else budget.messages_max
+        return (
+            smaller if budget.messages_max is None or budget.messages_max >= tokens else budget.messages_max
+        )
 
     async def _confirm_spending(self, run: QuestionRun, tokens: int) -> bool:
         """Check whether a request stays below the spending limit, or else whether the person approves it.
@@ -449,8 +455,13 @@ class Agent:
         if sum(committed.values()) <= limit:
             return True
         committed[state.id] = spent
-        question, detail = "The next request may exceed your spending limit.", f"${spent:.2f} of ${limit:.2f} spent."
-        if await self.conversation.loader.approver(ApprovalRequest(question=question, detail=detail, yes="Continue")):
+        question, detail = (
+            "The next request may exceed your spending limit.",
+            f"${spent:.2f} of ${limit:.2f} spent.",
+        )
+        if await self.conversation.loader.approver(
+            ApprovalRequest(question=question, detail=detail, yes="Continue")
+        ):
             self._consented_id = state.id
         return self._consented_id == state.id
 
@@ -472,7 +483,9 @@ class Agent:
                         run.step = replace(run.step, text=run.step.text + text)
                         start = len(conversation.state.exchanges[-1].answer)
                         if len(run.step.text) - start >= _DRAFT_CHARACTERS:
-                            await conversation.apply((DraftRecorded(start=start, text=run.step.text[start:]),))
+                            await conversation.apply(
+                                (DraftRecorded(start=start, text=run.step.text[start:]),)
+                            )
                         conversation.publish(AnswerStreamed(text=text))
                     case ThinkingDelta(text, replaces_text):
                         thoughts += text
@@ -484,7 +497,8 @@ class Agent:
                         run.broken_call = text[:_THOUGHTS_LENGTH]
                     case ToolCallReceived(call):
                         number, call_id = 1, call.id
-                        while not call_id or call_id in call_ids:  # some servers restart the numbers in each reply
+                        # some servers restart the numbers in each reply
+                        while not call_id or call_id in call_ids:
                             number += 1
                             call_id = f"{call.id or 'call'}_{number}"
                         call_ids.add(call_id)

@@ -19,7 +19,15 @@ from msgspec.structs import replace
 from roamtui.agent.question_context import list_history_texts, make_search_event
 from roamtui.agent.tools import ToolContext, expand
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import AnswerStreamed, Citation, QuoteState, Step, StepRecorded, ToolCall, ToolUse
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    Citation,
+    QuoteState,
+    Step,
+    StepRecorded,
+    ToolCall,
+    ToolUse,
+)
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
@@ -68,7 +76,9 @@ async def read_offline(
             conversation.apply_unsaved(make_search_event(state.library, question, hits))
         pages: tuple[str, ...] = ()
         if may_load:
-            pages = await asyncio.to_thread(_list_unread_pages, state.library, question, hits, is_answer=is_answer)
+            pages = await asyncio.to_thread(
+                _list_unread_pages, state.library, question, hits, is_answer=is_answer
+            )
         if opened := pages or _list_openable(state.library, passages):
             arguments = {"section_ids": [*opened]}
             context = ToolContext(conversation=conversation, searcher=searcher, room_tokens=_ROOM_TOKENS)
@@ -81,7 +91,9 @@ async def read_offline(
             break
     lead = ""
     if not is_answer:
-        looked = ", ".join(f"“{term}”" for term in extract_query_terms(question)[:6]) or "nothing: it has no words"
+        looked = (
+            ", ".join(f"“{term}”" for term in extract_query_terms(question)[:6]) or "nothing: it has no words"
+        )
         reason = f"no passage has enough words of the question. Looked for {looked}."
         lead = f"Not found: {reason if len(conversation.state.library) else 'the document is empty.'}"
     answer, citations = _write_passages(question, passages, conversation.state.library, lead)
@@ -121,7 +133,9 @@ def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[
     return tuple(wanted)
 
 
-def _list_unread_pages(library: Library, question: str, hits: Sequence[Hit], *, is_answer: bool) -> tuple[str, ...]:
+def _list_unread_pages(
+    library: Library, question: str, hits: Sequence[Hit], *, is_answer: bool
+) -> tuple[str, ...]:
     """List the pages to load before another search: those that were found by their titles, or else similar ones."""
     ids = (hit.section_id for hit in hits if not library.node(hit.section_id).is_loaded)
     unread = tuple(section_id for section_id in ids if not library.node(section_id).problem)

@@ -98,10 +98,14 @@ async def retrieve_context(
     hits: Sequence[Hit] = ()
     with suppress(RoamtuiError):
         hits = await asyncio.to_thread(searcher.search, question, limit=limit, within=within, earlier=earlier)
-    return await asyncio.to_thread(_choose_context, view, drop_weak_hits(hits, view.policy), question, outline_max)
+    return await asyncio.to_thread(
+        _choose_context, view, drop_weak_hits(hits, view.policy), question, outline_max
+    )
 
 
-def _choose_context(view: ModelView, hits: Sequence[Hit], question: str, outline_max: int | None) -> QuestionContext:
+def _choose_context(
+    view: ModelView, hits: Sequence[Hit], question: str, outline_max: int | None
+) -> QuestionContext:
     """Choose the section that opens with a question, the hits that are sent with it, and the outline around them."""
     library = view.library
     opened = choose_clear_hit(view, hits, question)
@@ -137,7 +141,9 @@ def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
 def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> SectionsSearched:
     """Make the event that records a search."""
     search_hits = (
-        SearchHit(section_id=hit.section_id, path=library.node(hit.section_id).path, score=hit.score, why=hit.why)
+        SearchHit(
+            section_id=hit.section_id, path=library.node(hit.section_id).path, score=hit.score, why=hit.why
+        )
         for hit in hits
     )
     return SectionsSearched(query=query, hits=tuple(search_hits))

@@ -27,9 +27,13 @@ def add_app_options(parser: CommandParser) -> None:
     add_reading_arguments(parser)
     add_model_arguments(parser)
     add_search_arguments(parser)
-    parser.add_argument("--plain", action="store_true", help="plain text, for screen readers and simple terminals")
+    parser.add_argument(
+        "--plain", action="store_true", help="plain text, for screen readers and simple terminals"
+    )
     parser.add_argument("--watch", action="store_true", help="reload the document when it changes on disk")
-    parser.add_argument("--print-completion", choices=("bash", "zsh"), help="print a script that completes commands")
+    parser.add_argument(
+        "--print-completion", choices=("bash", "zsh"), help="print a script that completes commands"
+    )
     parser.add_argument("--version", action="store_true", help="print the version")
 
 

@@ -108,33 +108,45 @@ def add_conversation_arguments(parser: CommandParser) -> None:
         "--continue", dest="conversation", action="store_const", const="", help="resume the last conversation"
     )
     resumed.add_argument("--conversation", metavar="ID", help="resume the one with this id")
-    parser.add_argument("--keep-open", choices=("keep", "fresh"), help="leave sections open between questions, or not")
+    parser.add_argument(
+        "--keep-open", choices=("keep", "fresh"), help="leave sections open between questions, or not"
+    )
     add_max_cost(parser)
 
 
 def add_max_cost(parser: CommandParser) -> None:
     """Add the spending limit."""
-    parser.add_argument("--max-cost", type=float, metavar="USD", help="spending limit of the conversation or table")
+    parser.add_argument(
+        "--max-cost", type=float, metavar="USD", help="spending limit of the conversation or table"
+    )
 
 
 def add_reading_arguments(parser: CommandParser) -> None:
     """Add how sources are fetched and read."""
     parser.add_argument("--no-network", action="store_true", help="use cached pages only")
-    parser.add_argument("--allow-origin", action="append", default=[], metavar="URL", help="fetch it without asking")
+    parser.add_argument(
+        "--allow-origin", action="append", default=[], metavar="URL", help="fetch it without asking"
+    )
     parser.add_argument("--ocr", action="store_true", help="read scanned pages of PDFs with tesseract")
 
 
 def add_model_arguments(parser: CommandParser) -> None:
     """Add the choice of a model and its server."""
-    parser.add_argument("--model", metavar="M", help='"offline" (default), or a model such as openai/gpt-4.1-mini')
+    parser.add_argument(
+        "--model", metavar="M", help='"offline" (default), or a model such as openai/gpt-4.1-mini'
+    )
     parser.add_argument("--api-base", metavar="URL", help="address of the model's server")
 
 
 def add_search_arguments(parser: CommandParser) -> None:
     """Add how to search."""
     parser.add_argument("--mode", choices=("off", "keyword", "vector", "hybrid"), help="how to search")
-    parser.add_argument("--embedder", metavar="S", help="model for vectors: ollama/MODEL, openai/MODEL or local:FOLDER")
-    parser.add_argument("--index", metavar="URI", help="a LanceDB database for vectors: a folder, s3://… or db://…")
+    parser.add_argument(
+        "--embedder", metavar="S", help="model for vectors: ollama/MODEL, openai/MODEL or local:FOLDER"
+    )
+    parser.add_argument(
+        "--index", metavar="URI", help="a LanceDB database for vectors: a folder, s3://… or db://…"
+    )
     parser.add_argument("--limit", type=parse_count, metavar="N", help="maximum number of search results")
 
 
@@ -166,7 +178,9 @@ def make_bootstrap(args: Namespace) -> Bootstrap:
     if "no_network" not in args:
         return Bootstrap(settings=settings)
     origins = tuple(args.allow_origin)
-    return Bootstrap(settings=settings, is_offline=args.no_network, allowed_origins=origins, reads_scans=args.ocr)
+    return Bootstrap(
+        settings=settings, is_offline=args.no_network, allowed_origins=origins, reads_scans=args.ocr
+    )
 
 
 def open_sources(args: Namespace) -> tuple[Bootstrap, Library, Loader | None]:

@@ -32,8 +32,12 @@ def _add_ask_arguments(parser: CommandParser) -> None:
         metavar="QUESTION",
         help="in your own words, as one argument; put -- before one such as --help",
     )
-    parser.add_argument("--within", metavar="ID", help="limit the question to this section and its subsections")
-    parser.add_argument("--strict", action="store_true", help="exit status 1 unless all quotes are in the text")
+    parser.add_argument(
+        "--within", metavar="ID", help="limit the question to this section and its subsections"
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="exit status 1 unless all quotes are in the text"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the answer and its metadata as JSON")
     form.add_argument("--events", action="store_true", help="print events as JSON lines, the answer last")
@@ -61,7 +65,9 @@ def _run_ask(args: Namespace) -> int:
     elif args.json:
         output_format = "json"
     is_watched = sys.stderr.isatty()
-    status = asyncio.run(run_ask(agent, args.question, within, is_watched=is_watched, output_format=output_format))
+    status = asyncio.run(
+        run_ask(agent, args.question, within, is_watched=is_watched, output_format=output_format)
+    )
     return status or int(args.strict and not agent.conversation.state.exchanges[-1].is_proven)
 
 
@@ -74,7 +80,9 @@ def _add_table_arguments(parser: CommandParser) -> None:
     parser.add_file_argument(
         "--questions", dest="file", type=to_path, metavar="FILE", help="a TOML file of more questions"
     )
-    parser.add_file_argument("-o", dest="output", type=to_path, metavar="FILE", help="write FILE.csv, .md or .json")
+    parser.add_file_argument(
+        "-o", dest="output", type=to_path, metavar="FILE", help="write FILE.csv, .md or .json"
+    )
     parser.add_argument(
         "--jobs", type=parse_count, default=1, metavar="N", help="questions to ask at a time (default 1)"
     )
@@ -97,4 +105,6 @@ def _run_table(args: Namespace) -> int:
 
 
 ASK = Command("ask", _run_ask, _add_ask_arguments, 'handbook.md "What does a late book cost?"')
-TABLE = Command("table", _run_table, _add_table_arguments, 'contracts/ -q "When does it end? [date]" -o ends.csv')
+TABLE = Command(
+    "table", _run_table, _add_table_arguments, 'contracts/ -q "When does it end? [date]" -o ends.csv'
+)

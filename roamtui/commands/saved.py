@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from roamtui.commands.arguments import Command, CommandParser, add_json, add_reading_arguments, make_bootstrap, to_path
+from roamtui.commands.arguments import (
+    Command,
+    CommandParser,
+    add_json,
+    add_reading_arguments,
+    make_bootstrap,
+    to_path,
+)
 from roamtui.errors import UsageError
 
 
@@ -13,7 +20,9 @@ def _add_conversations_arguments(parser: CommandParser) -> None:
     parser.add_argument("action", nargs="?", default="list", choices=actions)
     parser.add_argument("id", nargs="?", metavar="ID", help="from the list")
     parser.add_argument(
-        "--format", choices=("md", "json", "html"), help="md (default), or that of -o; html is a page that replays it"
+        "--format",
+        choices=("md", "json", "html"),
+        help="md (default), or that of -o; html is a page that replays it",
     )
     parser.add_file_argument(
         "-o", dest="output", type=to_path, metavar="FILE", help="export to FILE.md, .json or .html"
@@ -26,7 +35,9 @@ def _run_conversations(args: Namespace) -> None:
     from roamtui.headless.conversations import delete_conversation, print_conversation, print_conversations
 
     if (args.id is None) != (args.action == "list"):
-        raise UsageError(f"{args.action} takes {'no' if args.action == 'list' else 'the'} ID of a conversation.")
+        raise UsageError(
+            f"{args.action} takes {'no' if args.action == 'list' else 'the'} ID of a conversation."
+        )
     if args.output is not None and args.action != "export":
         raise UsageError(f"-o goes with export, not with {args.action}.")
     if args.id is None:
@@ -38,7 +49,9 @@ def _run_conversations(args: Namespace) -> None:
 
 
 def _add_notes_arguments(parser: CommandParser) -> None:
-    parser.add_file_argument("source", metavar="SOURCE", nargs="?", help="the document, or its name as listed")
+    parser.add_file_argument(
+        "source", metavar="SOURCE", nargs="?", help="the document, or its name as listed"
+    )
     parser.add_argument("--delete", action="store_true", help="delete all notes on it permanently")
     add_reading_arguments(parser)
 
@@ -60,7 +73,9 @@ def _add_recheck_arguments(parser: CommandParser) -> None:
         "targets", metavar="ID|FILE", nargs="*", help="conversations, tables, exports, texts with quotes"
     )
     parser.add_argument("--all", action="store_true", help="every saved conversation")
-    parser.add_argument("--in", dest="within", metavar="SOURCE", help="look in this source, not in the recorded one")
+    parser.add_argument(
+        "--in", dest="within", metavar="SOURCE", help="look in this source, not in the recorded one"
+    )
     add_json(parser)
     add_reading_arguments(parser)
 

@@ -36,7 +36,9 @@ def _run_outline(args: Namespace) -> None:
 
 
 def _add_show_arguments(parser: CommandParser) -> None:
-    help_text = "a section, its page 2 (07f3277d:2) or a range below it (07f3277d:c2); a title, or 'Fees > Late fees'"
+    help_text = (
+        "a section, its page 2 (07f3277d:2) or a range below it (07f3277d:c2); a title, or 'Fees > Late fees'"
+    )
     add_source(parser)
     parser.add_argument("ids", metavar="ID", nargs="+", help=help_text)
     add_reading_arguments(parser)
@@ -78,7 +80,9 @@ def _run_search(args: Namespace) -> int:
 def _add_index_arguments(parser: CommandParser) -> None:
     add_sources(parser)
     parser.add_argument("--delete", action="store_true", help="delete the index")
-    parser.add_argument("--summaries", action="store_true", help="let the model describe each document; asks first")
+    parser.add_argument(
+        "--summaries", action="store_true", help="let the model describe each document; asks first"
+    )
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     add_reading_arguments(parser)
     add_model_arguments(parser)
@@ -100,9 +104,15 @@ def _run_index(args: Namespace) -> None:
 
 
 def _add_eval_arguments(parser: CommandParser) -> None:
-    parser.add_file_argument("questions", type=to_path, metavar="QUESTIONS", help="file with one JSON object per line")
-    parser.add_file_argument("--docs", type=to_path, metavar="DIR", required=True, help="folder of the documents")
-    parser.add_argument("--scope", choices=("doc", "all"), default="doc", help="search one document, or the folder")
+    parser.add_file_argument(
+        "questions", type=to_path, metavar="QUESTIONS", help="file with one JSON object per line"
+    )
+    parser.add_file_argument(
+        "--docs", type=to_path, metavar="DIR", required=True, help="folder of the documents"
+    )
+    parser.add_argument(
+        "--scope", choices=("doc", "all"), default="doc", help="search one document, or the folder"
+    )
     parser.add_file_argument(
         "--questions-out", type=to_path, metavar="FILE", help="a new file for the result of each question"
     )

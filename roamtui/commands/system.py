@@ -27,7 +27,9 @@ def _add_mcp_arguments(parser: CommandParser) -> None:
 def _run_mcp(args: Namespace) -> None:
     """Serve the model's tools over the Model Context Protocol."""
     if "-" in args.sources:
-        raise UsageError("the client uses standard input, so the document cannot come from there. Name a file.")
+        raise UsageError(
+            "the client uses standard input, so the document cannot come from there. Name a file."
+        )
     try:
         from roamtui.headless.mcp import McpSession, run_server
     except ModuleNotFoundError:
@@ -40,7 +42,9 @@ def _run_mcp(args: Namespace) -> None:
 
 
 def _add_doctor_arguments(parser: CommandParser) -> None:
-    parser.add_argument("--clear-cache", action="store_true", help="first delete cached pages and converted files")
+    parser.add_argument(
+        "--clear-cache", action="store_true", help="first delete cached pages and converted files"
+    )
     add_model_arguments(parser)
 
 

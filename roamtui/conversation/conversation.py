@@ -32,7 +32,14 @@ from roamtui.conversation.state import (
     fold_events,
     start_conversation,
 )
-from roamtui.conversation.update import Command, ExpandSections, FoldNodes, ReadSection, list_nodes_to_load, update
+from roamtui.conversation.update import (
+    Command,
+    ExpandSections,
+    FoldNodes,
+    ReadSection,
+    list_nodes_to_load,
+    update,
+)
 from roamtui.document.added_sources import SourceOpener
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
@@ -92,7 +99,9 @@ class Conversation:
         """Held while events are written and published, so that both happen in order."""
         self._subscribers: list[Subscriber] = []
         if store is not None and saved_id:
-            self._log, self.state, self.loader.source_loader, self._warning = self._match(*store.open(saved_id))
+            self._log, self.state, self.loader.source_loader, self._warning = self._match(
+                *store.open(saved_id)
+            )
         else:
             self._log = _start_log(self.state, store)
 
@@ -175,8 +184,11 @@ class Conversation:
             self.apply_unsaved(*update(self.state, command))
         conversation_id = self.state.id
         if needed := list_nodes_to_load(self.state.library, command):
-            await self.loader.load(needed, command.origin if isinstance(command, ExpandSections) else Origin.PERSON)
-        if isinstance(command, ReadSection) or self.state.id != conversation_id:  # the person switched meanwhile
+            await self.loader.load(
+                needed, command.origin if isinstance(command, ExpandSections) else Origin.PERSON
+            )
+        # the person switched meanwhile
+        if isinstance(command, ReadSection) or self.state.id != conversation_id:
             return ()
         events = update(self.state, command)
         if isinstance(command, FoldNodes):

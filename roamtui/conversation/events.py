@@ -279,7 +279,9 @@ class SectionsExpanded(Struct, frozen=True, kw_only=True):
     def opened_ids(self) -> tuple[str, ...]:
         """Sections that this batch opened or added text to."""
         return tuple(
-            result.section_id for result in self.results if result.section_id and result.status is ExpandStatus.OPENED
+            result.section_id
+            for result in self.results
+            if result.section_id and result.status is ExpandStatus.OPENED
         )
 
 
@@ -514,7 +516,12 @@ class DocumentReloaded(Struct, frozen=True, kw_only=True):
 
 
 InternalEvent = (
-    ConversationRenamed | DocumentIdentified | TranscriptRebuilt | StepRecorded | DraftRecorded | ThoughtsRecorded
+    ConversationRenamed
+    | DocumentIdentified
+    | TranscriptRebuilt
+    | StepRecorded
+    | DraftRecorded
+    | ThoughtsRecorded
 )
 """Events that change the state and that front ends never see."""
 TransientEvent = (

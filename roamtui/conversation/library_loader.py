@@ -62,7 +62,10 @@ class LibraryLoader:
     """Loads what a conversation needs, and changes its library."""
 
     def __init__(
-        self, conversation: LoadingConversation, source_loader: Loader | None, open_source: SourceOpener | None
+        self,
+        conversation: LoadingConversation,
+        source_loader: Loader | None,
+        open_source: SourceOpener | None,
     ) -> None:
         """Load for `conversation`. Without a part, see `Conversation`."""
         self._conversation = conversation
@@ -94,7 +97,9 @@ class LibraryLoader:
         if self.source_loader is None:
             return
         self._conversation.publish(LoadingStarted(count=len(node_ids)))
-        documents, approved = await load_nodes(self.source_loader, state, node_ids, partial(self._approve, origin))
+        documents, approved = await load_nodes(
+            self.source_loader, state, node_ids, partial(self._approve, origin)
+        )
         if self._conversation.state.id == state.id:
             new_origins = approved - self._conversation.state.approved_origins
             library, event = graft_documents(self._conversation.state.library, documents, new_origins)
@@ -139,13 +144,19 @@ class LibraryLoader:
                 raise UsageError(f"{make_short_name(part.source)} is a source of this conversation already.")
             source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
             sources = (*current, source)
-            restoring = run_in_thread(lambda: restore_sources(library, old_loader, sources, lambda _: (part, loader)))
+            restoring = run_in_thread(
+                lambda: restore_sources(library, old_loader, sources, lambda _: (part, loader))
+            )
             await self._change(*await asyncio.wrap_future(restoring))
         return source
 
     async def _change(self, library: Library, loader: Loader | None) -> None:
         library = await asyncio.to_thread(
-            load_pages, library, loader, self._conversation.state.pages, self._conversation.state.approved_origins
+            load_pages,
+            library,
+            loader,
+            self._conversation.state.pages,
+            self._conversation.state.approved_origins,
         )
         while True:  # a section command may change the state meanwhile
             state = self._conversation.state

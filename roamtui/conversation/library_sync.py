@@ -51,7 +51,9 @@ def graft_documents(
     event = NodesLoaded(
         section_ids=tuple(added),
         pages=tuple(node_id for node_id, page in pages.items() if not page.problem),
-        problems=tuple((node_id, document.problem) for node_id, document in added.items() if document.problem),
+        problems=tuple(
+            (node_id, document.problem) for node_id, document in added.items() if document.problem
+        ),
         notes=tuple(dict.fromkeys(note for page in pages.values() for note in page.notes)),
         approved_origins=tuple(sorted(new_origins)),
     )
@@ -84,7 +86,9 @@ async def load_nodes(
             pending = tuple(node_id for node_id in pending if node_id not in ids)
         if not pending:
             break
-        batch = await asyncio.wrap_future(run_in_thread(partial(loader.load_batch, library, pending, approved)))
+        batch = await asyncio.wrap_future(
+            run_in_thread(partial(loader.load_batch, library, pending, approved))
+        )
         documents |= batch
         unapproved = {}
         pending = tuple(node_id for node_id, document in batch.items() if document.refused_origin)
@@ -137,9 +141,12 @@ def reload_state(state: ConversationState, library: Library) -> Events:
                 tokens=estimate_delivery_tokens(library, section_id, state.options.page_tokens),
                 content_hash=hash_own_text(library, section_id),
             )
-    gone = sorted(node_id for node_id in {*state.unfolded, state.reading_id} if node_id and node_id not in library)
+    gone = sorted(
+        node_id for node_id in {*state.unfolded, state.reading_id} if node_id and node_id not in library
+    )
     events: Events = (DocumentReloaded(sections=tuple(relocated.values()), gone_ids=tuple(gone)),)
-    if library.root.key == LISTING_KEY != state.library.root.key:  # the single document is below a row of its own now
+    # the single document is below a row of its own now
+    if library.root.key == LISTING_KEY != state.library.root.key:
         unfold = FoldNodes(section_ids=library.root.ids[:1], is_folded=False)
         events = (*events, *update(replace(state, library=library), unfold))
     if lost:
@@ -166,7 +173,8 @@ def hash_library(library: Library) -> str:
 def get_source_key(library: Library) -> str:
     """Return the key that all conversations about a source share: its name, or a digest if it was piped in."""
     name = f"-{library.root.content_hash}" if library.source == "-" else library.source
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")  # file names may hold bytes that are not UTF-8
+    # file names may hold bytes that are not UTF-8
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def is_source_missing(source: str) -> bool:

@@ -43,7 +43,14 @@ _DECODE_ERRORS = (ValueError, KeyError, TypeError, RecursionError)
 _LINE_START = re.compile(rb'\{"event": "(\w+)", "at": "([\dT:.+-]+)", ')
 """The name and the time of an event."""
 _LISTED_KINDS: frozenset[type[ConversationEvent]] = frozenset(
-    (ConversationStarted, ConversationRenamed, DocumentIdentified, QuestionAsked, QuestionAnswered, QuestionsRewound)
+    (
+        ConversationStarted,
+        ConversationRenamed,
+        DocumentIdentified,
+        QuestionAsked,
+        QuestionAnswered,
+        QuestionsRewound,
+    )
 )
 """Events that a summary is made from. The lines of the others are long."""
 _COPY = "(copy)"
@@ -193,7 +200,9 @@ class _Sequence:
         return can_follow
 
 
-def decode_log(content: bytes, name: str, *, kinds: Container[type[ConversationEvent]] = EVENT_NAMES) -> DecodedLog:
+def decode_log(
+    content: bytes, name: str, *, kinds: Container[type[ConversationEvent]] = EVENT_NAMES
+) -> DecodedLog:
     """Decode the lines of a log up to the first one that cannot be read.
 
     Args:
@@ -249,7 +258,9 @@ def _is_json(line: bytes) -> bool:
 class ConversationLog:
     """The events of one conversation and their file, which is locked from the first write until `close`."""
 
-    def __init__(self, path: Path | None, events: Iterable[ConversationEvent], file: LineFile | None = None) -> None:
+    def __init__(
+        self, path: Path | None, events: Iterable[ConversationEvent], file: LineFile | None = None
+    ) -> None:
         """Hold a log.
 
         Args:
@@ -351,7 +362,8 @@ class ConversationStore:
         content = self._read(conversation_id)
         try:
             file = LineFile(path)
-            content = self._read(conversation_id)  # the last program may have written more before it closed the log
+            # the last program may have written more before it closed the log
+            content = self._read(conversation_id)
         except OSError as error:
             warning = f"You continue in a copy of this conversation: {format_reason(error)}."
         try:
@@ -367,7 +379,9 @@ class ConversationStore:
             file.close()
         title = fold_events(_NO_LIBRARY, events).title.removesuffix(_COPY).rstrip()
         copy_id = make_conversation_id()
-        copied = [replace(e, conversation_id=copy_id) if isinstance(e, ConversationStarted) else e for e in events]
+        copied = [
+            replace(e, conversation_id=copy_id) if isinstance(e, ConversationStarted) else e for e in events
+        ]
         return self.start(copy_id, [*copied, ConversationRenamed(title=f"{title} {_COPY}".lstrip())]), warning
 
     def read(self, conversation_id: str) -> list[ConversationEvent]:
@@ -431,7 +445,9 @@ class ConversationStore:
         """
         with self._using(conversation_id, "rename") as file:
             if self._decode(conversation_id).is_damaged:
-                raise StoreError(f"The conversation {conversation_id} is damaged. Resume it, then rename the copy.")
+                raise StoreError(
+                    f"The conversation {conversation_id} is damaged. Resume it, then rename the copy."
+                )
             file.append(encode_events((ConversationRenamed(title=title),)))
 
     def delete(self, conversation_id: str) -> None:
@@ -478,7 +494,8 @@ def _summarise(path: Path, content: bytes) -> ConversationSummary:
     try:
         log = decode_log(content, "It", kinds=_LISTED_KINDS)
     except StoreError as error:
-        changed_at = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")  # all we know
+        # all we know
+        changed_at = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
         return ConversationSummary(
             id=path.stem,
             source="",

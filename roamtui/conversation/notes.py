@@ -60,7 +60,9 @@ def make_note(library: Library, citation: Citation, words: str) -> Note:
         citation=citation,
         opening=shorten(text, _OPENING_LENGTH).removesuffix("…"),
         links=tuple(
-            node_id for node_id in path_ids if library.node(node_id).link_url and library.node(node_id).is_loaded
+            node_id
+            for node_id in path_ids
+            if library.node(node_id).link_url and library.node(node_id).is_loaded
         ),
         words=words,
     )
@@ -132,7 +134,9 @@ def count_notes(folder: Path) -> dict[str, int]:
     Raises:
         OSError: The notes cannot be read.
     """
-    return Counter(note.source for path in sorted(folder.glob(f"*{_SUFFIX}")) for note in _read(path).values())
+    return Counter(
+        note.source for path in sorted(folder.glob(f"*{_SUFFIX}")) for note in _read(path).values()
+    )
 
 
 def _encode(notes: Iterable[Note]) -> bytes:
@@ -151,5 +155,7 @@ def _read(path: Path) -> dict[str, Note]:
     try:
         notes = msgspec.convert(json.loads(path.read_bytes()), list[Note])
     except (ValueError, RecursionError):
-        raise OSError(errno.EINVAL, f"{path.name} is damaged. Rename the file to start with no notes") from None
+        raise OSError(
+            errno.EINVAL, f"{path.name} is damaged. Rename the file to start with no notes"
+        ) from None
     return {note.id: note for note in notes}

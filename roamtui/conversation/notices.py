@@ -115,7 +115,8 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             for status, texts in by_status.items():
                 words, symbol, severity = _EXPANSION_WORDS[status]
                 notice = _make_section_notice(slot, words, [*texts], library)
-                if status is ExpandStatus.FAILED and origin is Origin.PERSON:  # the agent's texts are tool results
+                # the agent's texts are tool results
+                if status is ExpandStatus.FAILED and origin is Origin.PERSON:
                     notice = Notice(slot, " ".join(texts.values()))
                 yield replace(notice, symbol=symbol, severity=severity)
         case SectionsClosed(section_ids=section_ids, kept=kept):
@@ -125,11 +126,15 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
                 yield _make_section_notice(slot, words, section_ids, library)
             if kept:
                 slot = NoticeSlot.ACTIVITY if event.origin is Origin.AGENT else NoticeSlot.CHAT
-                yield _make_section_notice(slot, "Not closed: {}", [section_id for section_id, _ in kept], library)
+                yield _make_section_notice(
+                    slot, "Not closed: {}", [section_id for section_id, _ in kept], library
+                )
         case ToolFinished(notice=text) if text:
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="·")
         case ThoughtsRecorded(text=text, tokens=tokens):
-            yield Notice(NoticeSlot.ACTIVITY, f"Thought for {format_tokens(tokens)} tokens: {text}", symbol="✻")
+            yield Notice(
+                NoticeSlot.ACTIVITY, f"Thought for {format_tokens(tokens)} tokens: {text}", symbol="✻"
+            )
         case ReminderSent(notice=text):
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="❝")
         case RetryScheduled(reason=reason, wait_seconds=wait):
@@ -149,10 +154,14 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             pass
 
 
-def _make_section_notice(slot: NoticeSlot, words: str, section_ids: Sequence[str], library: Library) -> Notice:
+def _make_section_notice(
+    slot: NoticeSlot, words: str, section_ids: Sequence[str], library: Library
+) -> Notice:
     """Make a notice on sections. In a status message, a single one is named at once."""
     labels = tuple(
-        (section_id, format_node_title(library.node(section_id))) for section_id in section_ids if section_id in library
+        (section_id, format_node_title(library.node(section_id)))
+        for section_id in section_ids
+        if section_id in library
     )
     if slot is NoticeSlot.STATUS and len(section_ids) == len(labels) == 1:
         return Notice(slot, words.format(f"“{labels[0][1]}”"))

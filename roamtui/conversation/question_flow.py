@@ -87,7 +87,9 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
     """
     events = _fold_after_answer(state)
     if state.options.mode is KeepOpenMode.FRESH:
-        old_ids = [one.section_id for one in state.open_sections.values() if one.deliveries and not one.is_pinned]
+        old_ids = [
+            one.section_id for one in state.open_sections.values() if one.deliveries and not one.is_pinned
+        ]
         events = (*events, *make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH))
     state = apply(state, *events)
     if state.needs_rebuild or (state.model and state.model != context.model):
@@ -156,7 +158,9 @@ def _list_remarks(state: ConversationState, within: str | None, context: PromptC
         path = format_path(state.library, within)
         parts.append(f"(The question is about [{within}] {path} and what lies below it: look there alone.)")
     if state.reading_id is not None and state.reading_id in state.library:
-        parts.append(f"(The person is reading [{state.reading_id}] {format_path(state.library, state.reading_id)}.)")
+        parts.append(
+            f"(The person is reading [{state.reading_id}] {format_path(state.library, state.reading_id)}.)"
+        )
     if context.note:
         parts.append(f"({context.note})")
     return parts
@@ -183,7 +187,8 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
         for one in outcome.citations
         if one.is_verified and one.span is not None and subtract_delivered(one.span, delivered)
         if one.section_id not in state.open_sections
-        if estimate_delivery_tokens(state.library, one.section_id, state.options.page_tokens) <= _QUOTED_TOKENS_MAX
+        if estimate_delivery_tokens(state.library, one.section_id, state.options.page_tokens)
+        <= _QUOTED_TOKENS_MAX
     ]
     opening = (open_without_text(state, quoted, Origin.AGENT),) if quoted else ()
     opened = apply(state, *opening)
@@ -239,12 +244,18 @@ def rewind(state: ConversationState, number: int) -> Events:
     """
     rewound = QuestionsRewound(first=number)
     rewound_state = apply(state, rewound)
-    missing_ids = tuple(section_id for section_id in rewound_state.open_sections if section_id not in state.library)
+    missing_ids = tuple(
+        section_id for section_id in rewound_state.open_sections if section_id not in state.library
+    )
     return (rewound, *make_close_events(rewound_state, missing_ids, Origin.PERSON, CloseReason.GONE))
 
 
 def make_rebuild_event(
-    state: ConversationState, context: PromptContext, *, history_max: int | None = None, preface: str | None = None
+    state: ConversationState,
+    context: PromptContext,
+    *,
+    history_max: int | None = None,
+    preface: str | None = None,
 ) -> TranscriptRebuilt:
     """Build a new transcript: the outline, the open sections, and earlier questions and answers without section text.
 
@@ -279,7 +290,9 @@ def make_rebuild_event(
     # Instructions go into the user's message as a quotation, so that none of their lines can be mistaken for an outline
     # or a section.
     if instructions := sanitise_text(context.instructions).strip():
-        parts.append("\n".join([_INSTRUCTIONS_LEAD, *(f"> {line}".rstrip() for line in instructions.splitlines())]))
+        parts.append(
+            "\n".join([_INSTRUCTIONS_LEAD, *(f"> {line}".rstrip() for line in instructions.splitlines())])
+        )
     if context.outline:
         parts.append(context.outline.rstrip())
     if blocks:
@@ -287,7 +300,9 @@ def make_rebuild_event(
     first_sent = 0
     if history_max is not None:  # keep the newest exchanges that fit
         for index in range(first_with_steps - 1, -1, -1):
-            history_max -= estimate_tokens(exchanges[index].question) + estimate_tokens(exchanges[index].reply)
+            history_max -= estimate_tokens(exchanges[index].question) + estimate_tokens(
+                exchanges[index].reply
+            )
             if history_max < 0:
                 first_sent = index + 1
                 break
@@ -322,7 +337,10 @@ def shrink_transcript(state: ConversationState, context: PromptContext, needed_t
     number = len(state.exchanges) + (not state.is_asking)
     older = [one for one in state.open_sections.values() if one.last_used < number and one.deliveries]
     unpinned = [one.section_id for one in older if not one.is_pinned]
-    for closing, history_max in ((unpinned, context.budget.history_max), ([one.section_id for one in older], 0)):
+    for closing, history_max in (
+        (unpinned, context.budget.history_max),
+        ([one.section_id for one in older], 0),
+    ):
         closed = _close_for_room(closing)
         events = (*closed, make_rebuild_event(apply(state, *closed), context, history_max=history_max))
         if fits(events):
@@ -355,7 +373,9 @@ def _list_newest_texts(state: ConversationState) -> list[tuple[str, Span]]:
         if isinstance(event, SectionsExpanded):
             opened |= dict.fromkeys((section.section_id for section in event.sections), number)
     sections = sorted(
-        state.open_sections.values(), key=lambda one: (one.last_used, opened.get(one.section_id, -1)), reverse=True
+        state.open_sections.values(),
+        key=lambda one: (one.last_used, opened.get(one.section_id, -1)),
+        reverse=True,
     )
     return [(one.section_id, span) for one in sections for span in reversed(one.deliveries)]
 

@@ -230,7 +230,9 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     @property
     def staying_ids(self) -> tuple[str, ...]:
         """Ids of the open sections that do not close when the current question ends."""
-        return tuple(section_id for section_id, section in self.open_sections.items() if not section.is_closing)
+        return tuple(
+            section_id for section_id, section in self.open_sections.items() if not section.is_closing
+        )
 
     @property
     def open_tokens(self) -> int:
@@ -287,7 +289,9 @@ def make_conversation_id() -> str:
     return os.urandom(_ID_LENGTH // 2).hex()
 
 
-def start_conversation(library: Library, options: OpenSectionOptions, conversation_id: str = "") -> ConversationState:
+def start_conversation(
+    library: Library, options: OpenSectionOptions, conversation_id: str = ""
+) -> ConversationState:
     """Start a conversation. Unfold each heading or folder, from the top down, that is the only node on its level."""
     unfolded: list[str] = []
     level = library.children(library.root_id)
@@ -362,7 +366,9 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case SectionsExpanded(sections=sections, unfolded_ids=unfolded_ids):
             by_answer = state.unfolded_by_answer.union(unfolded_ids)
             state = replace(state, unfolded=state.unfolded.union(unfolded_ids), unfolded_by_answer=by_answer)
-            return replace(state, open_sections={**opened, **{section.section_id: section for section in sections}})
+            return replace(
+                state, open_sections={**opened, **{section.section_id: section for section in sections}}
+            )
         case SectionsClosed(section_ids=ids, is_pending=True):
             closing = {one: replace(opened[one], is_closing=True) for one in ids if one in opened}
             return replace(state, open_sections={**opened, **closing})
@@ -399,7 +405,9 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             cited = {one: replace(opened[one], last_cited=number) for one in event.cited_ids if one in opened}
             is_cut = event.stopped is StopReason.CANCELLED  # calls may lack their results
             needs_rebuild = state.needs_rebuild or is_cut
-            return replace(state, open_sections={**opened, **cited}, is_asking=False, needs_rebuild=needs_rebuild)
+            return replace(
+                state, open_sections={**opened, **cited}, is_asking=False, needs_rebuild=needs_rebuild
+            )
         case CitationsChecked(number=number, citations=citations):
             checked = replace(exchanges[number - 1], citations=citations)
             return replace(state, exchanges=(*exchanges[: number - 1], checked, *exchanges[number:]))

@@ -126,7 +126,9 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
         else:
             status = ExpandStatus.OPENED if cost else ExpandStatus.ALREADY_OPEN
         new_tokens = block.tokens if status is ExpandStatus.OPENED else 0
-        results.append(ExpandResult(id=requested, section_id=section_id, status=status, text=text, tokens=new_tokens))
+        results.append(
+            ExpandResult(id=requested, section_id=section_id, status=status, text=text, tokens=new_tokens)
+        )
         if status is ExpandStatus.NO_ROOM:
             continue
         if section_id is not None and status in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN):
@@ -201,7 +203,11 @@ def open_without_text(
             )
             sections[section_id] = replace(section, last_used=number, is_closing=False)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
-    shown = [path for one in sections for path in (*library.node(one).ancestors, one)] if origin is Origin.AGENT else ()
+    shown = (
+        [path for one in sections for path in (*library.node(one).ancestors, one)]
+        if origin is Origin.AGENT
+        else ()
+    )
     return SectionsExpanded(
         results=tuple(results),
         origin=origin,
@@ -254,7 +260,9 @@ def _pin(state: ConversationState, command: PinSections) -> Events:
         sections |= {section.section_id: section for section in open_without_text(state, ids).sections}
     changed = tuple(replace(sections[one], is_pinned=command.is_pinned) for one in ids if one in sections)
     status = ExpandStatus.PINNED if command.is_pinned else ExpandStatus.UNPINNED
-    results = tuple(ExpandResult(id=one.section_id, section_id=one.section_id, status=status) for one in changed)
+    results = tuple(
+        ExpandResult(id=one.section_id, section_id=one.section_id, status=status) for one in changed
+    )
     return (SectionsExpanded(results=results, origin=Origin.PERSON, sections=changed),) if changed else ()
 
 
@@ -289,4 +297,6 @@ def make_close_events(
     ids = tuple(section_id for section_id in state.open_sections if section_id in wanted)
     if not (ids or kept):
         return ()
-    return (SectionsClosed(section_ids=ids, origin=origin, reason=reason, is_pending=state.is_asking, kept=kept),)
+    return (
+        SectionsClosed(section_ids=ids, origin=origin, reason=reason, is_pending=state.is_asking, kept=kept),
+    )

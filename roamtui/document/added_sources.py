@@ -54,7 +54,9 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
         columns=build_columns([*root.columns.list_rows(), *_make_source_rows(source, added)], 0),
         notes=tuple(dict.fromkeys((*root.notes, *notes))),
     )
-    grown = replace(library, root=grown_root, sources=sources, summaries={**library.summaries, **added.summaries})
+    grown = replace(
+        library, root=grown_root, sources=sources, summaries={**library.summaries, **added.summaries}
+    )
     if added.root.columns.has_files:
         ids = grown_root.ids[row_count + bool(source.key) :]
     else:
@@ -70,7 +72,9 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
     return grown.graft_all(documents)
 
 
-def open_all(sources: Iterable[LibrarySource], opener: SourceOpener, source_name: str) -> tuple[Library, Loader | None]:
+def open_all(
+    sources: Iterable[LibrarySource], opener: SourceOpener, source_name: str
+) -> tuple[Library, Loader | None]:
     """Open sources as one library named `source_name`. If one cannot be opened, an empty document says why."""
     root = Document(key=LISTING_KEY, title="", text="", columns=build_columns((), 0))
     return _add_all(Library(source=source_name, root=root), None, sources, opener)

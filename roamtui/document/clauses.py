@@ -177,8 +177,14 @@ def _iter_clauses(text: str, start: int, headings: HeadingTable) -> Iterator[_Cl
 
     Of the headings without a number before each of them, the one with the highest level is yielded.
     """
-    starts, levels, titles = [start, *headings.offsets, len(text)], b"\0" + headings.levels, ["", *headings.titles]
-    numbers = {row: key for row, title in enumerate(titles) if title[:1] in _STARTS and (key := parse_number(title))}
+    starts, levels, titles = (
+        [start, *headings.offsets, len(text)],
+        b"\0" + headings.levels,
+        ["", *headings.titles],
+    )
+    numbers = {
+        row: key for row, title in enumerate(titles) if title[:1] in _STARTS and (key := parse_number(title))
+    }
     rows = {row for row, (begin, end) in enumerate(pairwise(starts)) if end - begin >= _DIVIDED_MIN}
     rows.update(row for number in numbers for row in (number - 1, number))
     fences = [fence.start() for fence in _FENCE.finditer(text)] if rows and headings.levels else []
@@ -227,7 +233,9 @@ def _select_clauses(run: _Run) -> Iterator[tuple[int, int, str]]:
     levels = {len(clause.key): clause.level for clause in clauses if clause.level}
     is_outline = len(clauses) >= _COUNT_MIN and clauses[-1].key[0] > 2
     is_deep = max(len(clause.key) for clause in clauses) > 1 or all(clause.is_sure for clause in clauses)
-    if (levels and sum(clause.level > 0 for clause in clauses) < 3) or (not levels and not (is_outline and is_deep)):
+    if (levels and sum(clause.level > 0 for clause in clauses) < 3) or (
+        not levels and not (is_outline and is_deep)
+    ):
         return
     for is_heading, group in groupby(clauses, key=lambda clause: clause.level > 0):
         part = list(group)

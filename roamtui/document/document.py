@@ -130,7 +130,8 @@ _ANCHOR_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", 
 def make_anchor(title: str) -> str:
     """Return the anchor that GitHub gives to the first heading with this title."""
     kept = _NOT_PLAIN.sub(
-        lambda match: match[0] if unicodedata.category(match[0]) in _ANCHOR_CATEGORIES else "", title.strip().lower()
+        lambda match: match[0] if unicodedata.category(match[0]) in _ANCHOR_CATEGORIES else "",
+        title.strip().lower(),
     )
     return kept.replace(" ", "-")
 
@@ -264,7 +265,9 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def own_tokens(self) -> array[int]:
         """Estimated tokens of each row's own text."""
-        return array("Q", (estimate_tokens(self.text[start:end]) for start, end in pairwise(self.columns.starts)))
+        return array(
+            "Q", (estimate_tokens(self.text[start:end]) for start, end in pairwise(self.columns.starts))
+        )
 
     @cached_property
     def tokens_before(self) -> array[int]:
@@ -295,7 +298,9 @@ def make_node_id(doc: str, path: Sequence[str], ordinal: int, *salt: str) -> str
     return blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 
-def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_listing: bool = False) -> list[str]:
+def make_ids(
+    doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_listing: bool = False
+) -> list[str]:
     """Make an id for each path of document `doc`, in order. Equal paths get different ordinals.
 
     In a listing, each file or folder is a document of its own, with its path as key.

@@ -160,7 +160,9 @@ class HeadingScanner:
                     self._base = last.end() + 1
                 self._decide_candidate(candidate)
                 return False
-            self._found.add(len(candidate[_HASHES]), candidate.start(_HASHES), _trim_heading(candidate[_REST]))
+            self._found.add(
+                len(candidate[_HASHES]), candidate.start(_HASHES), _trim_heading(candidate[_REST])
+            )
             last = candidate
         if last:
             self._base = last.end() + 1
@@ -172,7 +174,9 @@ class HeadingScanner:
         if "|" not in text[start : _find_next_line(text, start)]:
             if candidate[_FENCE] is not None:
                 block_end = _find_fence_end(text, candidate.end(), candidate[_FENCE])
-                if indent and (block_end == len(text) or _OUTDENTED[indent].search(text, candidate.end(), block_end)):
+                if indent and (
+                    block_end == len(text) or _OUTDENTED[indent].search(text, candidate.end(), block_end)
+                ):
                     block_end = None
             elif candidate[_HTML] and not indent:
                 block_end = _find_html_end(text, start)
@@ -205,7 +209,9 @@ class HeadingScanner:
     def _parse_span(self, start: int) -> None:
         """Let markdown-it-py parse the text from the last base before the line at `start` to a base after it."""
         text, begin = self._text, self._find_last_base(start)
-        self._span_min = min(2 * self._span_min + 1_000, _SPAN_MAX) if begin - self._span_end < self._span_min else 0
+        self._span_min = (
+            min(2 * self._span_min + 1_000, _SPAN_MAX) if begin - self._span_end < self._span_min else 0
+        )
         length, end = self._span_min, begin
         while begin <= start and end < len(text):
             plain = _PLAIN_AFTER_BLANK.search(text, max(_find_next_line(text, start) - 1, begin + length))
@@ -235,7 +241,12 @@ class HeadingScanner:
             count = line
         self._found.is_too_deep |= TOO_DEEP in env
         for opening, inline in pairwise(tokens):
-            if opening.type == "heading_open" and opening.level == 0 and opening.map and opening.map[0] < count:
+            if (
+                opening.type == "heading_open"
+                and opening.level == 0
+                and opening.map
+                and opening.map[0] < count
+            ):
                 self._found.add(int(opening.tag[1]), begin + starts[opening.map[0]], inline.content)
         return end if is_last else begin + starts[count]
 

@@ -84,7 +84,9 @@ class NodeNumbering:
     It stores only runs: sequences of rows of one document that no grafted document interrupts.
     """
 
-    def __init__(self, root: Document, grafts: Mapping[str, Document], owners: Mapping[str, Document]) -> None:
+    def __init__(
+        self, root: Document, grafts: Mapping[str, Document], owners: Mapping[str, Document]
+    ) -> None:
         """`owners` is the document of each node, by the node's id."""
         self._grafts: dict[int, list[tuple[int, int, Document]]] = defaultdict(list)
         """By the ``id()`` of a document, the documents grafted below its rows. Each entry has the first row after the
@@ -334,7 +336,9 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         if section_id == self.root_id:
             return self.root.list_children(-1)
         document, graft = self._owners[section_id], self.grafts.get(section_id)
-        return document.list_children(document.rows_by_id[section_id]) + (graft.list_children(-1) if graft else ())
+        return document.list_children(document.rows_by_id[section_id]) + (
+            graft.list_children(-1) if graft else ()
+        )
 
     @cached_property
     def title_id(self) -> str | None:
@@ -439,7 +443,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
             own_span=own_content_span if is_file else own_span,
             content_span=content_span,
             own_content_span=own_content_span,
-            has_children=last > row + 1 or (section_id in self.grafts and bool(self.grafts[section_id].columns.kinds)),
+            has_children=last > row + 1
+            or (section_id in self.grafts and bool(self.grafts[section_id].columns.kinds)),
             is_loaded=file is not None or kind not in LOADED_ON_DEMAND,
             problem="" if graft is None else graft.problem,
         )
@@ -521,17 +526,22 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         for section_id in documents:
             self.node(section_id)
         # Reversed, so that the first node of each document counts.
-        hosts = {graft.key: node_id for node_id, graft in reversed([*self.grafts.items()]) if not graft.problem}
+        hosts = {
+            graft.key: node_id for node_id, graft in reversed([*self.grafts.items()]) if not graft.problem
+        }
         new_aliases = {}
         for node_id, document in documents.items():
             host = node_id if document.problem else hosts.setdefault(document.key, node_id)
             if host != node_id:
                 new_aliases[node_id] = host
-        documents = {node_id: document for node_id, document in documents.items() if node_id not in new_aliases}
+        documents = {
+            node_id: document for node_id, document in documents.items() if node_id not in new_aliases
+        }
         grown = replace(self, grafts={**self.grafts, **documents}, aliases={**self.aliases, **new_aliases})
         taken = set(self.root.ids)
         salted = dict(grown.grafts)
-        ranks = {id(source): rank for rank, source in enumerate(self.sources)}  # an added source gets the salt
+        # an added source gets the salt
+        ranks = {id(source): rank for rank, source in enumerate(self.sources)}
 
         def get_order(node_id: str) -> tuple[int, str]:
             source = grown.source_of(node_id)

@@ -119,7 +119,9 @@ def locate_section(library: Library, section_id: str) -> DocumentFile | None:
 
 def _enter_document(library: Library, node_id: str, fragment: str) -> SectionLink:
     document = library.node(node_id).file if fragment else None
-    found = find_fragment(library, document.ids[0], fragment) if document is not None and document.ids else None
+    found = (
+        find_fragment(library, document.ids[0], fragment) if document is not None and document.ids else None
+    )
     return found or SectionLink(node_id)
 
 
@@ -141,12 +143,16 @@ def _find_listed_file(library: Library, section_id: str, path: str) -> str | Non
     if not root.columns.has_files:
         return None
     node = library.node(section_id)
-    keys = {"/" + "/".join(names): row_id for names, row_id in zip(root.columns.paths(), root.ids, strict=True)}
+    keys = {
+        "/" + "/".join(names): row_id for names, row_id in zip(root.columns.paths(), root.ids, strict=True)
+    }
     sources = [Path(source) for source in split_sources(library.source)]
     own, ids = f"/{node.doc}", keys
     if len(sources) > 1:
         # Each is at the top by its name, but links between them follow their folders.
-        places = {f"/{name}": f"/{source.as_posix().lstrip('/')}" for name, source in name_paths(sources).items()}
+        places = {
+            f"/{name}": f"/{source.as_posix().lstrip('/')}" for name, source in name_paths(sources).items()
+        }
         moved = {key: _move_key(key, places) for key in (own, *keys)}
         own, ids = moved[own], {moved[key]: row_id for key, row_id in keys.items()}
     folder = own if node.kind is NodeKind.FOLDER else posixpath.dirname(own)
@@ -205,10 +211,14 @@ def _resolve_wikilink(href: str, library: Library, section_id: str) -> SectionLi
     name, part = name.strip(), part.rpartition("#")[2].strip()
     if name and library.root.columns.has_files:
         listed = zip(map("/".join, library.root.columns.paths()), library.root.ids, strict=True)
-        matching = [(path.count("/"), path, row_id) for path, row_id in listed if _is_named(path, name.casefold())]
+        matching = [
+            (path.count("/"), path, row_id) for path, row_id in listed if _is_named(path, name.casefold())
+        ]
         if matching:
             return _enter_document(library, min(matching)[2], part)
-    return find_fragment(library, section_id, part or name) or DeadLink(f'No file or heading "{name or part}" here.')
+    return find_fragment(library, section_id, part or name) or DeadLink(
+        f'No file or heading "{name or part}" here.'
+    )
 
 
 def _is_named(path: str, name: str) -> bool:

@@ -116,7 +116,9 @@ def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[
 
 def _iter_links(words: Inline, links: Sequence[Link], source: str) -> Iterator[tuple[str, str]]:
     """Yield title and href of each link in the words of an item, or of each bare URL if there is no link."""
-    real_links = {number: link for number, link in enumerate(links) if not (link.is_reference_mark or link.is_image)}
+    real_links = {
+        number: link for number, link in enumerate(links) if not (link.is_reference_mark or link.is_image)
+    }
     if not any(word.link in real_links for word in words):
         text = "".join(" " if word.emphasis & Emphasis.CODE else word.text for word in words)
         end = 0
@@ -152,10 +154,13 @@ _CODE = re.compile(
 # Spaces and closing marks around a title are stripped later: a pattern that did so would backtrack for hours.
 _TITLE_LINE = r"#{1,6}[ \t](?P<title>[^\n]+)\n"
 _URL_LINE = (
-    r"(?:>[ \t]*)?\**(?:Source|URL|Url|source|url)(?: URL)?:\**[ \t]*<?(?P<url>(?:https?://|/)[^\s<>]*)>?[ \t]*\n"
+    r"(?:>[ \t]*)?\**(?:Source|URL|Url|source|url)(?: URL)?:\**[ \t]*"
+    r"<?(?P<url>(?:https?://|/)[^\s<>]*)>?[ \t]*\n"
 )
 _RULE_LINE = r"-{3,}[ \t]*\n"
-_YAML_LINE = re.compile(r"^(title|url|source|source_url|canonical_url|permalink|slug)[ \t]*:[ \t]*((?:\S.*)?)$", re.M)
+_YAML_LINE = re.compile(
+    r"^(title|url|source|source_url|canonical_url|permalink|slug)[ \t]*:[ \t]*((?:\S.*)?)$", re.M
+)
 _URL_NAMES = ("url", "source_url", "canonical_url", "source", "permalink", "slug")
 _NO_LINE_END = re.compile(r"[^\n]")
 _KEY_LINE = r"[A-Za-z_][\w.-]*[ \t]*:(?:[ \t][^\n]*)?\n"
@@ -166,10 +171,13 @@ _FRONT_MATTER = re.compile(
     re.MULTILINE,
 )
 _BOUNDARIES = (
-    re.compile(rf"^(?:{_RULE_LINE}\n?)?(?P<marks>{_TITLE_LINE})\n?{_URL_LINE}(?:{_RULE_LINE})?", re.MULTILINE),
+    re.compile(
+        rf"^(?:{_RULE_LINE}\n?)?(?P<marks>{_TITLE_LINE})\n?{_URL_LINE}(?:{_RULE_LINE})?", re.MULTILINE
+    ),
     re.compile(rf"^{_RULE_LINE}\n?{_URL_LINE}(?:\n?{_RULE_LINE})?", re.MULTILINE),
     re.compile(
-        rf"^(?P<marks>{_TITLE_LINE})\n?\[Skip to (?:main )?content\]\((?P<url>[^)\s#]++)[^)\n]*\)[^\n]*\n", re.MULTILINE
+        rf"^(?P<marks>{_TITLE_LINE})\n?\[Skip to (?:main )?content\]\((?P<url>[^)\s#]++)[^)\n]*\)[^\n]*\n",
+        re.MULTILINE,
     ),
     _FRONT_MATTER,
 )
@@ -205,7 +213,9 @@ def detect_page_boundaries(text: str) -> list[PageBoundary]:
 
 def _parse_boundary(match: re.Match[str]) -> PageBoundary:
     groups = match.groupdict(default="")
-    attributes = {name: value.rstrip().strip("\"'") for name, value in _YAML_LINE.findall(groups.get("yaml", ""))}
+    attributes = {
+        name: value.rstrip().strip("\"'") for name, value in _YAML_LINE.findall(groups.get("yaml", ""))
+    }
     marks = groups.get("marks", "")
     title = groups.get("title", "").strip(" \t").rstrip("#").rstrip(" \t")
     return PageBoundary(

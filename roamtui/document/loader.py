@@ -58,15 +58,19 @@ class LoadingOptions(Struct, frozen=True, kw_only=True):
 def make_error_document(key: str, problem: str, *, is_page: bool) -> Document:
     """Make the empty document of a page or file that could not be read."""
     return Document(
-        key=key, title="", text="", columns=build_columns((), 0), url=key if is_page else None, problem=problem
+        key=key,
+        title="",
+        text="",
+        columns=build_columns((), 0),
+        url=key if is_page else None,
+        problem=problem,
     )
 
 
 def make_refusal(url: str, origin: str) -> Document:
     """Make the document that says that a page's origin is not approved, and how to approve it."""
-    problem = (
-        f"{url} was not fetched: {origin} is not approved. Approve it when asked, or with --allow-origin {origin}."
-    )
+    remedy = f"Approve it when asked, or with --allow-origin {origin}."
+    problem = f"{url} was not fetched: {origin} is not approved. {remedy}"
     return replace(make_error_document(url, problem, is_page=True), refused_origin=origin)
 
 
@@ -120,7 +124,9 @@ class Loader:
         """List the files again when a person reloads the document, so that replaced ones can be read."""
         self.files = list_again(self.files)
 
-    def load_batch(self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]) -> dict[str, Document]:
+    def load_batch(
+        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
+    ) -> dict[str, Document]:
         """Load the documents of several nodes. Called in a thread. Pages are fetched in parallel.
 
         The document of a node that cannot be read has a `problem`, and a `refused_origin` if nobody has approved it.
@@ -132,7 +138,9 @@ class Loader:
             for node_id in node_ids
         }
 
-    def _load_pages(self, library: Library, urls: Sequence[str], approved: frozenset[str]) -> dict[str, Document]:
+    def _load_pages(
+        self, library: Library, urls: Sequence[str], approved: frozenset[str]
+    ) -> dict[str, Document]:
         """Load the pages at URLs."""
         fetch = partial(self.fetch, allowed=self.allow(approved))
 
@@ -163,9 +171,14 @@ class Loader:
             raw = read_listed(file, key, conversion=self.options.conversion)
         except SourceError as error:
             problem = str(error)  # begins with the name of the file, without its folder
-            problem = f"{key}{problem.removeprefix(file.path.name)}" if problem.startswith(file.path.name) else problem
+            problem = (
+                f"{key}{problem.removeprefix(file.path.name)}"
+                if problem.startswith(file.path.name)
+                else problem
+            )
             return make_error_document(key, problem, is_page=False)
-        kept_notes = raw.notes[1:] if raw.is_converted else raw.notes  # in a folder, a conversion is not worth a note
+        # in a folder, a conversion is not worth a note
+        kept_notes = raw.notes[1:] if raw.is_converted else raw.notes
         notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in kept_notes)
         document = parse_source_text(replace(raw, notes=notes), key=key)
         document.precompute()
@@ -222,7 +235,9 @@ def load_pages(
             for origin, refused in unapproved.items()
             for link in refused
         }
-        documents = loader.load_batch(library, tuple(link for link in ready if link not in refusals), approved)
+        documents = loader.load_batch(
+            library, tuple(link for link in ready if link not in refusals), approved
+        )
         library = library.graft_all({**documents, **refusals})
         pending = tuple(link for link in pending if link not in ready)
     return library

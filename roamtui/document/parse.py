@@ -52,7 +52,9 @@ def parse_document(
     headings = scan_headings(normalised, front_length) if is_markdown else HeadingTable()
     headings = add_clauses(normalised, front_length, headings)
     if headings.levels:
-        starts = headings.offsets if text is normalised else restore_offsets(text, normalised, headings.offsets)
+        starts = (
+            headings.offsets if text is normalised else restore_offsets(text, normalised, headings.offsets)
+        )
         levels, titles = bytes(headings.levels), headings.titles
         kinds: tuple[NodeKind, ...] = (NodeKind.SECTION,) * len(levels)
         if starts[0] > 0:
@@ -82,7 +84,9 @@ def parse_document(
     return Document(key=key, title=title, text=text, columns=columns, url=url, notes=notes)
 
 
-def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, has_links: bool = True) -> Document:
+def parse_source_text(
+    raw: RawText, *, key: str = "", url: str | None = None, has_links: bool = True
+) -> Document:
     """Parse the text of a source: an ordinary document, a list of links, or many pages in one file.
 
     Relative links are resolved against `url`. If `has_links` is false, the links of a list do not become nodes.

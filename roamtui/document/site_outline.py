@@ -32,7 +32,8 @@ _USER_AGENT = "roamtui"
 _LOCATION = re.compile(r"<loc>\s*(?:<!\[CDATA\[)?([^<>\]]{1,4096})", re.IGNORECASE)
 _SITEMAP_INDEX = re.compile(r"<sitemapindex\b", re.IGNORECASE)
 _FILE_SUFFIX = re.compile(
-    r"\.(?:png|jpe?g|gif|webp|svg|ico|css|js|json|xml|rss|atom|zip|gz|tgz|mp[34]|webm|woff2?|exe|dmg)\Z", re.IGNORECASE
+    r"\.(?:png|jpe?g|gif|webp|svg|ico|css|js|json|xml|rss|atom|zip|gz|tgz|mp[34]|webm|woff2?|exe|dmg)\Z",
+    re.IGNORECASE,
 )
 """Ending of a URL that leads to a file such as a picture, not to a page."""
 _MACHINE_PAGE = re.compile(
@@ -90,7 +91,9 @@ def _fetch_text(fetch: Callable[[str], FetchedPage], url: str) -> str:
     return ""
 
 
-def _list_locations(fetch: Callable[[str], FetchedPage], sitemaps: Sequence[str], origin: str) -> Iterator[str]:
+def _list_locations(
+    fetch: Callable[[str], FetchedPage], sitemaps: Sequence[str], origin: str
+) -> Iterator[str]:
     """Yield the URLs in sitemaps, and in the sitemaps that a sitemap index lists."""
     pending = list(sitemaps)
     for url in islice(pending, _SITEMAPS_MAX):  # the loop adds to the list

@@ -100,7 +100,9 @@ def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
             return file
         case PageKind.OTHER:
             what = f"is {page.media_type or 'of no known type'}" if page.body.strip() else "is empty"
-            raise SourceError(f"{page.url} {what}, and cannot be opened from the web. Download it and open the file.")
+            raise SourceError(
+                f"{page.url} {what}, and cannot be opened from the web. Download it and open the file."
+            )
 
 
 class TwinFinder:
@@ -176,7 +178,9 @@ def open_web_source(url: str, fetch: Fetch) -> Library:
     notes: list[str] = []
     parts = urlsplit(url)
     is_site = parts.path in ("", "/") and not parts.query
-    page = next(filter(None, (_fetch_list(fetch, urljoin(url, path)) for path in _LIST_PATHS if is_site)), None)
+    page = next(
+        filter(None, (_fetch_list(fetch, urljoin(url, path)) for path in _LIST_PATHS if is_site)), None
+    )
     if page is None:
         page = fetch(url)
         if is_site and classify_page(page) is PageKind.HTML:

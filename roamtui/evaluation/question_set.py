@@ -88,7 +88,9 @@ def read_questions(path: Path) -> tuple[tuple[EvalQuestion, ...], tuple[str, ...
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise SourceError(f"could not read {path}: {format_reason(error)}. Name a file of questions.") from None
+        raise SourceError(
+            f"could not read {path}: {format_reason(error)}. Name a file of questions."
+        ) from None
     questions: list[EvalQuestion] = []
     problems: list[str] = []
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
@@ -140,7 +142,9 @@ def _find_gold_row(document: Document, gold: Gold) -> int | None:
     columns, line_starts, line = document.columns, document.line_starts, gold.number or 1
     if not gold.titles:
         row = (
-            bisect_right(columns.starts, line_starts[line - 1], hi=len(columns)) - 1 if line <= len(line_starts) else -1
+            bisect_right(columns.starts, line_starts[line - 1], hi=len(columns)) - 1
+            if line <= len(line_starts)
+            else -1
         )
         return row if row >= 0 else None
     titles = [*map(_normalise, gold.titles)]

@@ -13,7 +13,13 @@ from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationEvent, ExpandStatus, QuestionAnswered, SectionsExpanded, StopReason
+from roamtui.conversation.events import (
+    ConversationEvent,
+    ExpandStatus,
+    QuestionAnswered,
+    SectionsExpanded,
+    StopReason,
+)
 from roamtui.conversation.state import Exchange
 from roamtui.document.document import Document
 from roamtui.document.library import Library
@@ -71,7 +77,9 @@ def _make_corpus(plan: EvalPlan, doc: str) -> _Corpus:
     if not path.resolve().is_relative_to(plan.docs.resolve()):
         raise SourceError(f"{doc} is outside {plan.docs}.")
     library = plan.open_library(path)
-    documents = {doc: library.root} if doc else {document.key: document for document in library.grafts.values()}
+    documents = (
+        {doc: library.root} if doc else {document.key: document for document in library.grafts.values()}
+    )
     searcher = plan.make_searcher(library)
     if searcher is not None:
         searcher.prepare()  # so that the duration of the first search does not include it
@@ -79,7 +87,9 @@ def _make_corpus(plan: EvalPlan, doc: str) -> _Corpus:
 
 
 async def run_questions(
-    plan: EvalPlan, questions: Sequence[EvalQuestion], on_result: Callable[[EvalRun, QuestionResult | None], None]
+    plan: EvalPlan,
+    questions: Sequence[EvalQuestion],
+    on_result: Callable[[EvalRun, QuestionResult | None], None],
 ) -> EvalRun:
     """Ask every question and return the results. `on_result` receives each, or None if a question is skipped.
 
@@ -158,10 +168,13 @@ async def _ask_agent(
     if final.stopped in (StopReason.ERROR, StopReason.COST):
         raise ModelError(final.error)
     results = [result for event in events if isinstance(event, SectionsExpanded) for result in event.results]
-    opened = {result.section_id for result in results if result.section_id and result.status in _OPENED_STATUSES}
+    opened = {
+        result.section_id for result in results if result.section_id and result.status in _OPENED_STATUSES
+    }
     read, library = {*opened}, conversation.state.library
     delivered = conversation.state.collect_delivered()
-    for section_id in filter(library.__contains__, golds.relaxed):  # its text may have been delivered with its parent
+    # its text may have been delivered with its parent
+    for section_id in filter(library.__contains__, golds.relaxed):
         span = library.node(section_id).own_content_span
         if span.start < span.end and not subtract_delivered(span, delivered):
             read.add(section_id)
@@ -185,7 +198,9 @@ def make_exchanges(history: Sequence[Turn]) -> tuple[Exchange, ...]:
     for turn in history:
         question = turn.content if turn.role == "user" else ""
         if question or not exchanges:
-            exchanges.append(Exchange(number=len(exchanges) + 1, question=question, stopped=StopReason.ANSWERED))
+            exchanges.append(
+                Exchange(number=len(exchanges) + 1, question=question, stopped=StopReason.ANSWERED)
+            )
         if not question:
             exchanges[-1] = replace(exchanges[-1], answer=f"{exchanges[-1].answer}\n{turn.content}".strip())
     return tuple(exchanges)

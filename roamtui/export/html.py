@@ -127,7 +127,9 @@ class _ReplayPage:
         """Render the outline of the touched sections, with the texts of those that answers cite."""
         library = self._library
         touched = filter(library.__contains__, self._touched | self._quotes.keys())
-        shown = {shown for section_id in touched for shown in (section_id, *library.node(section_id).ancestors)}
+        shown = {
+            shown for section_id in touched for shown in (section_id, *library.node(section_id).ancestors)
+        }
 
         def render_below(section_id: str) -> str:
             items = []
@@ -202,7 +204,8 @@ class _AnswerRenderer(Struct, frozen=True):
                 name = self.names.get(quote.start)
                 href = f' href="#{name}"' if name else ""
                 text = f'<a{href} class="quote {quote.state.value}" title="{escape(quote.state.label)}">{text}</a>'
-            elif link is not None and link.href.startswith(("http://", "https://")):  # others lead nowhere here
+            # Other links lead nowhere here.
+            elif link is not None and link.href.startswith(("http://", "https://")):
                 href = escape(sanitise_text(link.href))
                 text = f'<a href="{href}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>'
             parts.append(text)

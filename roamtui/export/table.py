@@ -46,7 +46,11 @@ def render_csv(table: Table, _path: Path) -> str:
         for cell in table.list_cells(row):
             fields += [cell.value, cell.state.value] if cell is not None else ["", ""]
             proof = cell.proof if cell is not None else None
-            fields += [proof.quote or "", f"{' > '.join(proof.path)}, {proof.place}"] if proof is not None else ["", ""]
+            fields += (
+                [proof.quote or "", f"{' > '.join(proof.path)}, {proof.place}"]
+                if proof is not None
+                else ["", ""]
+            )
             fields.append(cell.note if cell is not None else "")
         lines.append(fields)
     output = io.StringIO()
@@ -61,16 +65,25 @@ def render_markdown_table(table: Table, path: Path) -> str:
 
     Links to the documents are relative to `path`, where the file will be.
     """
-    documents, questions = format_count(len(table.rows), "document"), format_count(len(table.columns), "question")
+    documents, questions = (
+        format_count(len(table.rows), "document"),
+        format_count(len(table.columns), "question"),
+    )
     titles = [_escape_markdown(column.title) for column in table.columns]
     grid, details = [["", *titles], ["---"] * (len(titles) + 1)], list[str]()
     for row in table.rows:
         source = row.source
         with suppress(ValueError):  # it is on another drive
-            source = source if "://" in source else Path(os.path.relpath(source, path.absolute().parent)).as_posix()
+            source = (
+                source
+                if "://" in source
+                else Path(os.path.relpath(source, path.absolute().parent)).as_posix()
+            )
         values, proofs = [_escape_markdown(row.title)], list[str]()
         for title, cell in zip(titles, table.list_cells(row), strict=True):
-            values.append(f"{cell.state.sign} {_escape_markdown(shorten(cell.text, _GRID_LENGTH))}" if cell else "")
+            values.append(
+                f"{cell.state.sign} {_escape_markdown(shorten(cell.text, _GRID_LENGTH))}" if cell else ""
+            )
             if cell is not None:
                 proofs.append(f"- {cell.state.sign} **{title}**: {_render_proof(cell, source)}")
         grid.append(values)

@@ -30,7 +30,12 @@ _SENTENCE_LENGTH_MAX = 300
 _BOLD, _DIM, _ITALIC, _UNDERLINED, _STRUCK = 1, 2, 3, 4, 9
 _RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
 """Terminal codes for styles: parameters of "select graphic rendition" (ECMA-48)."""
-_EMPHASIS_CODES = {Emphasis.STRONG: _BOLD, Emphasis.ITALIC: _ITALIC, Emphasis.STRUCK: _STRUCK, Emphasis.CODE: _CYAN}
+_EMPHASIS_CODES = {
+    Emphasis.STRONG: _BOLD,
+    Emphasis.ITALIC: _ITALIC,
+    Emphasis.STRUCK: _STRUCK,
+    Emphasis.CODE: _CYAN,
+}
 _ROLE_CODES = dict.fromkeys((TextRole.H1, TextRole.H2, TextRole.H3, TextRole.H4), _BOLD) | dict.fromkeys(
     (TextRole.BAR, TextRole.RULE, TextRole.GRID, TextRole.ASIDE), _DIM
 )
@@ -46,11 +51,15 @@ def get_terminal_form() -> tuple[int, bool]:
     """Return how wide an answer may be, and whether the terminal shows styles."""
     width = max(_WIDTH_MIN, min(PROSE_WIDTH_MAX, shutil.get_terminal_size().columns))
     can_show = sys.platform != "win32" or "WT_SESSION" in os.environ  # an old console shows sequences as text
-    return width, can_show and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"  # no-color.org
+    # no-color.org
+    return width, can_show and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def write_answer(
-    exchange: Exchange, library: Library, model_name: str, write_laid_out: Callable[[str], None] = write_styled
+    exchange: Exchange,
+    library: Library,
+    model_name: str,
+    write_laid_out: Callable[[str], None] = write_styled,
 ) -> None:
     """Write an answer and its sources to stdout: with `write_laid_out` and verdicts at a terminal, otherwise as it is.
 
@@ -99,7 +108,9 @@ def _write_passages(exchange: Exchange, library: Library) -> None:
         text = passage.quote or ""
         sentence = find_statement(exchange.question, [text]) or strip_markup(text)
         path = format_path(library, passage.section_id)
-        lines.append(f"{path}, {passage.place}: “{shorten(sentence, _SENTENCE_LENGTH_MAX)}” [{passage.section_id}]")
+        lines.append(
+            f"{path}, {passage.place}: “{shorten(sentence, _SENTENCE_LENGTH_MAX)}” [{passage.section_id}]"
+        )
     write_sanitised("\n".join(lines) + "\n")
     if exchange.citations:
         write_notice(f"{format_proof(exchange)} · --model chooses one")
@@ -125,6 +136,8 @@ def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:
         parts: list[str] = []
         for codes, runs in groupby(line.runs, key=lambda run: get_codes(run.style)):
             text = "".join(run.text for run in runs)
-            parts.append(f"\x1b[{';'.join(map(str, codes))}m{text}\x1b[0m" if codes and is_styled and text else text)
+            parts.append(
+                f"\x1b[{';'.join(map(str, codes))}m{text}\x1b[0m" if codes and is_styled and text else text
+            )
         painted.append("".join(parts).rstrip(" ") + "\n")
     return "".join(painted)

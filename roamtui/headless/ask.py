@@ -77,7 +77,9 @@ async def run_ask(
     if is_streaming or (is_watched and output_format != "events"):
         live = LiveAnswer(agent, is_streaming=is_streaming)
     write_laid_out = write_styled if live is None else live.write_last
-    report = AskReport(agent, is_watched=is_watched, output_format=output_format, write_laid_out=write_laid_out)
+    report = AskReport(
+        agent, is_watched=is_watched, output_format=output_format, write_laid_out=write_laid_out
+    )
     try:
         with end_after_task():
             await agent.ask(question, AskOptions(within=within))
@@ -91,7 +93,12 @@ async def run_ask(
         await agent.model.close()
     status = report.finish()
     state = agent.conversation.state
-    if output_format == "text" and not sys.stdout.isatty() and state.exchanges and state.exchanges[-1].citations:
+    if (
+        output_format == "text"
+        and not sys.stdout.isatty()
+        and state.exchanges
+        and state.exchanges[-1].citations
+    ):
         write_text(f"\nSource: {sanitise_line(state.library.source)}\n")  # `recheck` reads it
     return status
 

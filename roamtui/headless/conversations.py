@@ -32,7 +32,9 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
         StoreError: The conversations cannot be read.
     """
     saved = ConversationStore(conversations_path()).list()
-    summaries = [summary for summary in saved if lists_one_shots or summary.problem or not summary.is_one_shot]
+    summaries = [
+        summary for summary in saved if lists_one_shots or summary.problem or not summary.is_one_shot
+    ]
     if as_json:
         write_json([{name: getattr(summary, name) for name in _JSON_FIELDS} for summary in summaries])
         return
@@ -48,7 +50,9 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
     if not summaries:
         write_text("No conversations yet.\n")
     if hidden := len(saved) - len(summaries):
-        write_notice(f"{format_count(hidden, 'conversation')} of `roamtui ask` not listed. Add --all to list all.")
+        write_notice(
+            f"{format_count(hidden, 'conversation')} of `roamtui ask` not listed. Add --all to list all."
+        )
 
 
 def delete_conversation(conversation_id: str) -> None:
@@ -80,7 +84,9 @@ def print_conversation(
     if output_format is None:
         suffix = "md" if output_path is None else output_path.suffix.lower().removeprefix(".")
         if suffix not in _FORMATS:
-            raise UsageError(f"-o takes a file whose name ends with {', '.join(f'.{name}' for name in _FORMATS)}.")
+            raise UsageError(
+                f"-o takes a file whose name ends with {', '.join(f'.{name}' for name in _FORMATS)}."
+            )
         output_format = suffix
     store = ConversationStore(conversations_path())
     state = store.load(conversation_id)

@@ -12,7 +12,13 @@ from importlib.metadata import PackageNotFoundError, version
 from roamtui.errors import UsageError
 from roamtui.models.base import ModelOptions
 from roamtui.models.local_embedder import DEFAULT_MODEL, find_local_embedder
-from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_model, inspect_providers, probe_server
+from roamtui.models.registry import (
+    ModelAvailability,
+    get_ollama_url,
+    inspect_model,
+    inspect_providers,
+    probe_server,
+)
 from roamtui.output import write_notice, write_sanitised
 from roamtui.paths import cache_path, config_path, conversations_path, models_path
 from roamtui.plain import format_count
@@ -29,7 +35,9 @@ _READERS = {
 """The package that reads each kind of file. Markdown, notebooks and subtitles need none."""
 
 
-def run_doctor(model: str | None, api_base: str | None, options: ModelOptions, meaning: str, fault: str) -> int:
+def run_doctor(
+    model: str | None, api_base: str | None, options: ModelOptions, meaning: str, fault: str
+) -> int:
     """Inspect this machine, and a model if one is named. Return 1 if it or the settings are unusable, otherwise 0.
 
     `meaning` is the setting of search by meaning. `fault` says what is wrong with the settings, if anything. Nothing is
@@ -48,14 +56,19 @@ def run_doctor(model: str | None, api_base: str | None, options: ModelOptions, m
         reports.append(asyncio.run(inspect_model(model, api_base=api_base, options=options, is_tried=True)))
     lines = [
         " · ".join(f"{name} {number or 'missing'}" for name, number in versions.items()),
-        "reads          " + "; ".join(kind if reader else f"{kind} (missing)" for kind, reader in readers.items()),
+        "reads          "
+        + "; ".join(kind if reader else f"{kind} (missing)" for kind, reader in readers.items()),
         f"{'meaning':<14} {_describe_meaning(meaning)}",
         *(f"{name:<14} {path}{'' if path.exists() else ' (missing)'}" for name, path in places.items()),
         *([f"{'not usable':<14} {fault}"] if fault else []),
         *(f"{'usable' if one.is_usable else 'not usable':<14} {one.name}: {one.reason}" for one in reports),
     ]
     if reports[-1].provider is not None and (reports[-1].is_usable or not reports[-1].window_note):
-        tokens, can_call, note = reports[-1].window_tokens, reports[-1].can_call_tools, reports[-1].window_note
+        tokens, can_call, note = (
+            reports[-1].window_tokens,
+            reports[-1].can_call_tools,
+            reports[-1].window_note,
+        )
         calls = {True: "tool calls", False: "no tool calls", None: "tool calls unknown"}[can_call]
         window = f"of {tokens:,} tokens" if tokens else "unknown"
         lines.append(f"  window {window}{f' ({note})' if note else ''}, {calls}")
@@ -71,13 +84,17 @@ def _describe_meaning(meaning: str) -> str:
         return f"not usable: {error}"
     if embedder is not None:
         return f"search uses {embedder.folder}"
-    return "search uses words alone" + ("" if meaning == "off" else f": {models_path() / DEFAULT_MODEL} has no model")
+    return "search uses words alone" + (
+        "" if meaning == "off" else f": {models_path() / DEFAULT_MODEL} has no model"
+    )
 
 
 def clear_cache() -> None:
     """Delete cached pages and converted files, and say what was deleted. What is in use stays."""
     sizes, folders = list[int](), (cache_path("pages"), cache_path("converted"))
-    for path in [path for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file()]:
+    for path in [
+        path for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file()
+    ]:
         with suppress(OSError):
             size = path.lstat().st_size
             path.unlink()

@@ -18,7 +18,13 @@ from roamtui.plain import format_count
 from roamtui.search.base import SearchMode
 
 _RANK_NAMES = (*(f"hit_at_{limit}" for limit in HIT_RANKS), "mrr")
-_NON_PERCENTAGES = ("median_ms", "opened_per_question", "tokens_per_question", "median_tokens", "steps_per_question")
+_NON_PERCENTAGES = (
+    "median_ms",
+    "opened_per_question",
+    "tokens_per_question",
+    "median_tokens",
+    "steps_per_question",
+)
 
 
 def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_json: bool) -> int:
@@ -56,7 +62,9 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
     progress.end()
     write_notice(*run.problems)
     if not run.results:
-        raise SourceError("no question could be scored. Check --docs and the headings or lines of the questions.")
+        raise SourceError(
+            "no question could be scored. Check --docs and the headings or lines of the questions."
+        )
     score = score_run(run.results, has_search=plan.mode is not SearchMode.OFF)
     if as_json:
         write_json(_to_json_score(score, plan))
@@ -67,11 +75,19 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
 
 def _to_json_score(score: RunScore, plan: EvalPlan) -> dict[str, Any]:
     values = {name: value for name, value in score.values.items() if not name.startswith(RELAXED)}
-    relaxed = {name.removeprefix(RELAXED): value for name, value in score.values.items() if name.startswith(RELAXED)}
+    relaxed = {
+        name.removeprefix(RELAXED): value for name, value in score.values.items() if name.startswith(RELAXED)
+    }
     ranks = dict.fromkeys(_RANK_NAMES)
     data = {"questions": score.questions, "scope": plan.scope, "mode": plan.mode, **ranks}
     model = {"model": plan.model.name} if plan.model is not None else {}
-    return data | {"relaxed": ranks | relaxed, "median_ms": None, **model, **values, "intervals": score.intervals}
+    return data | {
+        "relaxed": ranks | relaxed,
+        "median_ms": None,
+        **model,
+        **values,
+        "intervals": score.intervals,
+    }
 
 
 def _format_score(score: RunScore, plan: EvalPlan) -> str:

@@ -42,7 +42,12 @@ def delete_source_index(library: Library, options: RetrievalOptions) -> None:
 
 
 def run_index(
-    library: Library, options: RetrievalOptions, services: SearchServices, model: Model | None, *, assume_yes: bool
+    library: Library,
+    options: RetrievalOptions,
+    services: SearchServices,
+    model: Model | None,
+    *,
+    assume_yes: bool,
 ) -> None:
     """Build or update the index of a library: words on disk, vectors there or in the database of the options.
 
@@ -66,9 +71,13 @@ def run_index(
         library = add_summaries(library, model, location, assume_yes=assume_yes)
     progress = ProgressLine("{:,} of {:,} sections")
     if path is None or KeywordSearcher(library, location=location).prepare(progress).store.path is None:
-        raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")
+        raise StoreError(
+            f"could not write the index to {path}. Free some space there, or search without an index."
+        )
     place = f"{path} ({path.stat().st_size / 1e6:,.1f} MB)"
-    write_text(f"{format_count(len(library), 'section')}, {progress.count:,} of them new or changed, in {place}\n")
+    write_text(
+        f"{format_count(len(library), 'section')}, {progress.count:,} of them new or changed, in {place}\n"
+    )
     if options.needs_vectors and (searcher := make_searcher(library, options, services, location)):
         searcher.search("")  # embeds what is new
 

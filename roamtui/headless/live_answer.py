@@ -45,7 +45,9 @@ class RewritableText:
         while same < min(len(lines), len(self._lines)) and lines[same] == self._lines[same]:
             same += 1
         size = shutil.get_terminal_size()
-        rows = [max(1, -(-measure(_STYLE.sub("", line.rstrip("\n"))) // size.columns)) for line in self._lines]
+        rows = [
+            max(1, -(-measure(_STYLE.sub("", line.rstrip("\n"))) // size.columns)) for line in self._lines
+        ]
         first = len(rows)
         back = 0
         while first > same and back + rows[first - 1] < size.lines:

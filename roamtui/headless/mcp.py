@@ -119,7 +119,10 @@ def make_mcp_server(session: McpSession) -> Server[Any]:
         hints = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
         tools = [
             types.Tool(
-                name=spec.name, description=spec.description, input_schema=dict(spec.parameters), annotations=hints
+                name=spec.name,
+                description=spec.description,
+                input_schema=dict(spec.parameters),
+                annotations=hints,
             )
             for spec in session.list_specs()
         ]
@@ -133,7 +136,10 @@ def make_mcp_server(session: McpSession) -> Server[Any]:
         except RoamtuiError as error:
             text, is_error = sanitise_text(str(error)), True
         except Exception as error:  # noqa: BLE001 - a client's model can continue after a defect, the client cannot
-            text, is_error = f"A defect in roamtui stopped this call ({type(error).__name__}). Another may work.", True
+            text, is_error = (
+                f"A defect in roamtui stopped this call ({type(error).__name__}). Another may work.",
+                True,
+            )
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
 
     return Server(
@@ -169,7 +175,12 @@ class McpSession:
         Raises:
             RoamtuiError: The source cannot be opened.
         """
-        self._read, self._options, self._make_searcher, self._files = read, options, make_searcher, FileStamps(sources)
+        self._read, self._options, self._make_searcher, self._files = (
+            read,
+            options,
+            make_searcher,
+            FileStamps(sources),
+        )
         self.conversation = Conversation(read()[0], options=options)
         self._searcher: Searcher | None = None
         self._stamps: object = None
@@ -216,7 +227,9 @@ class McpSession:
             if name not in tools:
                 shown = shorten(sanitise_line(name), 60)
                 raise UsageError(f'There is no tool "{shown}". The tools are {", ".join(tools)}.')
-            context = ToolContext(conversation=self.conversation, searcher=self._searcher, room_tokens=CALL_TOKENS_MAX)
+            context = ToolContext(
+                conversation=self.conversation, searcher=self._searcher, room_tokens=CALL_TOKENS_MAX
+            )
             open_before = tuple(self.conversation.state.open_sections)
             _check_numbers(tools[name].spec, arguments)
             outcome = await tools[name].run(arguments, context)
@@ -229,8 +242,12 @@ class McpSession:
             earlier = set(open_before).difference(requested for requested, _ in results)
             to_close = select_sections_to_close(self.conversation.state)
             if closing := tuple(section_id for section_id in to_close if section_id in earlier):
-                events = await self.conversation.execute(CloseSections(section_ids=closing, origin=Origin.AGENT))
-                closed = [one for event in events if isinstance(event, SectionsClosed) for one in event.section_ids]
+                events = await self.conversation.execute(
+                    CloseSections(section_ids=closing, origin=Origin.AGENT)
+                )
+                closed = [
+                    one for event in events if isinstance(event, SectionsClosed) for one in event.section_ids
+                ]
                 notes += [f"(Closed, because much is open: {', '.join(closed)}.)"] if closed else []
             return sanitise_text("\n\n".join([outcome.text, *notes]))
 

@@ -54,8 +54,14 @@ def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
     verdicts = (*_VERDICTS.values(), _NOT_FOUND)
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in verdicts if counts[verdict])
     left = len(claims) - _QUOTES_MAX
-    note = f" {format_count(left, 'quote')} left out: check the rest of the text in another call." if left > 0 else ""
-    return ToolResponse(text="\n".join([f"{format_count(sum(counts.values()), 'quote')}: {summary}.{note}", *lines]))
+    note = (
+        f" {format_count(left, 'quote')} left out: check the rest of the text in another call."
+        if left > 0
+        else ""
+    )
+    return ToolResponse(
+        text="\n".join([f"{format_count(sum(counts.values()), 'quote')}: {summary}.{note}", *lines])
+    )
 
 
 def _format_place(finding: Finding, library: Library, *, is_found: bool) -> str:
@@ -83,7 +89,10 @@ TOOL = Tool(
             "type": "object",
             "properties": {
                 "text": {"type": "string"},
-                "document": {"type": "string", "description": "Path or id of the document that is quoted, if known."},
+                "document": {
+                    "type": "string",
+                    "description": "Path or id of the document that is quoted, if known.",
+                },
             },
             "required": ["text"],
         },

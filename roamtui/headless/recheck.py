@@ -44,7 +44,9 @@ _WORDS_OF_STATES = {
 """What a state is called if the quotes are of a text that nobody has checked before."""
 
 
-def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: str | None, *, as_json: bool) -> int:
+def run_recheck(
+    targets: Sequence[str], reopen: Callable[..., Library], source: str | None, *, as_json: bool
+) -> int:
     """Check conversations, files and tables, or without any, all conversations. Return 1 if a quote is lost or changed.
 
     Args:
@@ -65,7 +67,9 @@ def run_recheck(targets: Sequence[str], reopen: Callable[..., Library], source: 
         path = Path(target)
         if target in known:
             saved = store.load(target)
-            open_source = partial(reopen, links=saved.pages, approved=saved.approved_origins, added=saved.sources)
+            open_source = partial(
+                reopen, links=saved.pages, approved=saved.approved_origins, added=saved.sources
+            )
             claims = _read_export(render_json(saved, known[target]), target)
         else:
             open_source = partial(reopen, is_own=source is not None)  # otherwise, the file names the source
@@ -105,7 +109,9 @@ def _read_file(path: Path, name: str, *, has_source: bool) -> Sequence[Claim]:
         advice = "check the path, or run `roamtui conversations` for the ids"
         raise SourceError(f"There is neither a file {name} nor a conversation with this id: {advice}.")
     if suffix in (".html", ".htm"):
-        raise UsageError(f"{name} is a web page. Export the conversation as Markdown or JSON, or name its id.")
+        raise UsageError(
+            f"{name} is a web page. Export the conversation as Markdown or JSON, or name its id."
+        )
     text = path.read_text("utf-8-sig", "replace")
     if suffix == ".json":
         return _read_export(text, name)
@@ -157,7 +163,9 @@ def _read_csv(text: str, name: str) -> list[Claim]:
         raise SourceError(f"{name} is no exported table.") from None
     columns = [number for number, title in enumerate(titles) if title.endswith(_QUOTE_COLUMN)]
     return [
-        Claim(quote=row[column].removeprefix("'"), place=f"{name}, {titles[column]}", line=number, source=row[0])
+        Claim(
+            quote=row[column].removeprefix("'"), place=f"{name}, {titles[column]}", line=number, source=row[0]
+        )
         for number, row in enumerate(rows, start=2)
         for column in columns
         if column < len(row) and row[column]
@@ -194,7 +202,9 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> dict[st
             "path": library.node(finding.section_id).path,
             "start_line": library.get_place(finding.span).first_line,
             "text": library.text_at(finding.span),
-            "changes": format_word_diff(claim.quote, clean_text) if finding.status is ClaimStatus.CHANGED else None,
+            "changes": format_word_diff(claim.quote, clean_text)
+            if finding.status is ClaimStatus.CHANGED
+            else None,
         }
     return {**row, "state": finding.status, "now": now, "message": finding.message or None}
 

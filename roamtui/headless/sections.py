@@ -158,7 +158,9 @@ def list_texts(library: Library, reference: Reference) -> list[str]:
     else:
         return [*_iter_texts(library, section_id)]
     if not texts and reference.steps:
-        raise UsageError(f'Section "{section_id}" has no such group. Run `roamtui outline SOURCE` for the ids.')
+        raise UsageError(
+            f'Section "{section_id}" has no such group. Run `roamtui outline SOURCE` for the ids.'
+        )
     return texts
 
 

@@ -45,7 +45,9 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     else:
         path.write_bytes(render(table, path).encode("utf-8", "backslashreplace"))
     if plan.model.name == OFFLINE:
-        write_notice("Each cell is the best passage of its document. No model has read it: --model chooses one.")
+        write_notice(
+            "Each cell is the best passage of its document. No model has read it: --model chooses one."
+        )
     write_notice(f"{format_progress(run)}. The table is in {table.folder}")
     if run.unread_note:
         warn(run.unread_note)

@@ -58,8 +58,12 @@ def highlight_code(code: str, language: str) -> list[list[Run]]:
 
     The last line may lack its newline. `language` is the first word of a fence's info string.
     """
-    safe = "\n".join(line.expandtabs(TAB_WIDTH) for line in sanitise_text(code).removesuffix("\n").split("\n"))
-    lexer = _get_lexer(language.lower()[:_LANGUAGE_LENGTH_MAX]) if len(safe) <= _HIGHLIGHTED_LENGTH_MAX else None
+    safe = "\n".join(
+        line.expandtabs(TAB_WIDTH) for line in sanitise_text(code).removesuffix("\n").split("\n")
+    )
+    lexer = (
+        _get_lexer(language.lower()[:_LANGUAGE_LENGTH_MAX]) if len(safe) <= _HIGHLIGHTED_LENGTH_MAX else None
+    )
     plain = [[Run(line, RunStyle(TextRole.CODE))] if line else [] for line in safe.split("\n")]
     if lexer is None:
         return plain

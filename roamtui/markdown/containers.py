@@ -18,12 +18,36 @@ from roamtui.markdown.inline import is_html_element
 from roamtui.text import normalise_line_ends
 
 ALERTS = frozenset(
-    ("caution", "check", "danger", "details", "error", "hint", "important", "info", "note", "success", "tip", "warning")
+    (
+        "caution",
+        "check",
+        "danger",
+        "details",
+        "error",
+        "hint",
+        "important",
+        "info",
+        "note",
+        "success",
+        "tip",
+        "warning",
+    )
 )
 """Containers that are shown even without a title."""
 KINDS = ALERTS | frozenset(
     (
-        *("abstract", "admonition", "attention", "bug", "cite", "deprecated", "example", "fail", "failure", "faq"),
+        *(
+            "abstract",
+            "admonition",
+            "attention",
+            "bug",
+            "cite",
+            "deprecated",
+            "example",
+            "fail",
+            "failure",
+            "faq",
+        ),
         *("help", "missing", "question", "quote", "seealso", "summary", "tab", "tldr", "todo"),
         *("versionadded", "versionchanged"),
     )
@@ -74,7 +98,9 @@ def rewrite_containers(source: str) -> str:
 
 
 def _list_headings(tokens: Sequence[Token]) -> set[int]:
-    return {token.map[0] for token in tokens if token.type == "heading_open" and token.level == 0 and token.map}
+    return {
+        token.map[0] for token in tokens if token.type == "heading_open" and token.level == 0 and token.map
+    }
 
 
 def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterator[str]:
@@ -116,7 +142,9 @@ def _read_mark(line: str) -> tuple[str, str, int]:
         rest, text = match["title"] or "", ""
         attributes = _read_attributes(rest)
         title = attributes.get("title") or _BRACES.sub("", rest).strip("{}[]| \t")
-    elif (match := _TAG.fullmatch(line)) and not (match["name"].isupper() or is_html_element(match["name"].lower())):
+    elif (match := _TAG.fullmatch(line)) and not (
+        match["name"].isupper() or is_html_element(match["name"].lower())
+    ):
         name = kind = match["name"].lower()
         attributes, text = _read_attributes(match["attributes"]), match["text"] or ""
         change = -1 if match["end"] else 0 if text or match["attributes"].endswith("/") else 1

@@ -91,7 +91,8 @@ def _read_admonition(state: StateBlock, start: int, end: int, silent: bool) -> b
     if is_read and not silent:
         opening, *_ = added = state.tokens[index : index + 3]
         opening.meta["tag"] = (match["kind"] or "tab").lower()
-        if added[1].type == "admonition_title_open":  # its title may be that of the kind, or have the kind's options
+        # its title may be that of the kind, or have the kind's options
+        if added[1].type == "admonition_title_open":
             title = match["title"].strip()
             added[2].content = title[1:-1] if title[:1] == title[-1:] == '"' else title
     return is_read
@@ -99,7 +100,8 @@ def _read_admonition(state: StateBlock, start: int, end: int, silent: bool) -> b
 
 def read_footnote(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     """Parse the mark of a footnote: `[^1]` leads to its note, `[^1]:` at the start of a note leads back."""
-    match = None if silent else _FOOTNOTE.match(state.src, state.pos)  # in a search for the end of a link, it is text
+    # in a search for the end of a link, it is text
+    match = None if silent else _FOOTNOTE.match(state.src, state.pos)
     if match is None:
         return False
     is_note = match.start() == 0 and state.src.startswith(":", match.end())

@@ -34,13 +34,19 @@ _SUPERSCRIPTS = dict(
         strict=True,
     )
 )
-_SUBSCRIPTS = dict(zip("0123456789+-−=()aehijklmnoprstuvxβγρφχ", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ", strict=True))
+_SUBSCRIPTS = dict(
+    zip("0123456789+-−=()aehijklmnoprstuvxβγρφχ", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ", strict=True)
+)
 
 
 def to_script_characters(text: str, sign: str) -> str | None:
     """Return a text in superscript (`^`) or subscript (`_`), or None if Unicode lacks one of its characters."""
     forms = _SUPERSCRIPTS if sign == "^" else _SUBSCRIPTS
-    return "".join(map(forms.__getitem__, text)) if text and all(character in forms for character in text) else None
+    return (
+        "".join(map(forms.__getitem__, text))
+        if text and all(character in forms for character in text)
+        else None
+    )
 
 
 _SYMBOL_TABLE = """
@@ -68,7 +74,14 @@ _SIZE = re.compile("left|right|[bB]igg?[lr]?|displaystyle|textstyle|(no)?limits"
 _SPACES = frozenset({",", ";", ":", " ", "quad", "qquad", "thinspace"})
 _ESCAPES = dict.fromkeys("{}%$#&_[]") | {"|": "‖", "!": "", "*": "∗"}
 """Escaped characters with what they mean; None for the characters themselves."""
-_ACCENTS = {"hat": "\u0302", "bar": "\u0304", "overline": "\u0304", "tilde": "\u0303", "vec": "\u20d7", "dot": "\u0307"}
+_ACCENTS = {
+    "hat": "\u0302",
+    "bar": "\u0304",
+    "overline": "\u0304",
+    "tilde": "\u0303",
+    "vec": "\u20d7",
+    "dot": "\u0307",
+}
 _DOUBLE_STRUCK = dict(zip("CEHNPQRZ1", "ℂ𝔼ℍℕℙℚℝℤ𝟙", strict=True))
 _PIECE = re.compile(r"\\(?:[A-Za-z]+|.)|[A-Za-z]{2,}(?:_[A-Za-z]{2,})+|\d+(?:[.,]\d+)*|\s+|.", re.DOTALL)
 """A command, an identifier with underscores, a number, white space, or any other character."""

@@ -29,11 +29,15 @@ _OTHER = re.compile(
 
 def is_html_element(name: str) -> bool:
     """Return whether HTML has an element with this name in lower case."""
-    return name in EMPHASES or name in HIDDEN_TAGS or bool(BLOCK_TAGS.fullmatch(name) or _OTHER.fullmatch(name))
+    return (
+        name in EMPHASES or name in HIDDEN_TAGS or bool(BLOCK_TAGS.fullmatch(name) or _OTHER.fullmatch(name))
+    )
 
 
 _MARKUP = re.compile(r"[<\[*_`|#>~]|^[ \t]*[-+:=]", re.MULTILINE)
-_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|^[ \t]*(?:`{3}|~{3}|:{3}|[|=_~*+ \t:-]+$)[^\n]*", re.DOTALL | re.MULTILINE)
+_HIDDEN = re.compile(
+    r"<!--.*?(?:-->|\Z)|^[ \t]*(?:`{3}|~{3}|:{3}|[|=_~*+ \t:-]+$)[^\n]*", re.DOTALL | re.MULTILINE
+)
 """Comments, and lines of rules and fences."""
 _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\([^()\n]*(?:\)|\Z)|\[[^\[\]\n]*\])")
 _LINK = re.compile(r"\[([^\[\]]*)\](?:\([^()\n]*(?:\)|\Z)|\[[^\[\]\n]*\])")

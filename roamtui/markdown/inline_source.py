@@ -81,7 +81,9 @@ class InlineSource(Struct):
             position += len(content_line) + 1
         self.place = Place(positions, offsets)
 
-    def _put_cell(self, words: str, start: int, end: int, position: int, into: tuple[list[int], list[int]]) -> None:
+    def _put_cell(
+        self, words: str, start: int, end: int, position: int, into: tuple[list[int], list[int]]
+    ) -> None:
         """Find a cell of a row. In the source, each of its pipes has a backslash."""
         offset = start
         for number, part in enumerate(words.split("|")):

@@ -116,7 +116,9 @@ class MarkdownLayout(Struct, kw_only=True):
             match block:
                 case Paragraph():
                     added = self._lay_out_pictures(block, place) if self.measure_picture is not None else []
-                    runs = self._to_runs(block.words, RunStyle(TextRole.QUOTE if place.is_quoted else TextRole.TEXT))
+                    runs = self._to_runs(
+                        block.words, RunStyle(TextRole.QUOTE if place.is_quoted else TextRole.TEXT)
+                    )
                     wrapped = wrap_runs(runs, self._compute_room(place, PROSE_WIDTH_MAX))
                     added += self._make_lines(wrapped, block.start, block.end)
                 case Heading():
@@ -140,7 +142,9 @@ class MarkdownLayout(Struct, kw_only=True):
     def _lay_out_pictures(self, block: Paragraph, place: _Place) -> list[Line]:
         """Return the pictures of a paragraph, or nothing if it has other words."""
         lines: list[Line] = []
-        if self.measure_picture is None or not all(words.is_image or not words.text.strip() for words in block.words):
+        if self.measure_picture is None or not all(
+            words.is_image or not words.text.strip() for words in block.words
+        ):
             return lines
         for words in block.words:
             number = words.link
@@ -214,11 +218,14 @@ class MarkdownLayout(Struct, kw_only=True):
         """Return the lines of a table. A rule follows a heading row."""
         head_style, style = RunStyle(emphasis=Emphasis.STRONG), RunStyle()
         cells = [
-            [self._to_runs(cell, head_style if row.is_head else style) for cell in row.cells] for row in block.rows
+            [self._to_runs(cell, head_style if row.is_head else style) for cell in row.cells]
+            for row in block.rows
         ]
         columns = [*zip(*cells, strict=True)]
         widths = _compute_column_widths(columns, self._compute_room(place), can_scroll=self.can_scroll)
-        body = zip(*(runs for runs, row in zip(cells, block.rows, strict=True) if not row.is_head), strict=True)
+        body = zip(
+            *(runs for runs, row in zip(cells, block.rows, strict=True) if not row.is_head), strict=True
+        )
         alignments = [given or _align(column) for given, column in zip(block.alignments, body, strict=False)]
         lines: list[Line] = []
         for runs, row in zip(cells, block.rows, strict=True):
@@ -228,7 +235,9 @@ class MarkdownLayout(Struct, kw_only=True):
             lines += self._make_lines(texts, row.start, row.end)
         return lines
 
-    def _make_lines(self, texts: Sequence[Sequence[Run]], start: int, end: int, *, is_code: bool = False) -> list[Line]:
+    def _make_lines(
+        self, texts: Sequence[Sequence[Run]], start: int, end: int, *, is_code: bool = False
+    ) -> list[Line]:
         """Make the lines of one block, which is in the source from `start` to `end`, from the runs of each line."""
         self._block += 1
         margin = [_CODE_MARGIN] if is_code else []
@@ -311,7 +320,9 @@ def _compute_column_widths(columns: Sequence[_Cells], room: int | None, *, can_s
 
     Words are not broken if they fit side by side, or if the table may scroll.
     """
-    natural = [max(measure_runs(line) for cell in cells for line in wrap_runs(cell, None)) for cells in columns]
+    natural = [
+        max(measure_runs(line) for cell in cells for line in wrap_runs(cell, None)) for cells in columns
+    ]
     if room is None:
         return natural
     room -= (len(columns) - 1) * len(_COLUMN_GAP.text)

@@ -111,7 +111,9 @@ def parse_link_definitions(text: str) -> Definitions:
         match = _DEFINITION.match(text, line_start)
         if match and match.end("label") == mark:
             href = match["href"].removeprefix("<").removesuffix(">")
-            definitions.setdefault(normalizeReference(match["label"]), {"title": "", "href": normalizeLink(href)})
+            definitions.setdefault(
+                normalizeReference(match["label"]), {"title": "", "href": normalizeLink(href)}
+            )
         mark = text.find("]:", mark + 2)
     return definitions
 
@@ -439,7 +441,9 @@ class _BlockReader(Struct, kw_only=True):
         inline = self.tokens[min(self._next + 1, len(self.tokens) - 1)]
         children = inline.children or []
         found = _ALERT.fullmatch(children[0].content) if children and children[0].type == "text" else None
-        after = next((n for n, child in enumerate(children) if child.type in ("softbreak", "hardbreak")), len(children))
+        after = next(
+            (n for n, child in enumerate(children) if child.type in ("softbreak", "hardbreak")), len(children)
+        )
         if found is not None and (after == 1 or found[2] is not None):
             inline.children = children[after + 1 :]
             length = len(children[0].content) - len(found[2] or "")
@@ -510,7 +514,9 @@ class _BlockReader(Struct, kw_only=True):
                     self._add_image(token.content, str(token.attrGet("src") or ""), start, end)
                 case _, _, "mark":
                     _, start, end = pieces[0]
-                    self._add(token.content, link=Link(token.info, is_reference_mark=True), start=start, end=end)
+                    self._add(
+                        token.content, link=Link(token.info, is_reference_mark=True), start=start, end=end
+                    )
                 case kind, _, _:
                     emphasis = Emphasis.CODE if kind == "code" else Emphasis.NONE
                     for text, start, end in pieces:
@@ -607,7 +613,8 @@ class _BlockReader(Struct, kw_only=True):
         if self._hidden or tag.name in HIDDEN_TAGS:
             is_end = tag.is_end and tag.name == self._hidden
             self._hidden = "" if is_end or (tag.is_end and not self._hidden) else self._hidden or tag.name
-        elif tag.is_bare and not tag.is_end and not is_html_element(tag.name):  # only words, such as `<your-name>`
+        # These are only words, such as `<your-name>`.
+        elif tag.is_bare and not tag.is_end and not is_html_element(tag.name):
             self._add(token.content, start=start, end=end)
         elif tag.name == "img":
             self._add_image(tag.attributes.get("alt", ""), tag.attributes.get("src", ""), start, end)

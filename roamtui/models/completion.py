@@ -40,7 +40,11 @@ _FINISH_REASONS = {"length": "length", "content_filter": "filtered"}
 """Our names for reasons why a reply ended early, by litellm's names."""
 
 
-async def stream_completion(litellm: Any, job: Job, resolved: ResolvedModel) -> AsyncGenerator[ModelEvent, None]:  # noqa: ANN401
+async def stream_completion(
+    litellm: Any,  # noqa: ANN401 - a module
+    job: Job,
+    resolved: ResolvedModel,
+) -> AsyncGenerator[ModelEvent, None]:
     """Yield the events of one reply. If this is closed or cancelled, the connection is closed.
 
     Raises:
@@ -51,7 +55,9 @@ async def stream_completion(litellm: Any, job: Job, resolved: ResolvedModel) -> 
     first_seconds = job.options.get_first_token_timeout(resolved.api_base)
     # The time limit of the connection is a last resort, so it is longer than ours.
     httpx: Any = importlib.import_module("httpx")
-    timeout = httpx.Timeout(max(first_seconds, job.options.gap_seconds) + 5, connect=job.options.connect_seconds)
+    timeout = httpx.Timeout(
+        max(first_seconds, job.options.gap_seconds) + 5, connect=job.options.connect_seconds
+    )
     stream: Any = None
     try:
         async with asyncio.timeout(first_seconds):
@@ -100,7 +106,9 @@ def build_arguments(job: Job, resolved: ResolvedModel) -> dict[str, Any]:
         roles = [message.role for message in job.request.messages]
         replied = len(roles) - 1 - roles[::-1].index(Role.ASSISTANT) if Role.ASSISTANT in roles else 1
         marks = sorted({0, replied - 1, len(roles) - 1})
-        arguments["cache_control_injection_points"] = [{"location": "message", "index": mark} for mark in marks]
+        arguments["cache_control_injection_points"] = [
+            {"location": "message", "index": mark} for mark in marks
+        ]
     if resolved.is_ollama:
         arguments["num_ctx"] = resolved.window_tokens
     output_tokens = job.options.output_tokens
@@ -135,7 +143,8 @@ def _build_messages(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
             for call in message.tool_calls:
                 name = _INVALID_NAME_CHARACTER.sub("_", call.name)[:_TOOL_NAME_LENGTH_MAX] or "unnamed"
                 arguments = _join_surrogates(call.arguments)
-                if not _are_acceptable_arguments(arguments):  # most providers refuse a history with broken arguments
+                # most providers refuse a history with broken arguments
+                if not _are_acceptable_arguments(arguments):
                     arguments = json.dumps({"invalid_arguments": arguments})
                 function = {"name": name, "arguments": arguments}
                 fields["tool_calls"].append({"id": call.id, "type": "function", "function": function})
@@ -185,7 +194,9 @@ class _ReplyAssembler:
             yield TextDelta(text)
         for piece in pieces or ():
             function = piece.function
-            self._calls.add(index=piece.index or 0, id=piece.id, name=function.name, arguments=function.arguments)
+            self._calls.add(
+                index=piece.index or 0, id=piece.id, name=function.name, arguments=function.arguments
+            )
 
     def finish(self, stream: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
         """Yield the events that are known only at the end: calls, usage, and the finish reason.
@@ -194,14 +205,18 @@ class _ReplyAssembler:
             UnfinishedReplyError: The provider gave no finish reason.
         """
         # Without a finish reason from the provider, litellm invents "stop"; without token counts, it estimates them.
-        reasons = [getattr(stream, name, None) for name in ("received_finish_reason", "intermittent_finish_reason")]
+        reasons = [
+            getattr(stream, name, None) for name in ("received_finish_reason", "intermittent_finish_reason")
+        ]
         if not any(reasons) and hasattr(stream, "received_finish_reason"):
             raise UnfinishedReplyError
         calls = self._calls.finish()
         yield from map(ToolCallReceived, calls)
         if (usage := self._usage) is not None:
             details, cost = getattr(usage, "prompt_tokens_details", None), getattr(usage, "cost", None)
-            is_counted = any(getattr(chunk, "usage", None) is not None for chunk in getattr(stream, "chunks", ()))
+            is_counted = any(
+                getattr(chunk, "usage", None) is not None for chunk in getattr(stream, "chunks", ())
+            )
             yield UsageReported(
                 Usage(
                     input_tokens=usage.prompt_tokens or 0,
@@ -239,7 +254,9 @@ class CallAssembler:
             position = self._positions[index] = len(self._calls)
             self._calls.append(call)
         joined = (call.arguments + (arguments or ""))[:ARGUMENTS_LENGTH_MAX]
-        self._calls[position] = ToolCall(id=call.id or id or "", name=call.name or name or "", arguments=joined)
+        self._calls[position] = ToolCall(
+            id=call.id or id or "", name=call.name or name or "", arguments=joined
+        )
 
     def finish(self) -> tuple[ToolCall, ...]:
         """Return the calls in order of arrival. Ids may be missing or used before."""
@@ -273,7 +290,8 @@ async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> li
         "timeout": job.options.get_first_token_timeout(resolved.api_base),
     }
     if resolved.is_ollama:
-        arguments["model"] = f"ollama/{resolved.model.removeprefix('ollama_chat/')}"  # litellm's name for embedding
+        # litellm's name for embedding
+        arguments["model"] = f"ollama/{resolved.model.removeprefix('ollama_chat/')}"
     elif resolved.provider != "voyage":  # Voyage refuses this argument, and some others require it
         arguments["encoding_format"] = "float"
     reply = await litellm.aembedding(**arguments)

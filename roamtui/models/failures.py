@@ -18,14 +18,18 @@ from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
 from roamtui.plain import sanitise_line, shorten
 
 CHOOSE_ADVICE = "choose another model with --model"
-_JSON_MESSAGE = re.compile(r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')""")
+_JSON_MESSAGE = re.compile(
+    r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')"""
+)
 _ERROR_PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)\b(?: - |: )\s*)+")
 _OVERFLOW = re.compile(
     r"context.{0,20}(length|window|size)|maximum.{0,20}tokens|too many (input )?tokens"
     r"|(prompt|input|request) is too long|request too large|too large for|exceeds? the.{0,30}(limit|context)",
     re.IGNORECASE,
 )
-_NO_CREDIT = re.compile(r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE)
+_NO_CREDIT = re.compile(
+    r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE
+)
 _WINDOW_SIZE = re.compile(
     r"(?:n_ctx\W+|context (?:length|size|window)(?: is| of)?(?: only)?\W+|tokens (?:>|exceeds[^\d]{0,60})\s*"
     r"|tokens allowed\W+)(?P<size>\d{3,9})\b",
@@ -54,18 +58,36 @@ _CAUSES = (
         False,
     ),
     (
-        {"UnfinishedReplyError", "ReadError", "RemoteProtocolError", "ClientPayloadError", "ConnectionResetError"},
+        {
+            "UnfinishedReplyError",
+            "ReadError",
+            "RemoteProtocolError",
+            "ClientPayloadError",
+            "ConnectionResetError",
+        },
         "{who} stopped in the middle of its reply",
         "ask again; if it happens again, check --api-base",
         True,
     ),
     (
-        {"ConnectTimeout", "ConnectError", "ConnectionTimeoutError", "SSLError", "ConnectionError", "gaierror"},
+        {
+            "ConnectTimeout",
+            "ConnectError",
+            "ConnectionTimeoutError",
+            "SSLError",
+            "ConnectionError",
+            "gaierror",
+        },
         "{where} cannot be reached",
         "start the server there, or check the network and --api-base",
         False,
     ),
-    ({"TimeoutError", "ReadTimeout", "WriteTimeout"}, "{who} timed out", f"ask again or {CHOOSE_ADVICE}", False),
+    (
+        {"TimeoutError", "ReadTimeout", "WriteTimeout"},
+        "{who} timed out",
+        f"ask again or {CHOOSE_ADVICE}",
+        False,
+    ),
 )
 """Names of the classes of causes, with the reason, the advice, and whether the failure is transient.
 
@@ -105,7 +127,9 @@ def _explain_status(
 ) -> ModelFailure:
     who, text, status = resolved.title, " ".join(map(str, chain)), _get_http_status(chain)
     model = _clean(resolved.model.partition("/")[2] or resolved.model, environ)
-    is_too_long = status == 413 or (status in (400, 422, 429, 500, None) and _OVERFLOW.search(text) is not None)
+    is_too_long = status == 413 or (
+        status in (400, 422, 429, 500, None) and _OVERFLOW.search(text) is not None
+    )
     is_busy, advice = False, f"check it or {CHOOSE_ADVICE}"
     window = request = None
     if is_too_long:
@@ -127,8 +151,13 @@ def _explain_status(
         reason = f"{who} {'gets too many requests' if status == 429 else 'is unavailable'} ({status}{detail})"
         is_busy, advice = True, f"wait a minute and ask again or {CHOOSE_ADVICE}"
     else:
-        refused = f"The request to {who} failed" if status is None else f"{who} refused the request ({status})"
-        reason, advice = f"{refused}: {_clean(_get_provider_message(chain), environ).rstrip('.')}", CHOOSE_ADVICE
+        refused = (
+            f"The request to {who} failed" if status is None else f"{who} refused the request ({status})"
+        )
+        reason, advice = (
+            f"{refused}: {_clean(_get_provider_message(chain), environ).rstrip('.')}",
+            CHOOSE_ADVICE,
+        )
     wait = _get_retry_after(chain) if is_busy else None
     return ModelFailure(
         reason=reason,

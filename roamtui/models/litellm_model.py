@@ -40,7 +40,9 @@ _FRAME_BYTES_MAX = 1 << 28
 """Maximum length of a frame. If a line is longer, something else wrote to the pipe."""
 _LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch"})
 """Names of the events that end a job. One that was cancelled ends without an event."""
-_CRASHED = ModelFailure(reason="The model's process ended unexpectedly", advice="ask again", is_transient=True)
+_CRASHED = ModelFailure(
+    reason="The model's process ended unexpectedly", advice="ask again", is_transient=True
+)
 _TOOL_REFUSAL = re.compile(
     r"(?:not support|unsupported)[^.]{0,30}\b(?:tool|function)"
     r"|\b(?:tool|function)[^.]{0,30}(?:not|n't) (?:be )?(?:support|enabl|available)"
@@ -137,7 +139,9 @@ class LitellmModel(Model):
         elif self._options.has_spending_cap and not resolved.is_ollama:
             notes.append(f"No price known for {self.name}; the spending limit does not apply.")
         if resolved.is_reached and resolved.window_note == ASSUMED_NOTE:
-            notes.append(f"The server does not say its context window; {self.window_tokens:,} tokens are assumed.")
+            notes.append(
+                f"The server does not say its context window; {self.window_tokens:,} tokens are assumed."
+            )
             notes.append("Set window_tokens in config.toml if it has more.")
         self.note = " ".join(notes)
         return resolved
@@ -191,7 +195,9 @@ class LitellmModel(Model):
 class WorkerProcess:
     """Runs one model process, which does several jobs at once. If it has ended, the next job starts it again."""
 
-    def __init__(self, environ: Mapping[str, str] | None = None, *, command: tuple[str, ...] = WORKER_COMMAND) -> None:
+    def __init__(
+        self, environ: Mapping[str, str] | None = None, *, command: tuple[str, ...] = WORKER_COMMAND
+    ) -> None:
         self._environ = environ
         self._command = command
         self._process: Process | None = None
@@ -361,7 +367,9 @@ def _remove_tools(request: ModelRequest) -> ModelRequest:
         elif role is Role.TOOL:
             text, role = text if message.tool_call_id in opening_ids else "", Role.USER
         elif message.tool_calls:
-            text = "\n".join(f"{READ_START} {', '.join(SECTION_ID.findall(call.arguments))}" for call in opening)
+            text = "\n".join(
+                f"{READ_START} {', '.join(SECTION_ID.findall(call.arguments))}" for call in opening
+            )
         if text and messages and messages[-1].role is role:
             messages[-1] = Message(role=role, text=f"{messages[-1].text}\n\n{text}")
         elif text:

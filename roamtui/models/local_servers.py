@@ -43,7 +43,9 @@ class LocalServer(NamedTuple):
 
 LOCAL_SERVERS = (
     LocalServer("Ollama", "ollama_chat", "OLLAMA_API_BASE", OLLAMA_URL, "OLLAMA_CONTEXT_LENGTH"),
-    LocalServer("LM Studio", "lm_studio", "LM_STUDIO_API_BASE", "http://127.0.0.1:1234/v1", "its context length"),
+    LocalServer(
+        "LM Studio", "lm_studio", "LM_STUDIO_API_BASE", "http://127.0.0.1:1234/v1", "its context length"
+    ),
     LocalServer("llama.cpp", "llamafile", "LLAMAFILE_API_BASE", "http://127.0.0.1:8080/v1", "--ctx-size"),
     LocalServer("vLLM", "hosted_vllm", "HOSTED_VLLM_API_BASE", "http://127.0.0.1:8000/v1", "--max-model-len"),
 )
@@ -136,7 +138,8 @@ def parse_properties(reply: object, facts: ServerFacts) -> ServerFacts:
     takes_tools = _get(_get(reply, "chat_template_caps"), "supports_tools")
     return ServerFacts(
         window_tokens=window or facts.window_tokens,
-        can_call_tools=False if takes_tools is False else None,  # a template may have tools and use them badly
+        # a template may have tools and use them badly
+        can_call_tools=False if takes_tools is False else None,
     )
 
 
@@ -153,7 +156,9 @@ def parse_ollama(loaded: object, shown: object, name: str) -> ServerFacts:
     """Read ``/api/ps``, which has the loaded models of Ollama, and ``/api/show``, which describes one."""
     running = _find_model(_get(loaded, "models"), name, "name", is_alone=False)
     details = _get(shown, "model_info")
-    keys = [key for key in details if str(key).endswith(".context_length")] if isinstance(details, dict) else []
+    keys = (
+        [key for key in details if str(key).endswith(".context_length")] if isinstance(details, dict) else []
+    )
     capabilities = _get(shown, "capabilities")
     return ServerFacts(
         window_tokens=_get_size(running, "context_length"),

@@ -43,7 +43,10 @@ class RecordedModel(Model):
             yield TextDelta(word)
             await asyncio.sleep(self._seconds_per_word)
         if opened := reply.get("open"):
-            await asyncio.sleep(10 * self._seconds_per_word)  # a model would read the outline and what search found
+            # a model would read the outline and what search found
+            await asyncio.sleep(10 * self._seconds_per_word)
             arguments = json.dumps({"section_ids": opened})
-            yield ToolCallReceived(ToolCall(id=f"recorded_{number}", name="expand_sections", arguments=arguments))
+            yield ToolCallReceived(
+                ToolCall(id=f"recorded_{number}", name="expand_sections", arguments=arguments)
+            )
         yield ReplyFinished("tool_calls" if opened else "stop")

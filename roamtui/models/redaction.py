@@ -48,7 +48,9 @@ def _is_path(text: str) -> bool:
     return os.path.isabs(text) and os.path.exists(text)  # noqa: PTH110, PTH117 - unlike `Path`, this raises nothing
 
 
-async def mask_keys(events: AsyncGenerator[ModelEvent, None], keys: Sequence[str]) -> AsyncGenerator[ModelEvent, None]:
+async def mask_keys(
+    events: AsyncGenerator[ModelEvent, None], keys: Sequence[str]
+) -> AsyncGenerator[ModelEvent, None]:
     """Yield the events of a reply with all keys masked. The end of a piece waits while it may begin a key.
 
     Text and thinking may alternate, but each is joined by itself later, so each is masked by itself.
@@ -65,7 +67,11 @@ async def mask_keys(events: AsyncGenerator[ModelEvent, None], keys: Sequence[str
             else:
                 for held in _release(text, thinking):
                     yield held
-                yield ToolCallReceived(text.mask_call(event.call)) if isinstance(event, ToolCallReceived) else event
+                yield (
+                    ToolCallReceived(text.mask_call(event.call))
+                    if isinstance(event, ToolCallReceived)
+                    else event
+                )
     except Exception:
         for held in _release(text, thinking):
             yield held

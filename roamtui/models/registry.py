@@ -129,7 +129,9 @@ def make_model(
         return RecordedModel()
     if not name or not name.isprintable() or any(character.isspace() for character in name):
         shown = shorten(sanitise_line(name), 80)
-        raise UsageError(f'invalid model name "{shown}". Use provider/model, such as openai/gpt-4.1-mini, or offline.')
+        raise UsageError(
+            f'invalid model name "{shown}". Use provider/model, such as openai/gpt-4.1-mini, or offline.'
+        )
     if name == OFFLINE:
         return NoModel()
     check_server_url(api_base)
@@ -145,12 +147,16 @@ def check_server_url(api_base: str | None, flag: str = "--api-base") -> None:
     if api_base is None:
         return
     if "@" in api_base:
-        raise UsageError(f"{flag} must not contain a name or password. Set the server's key in the environment.")
+        raise UsageError(
+            f"{flag} must not contain a name or password. Set the server's key in the environment."
+        )
     try:
         normalise_url(api_base)
     except SourceError:
         shown = shorten(sanitise_line(api_base), 80)
-        raise UsageError(f'"{shown}" is not a server URL. Write {flag} like http://localhost:11434.') from None
+        raise UsageError(
+            f'"{shown}" is not a server URL. Write {flag} like http://localhost:11434.'
+        ) from None
 
 
 def list_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelOffer, ...]:
@@ -176,7 +182,9 @@ def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ..
         if model := provider.suggestion:
             key = get_key_variable(name, environ)
             reason = f"{provider.key_variables[0]} is not set" if key is None else f"{key} is set"
-            reports.append(ModelAvailability(name=model, is_usable=key is not None, reason=reason, provider=name))
+            reports.append(
+                ModelAvailability(name=model, is_usable=key is not None, reason=reason, provider=name)
+            )
     return tuple(reports)
 
 
@@ -292,14 +300,18 @@ def _describe_served(server: LocalServer, url: str, window_tokens: int | None) -
     return f"{server.title}{window}{', nothing leaves this machine' if is_loopback(url) else ''}"
 
 
-def discover_models(server_url: str | None = None, model: str = OFFLINE) -> tuple[tuple[ModelOffer, ...], str]:
+def discover_models(
+    server_url: str | None = None, model: str = OFFLINE
+) -> tuple[tuple[ModelOffer, ...], str]:
     """List the models of the servers on this machine, and describe the result.
 
     Args:
         server_url: The server that the person chose, which may be another machine, or None. No other one is contacted.
         model: The model of the settings, whose provider is taken to be that of the server.
     """
-    urls = {server: os.environ.get(server.variable, "").strip() or server.default_url for server in LOCAL_SERVERS}
+    urls = {
+        server: os.environ.get(server.variable, "").strip() or server.default_url for server in LOCAL_SERVERS
+    }
     places = {server: url for server, url in urls.items() if is_loopback(url)}
     if server_url is not None and server_url.rstrip("/") not in places.values():
         provider = model.partition("/")[0] if "/" in model else _KEYLESS_PROVIDER
@@ -318,7 +330,8 @@ def discover_models(server_url: str | None = None, model: str = OFFLINE) -> tupl
         )
         for server, status in statuses
         for model in status.models
-        if "embed" not in model and model.isprintable() and " " not in model  # `make_model` accepts no other names
+        # `make_model` accepts no other names
+        if "embed" not in model and model.isprintable() and " " not in model
     )
     names = ", ".join(server.title for server, status in statuses if status.models)
     tried = ", ".join(server.title for server in places)

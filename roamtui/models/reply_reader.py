@@ -109,7 +109,9 @@ class ReplyReader:
         """Decide what is left at the end of the reply."""
         self._is_end = True
         events = self._read()
-        unclosed = _UNCLOSED_CALL.search(self._thoughts) if self._mode is _Mode.THOUGHTS and self._names else None
+        unclosed = (
+            _UNCLOSED_CALL.search(self._thoughts) if self._mode is _Mode.THOUGHTS and self._names else None
+        )
         if unclosed is not None:  # some models call a tool before they close their thoughts
             self._pending, self._is_marked, self._mode = unclosed[0], True, _Mode.CALL
         if self._mode is _Mode.CALL:

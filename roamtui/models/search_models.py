@@ -56,7 +56,9 @@ class BackgroundLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=_run_loop, args=(self._loop,), name="background models", daemon=True)
+                thread = threading.Thread(
+                    target=_run_loop, args=(self._loop,), name="background models", daemon=True
+                )
                 thread.start()
                 finalize(self, _end_loop, self._loop, thread, self.worker)
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
@@ -147,7 +149,9 @@ class ModelReranker:
     def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
         """Return the positions of the best texts, from 0, best first, each once. See `Reranker`."""
         fence = os.urandom(4).hex()  # no section can imitate the line between two sections
-        sections = "\n".join(f"[{fence} section {number}]\n{text}" for number, text in enumerate(texts, start=1))
+        sections = "\n".join(
+            f"[{fence} section {number}]\n{text}" for number, text in enumerate(texts, start=1)
+        )
         task = _TASK.format(count=_CHOSEN_COUNT)
         prompt = f"{sections}\n[{fence} end]\n\nQuestion: {query}\n{task}"
         reply = self._background.run(complete_once(self._model, _RERANK_PROMPT, prompt))

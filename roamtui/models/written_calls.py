@@ -88,7 +88,9 @@ def _iter_calls(value: object) -> Iterator[ToolCall]:
             yield from _iter_calls(inner)
             return
         name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)), "")
-        arguments = next((value[key] for key in _ARGUMENT_KEYS if isinstance(value.get(key), dict | str)), None)
+        arguments = next(
+            (value[key] for key in _ARGUMENT_KEYS if isinstance(value.get(key), dict | str)), None
+        )
         if name and arguments is not None:
             yield _make_call(name, arguments)
 

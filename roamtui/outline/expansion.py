@@ -99,7 +99,9 @@ def render_section(
         suggested = "; ".join(f"[{i}] {format_path(library, i)}" for i in nearest if i in library)
         name = shorten(sanitise_line(requested), 80)
         problem = f'"{name}" is no section id, and no path or title that one section alone has.'
-        return ExpandedBlock(section_id=None, text=f"{problem} Nearest: {suggested}." if suggested else problem)
+        return ExpandedBlock(
+            section_id=None, text=f"{problem} Nearest: {suggested}." if suggested else problem
+        )
     reference = replace(reference, section_id=library.aliases.get(reference.section_id, reference.section_id))
     node = library.node(reference.section_id)
     if reference.steps or node.kind is NodeKind.FOLDER:
@@ -147,7 +149,9 @@ def _make_section_block(
         lines += _list_rest(library, node, wanted, new, delivered, page_tokens)
     else:
         where = f" ({format_line_range(library, wanted)}) is open already: its text stands above."
-        lines = [f"[{node.id}] {format_path(library, node.id)}{where if has_text else ': it has no text of its own.'}"]
+        lines = [
+            f"[{node.id}] {format_path(library, node.id)}{where if has_text else ': it has no text of its own.'}"
+        ]
         if wanted.end <= own.end:
             lines += _list_below(library, node.id, {}, page_tokens)
     return _make_block(library, node.id, [*lines, page_note] if page_note else lines, new)
@@ -182,11 +186,15 @@ def format_no_room(library: Library, section_id: str, tokens: int) -> str:
 
 
 def _compute_undelivered_spans(library: Library, wanted: Span, delivered: Delivered) -> tuple[Span, ...]:
-    spans = (Span(doc=wanted.doc, start=start, end=end) for start, end in subtract_delivered(wanted, delivered))
+    spans = (
+        Span(doc=wanted.doc, start=start, end=end) for start, end in subtract_delivered(wanted, delivered)
+    )
     return tuple(span for span in spans if library.text_at(span).strip())
 
 
-def _make_block(library: Library, section_id: str, lines: Sequence[str], new: tuple[Span, ...]) -> ExpandedBlock:
+def _make_block(
+    library: Library, section_id: str, lines: Sequence[str], new: tuple[Span, ...]
+) -> ExpandedBlock:
     tokens = sum(estimate_tokens(library.text_at(span)) for span in new)
     return ExpandedBlock(section_id=section_id, text="\n".join(lines), spans=new, tokens=tokens)
 
@@ -227,7 +235,9 @@ def _list_below(library: Library, section_id: str, delivered: Delivered, page_to
     children = list_outline_children(library, section_id)
     if not children:
         return []
-    given = [child for child in children[:LISTED_MAX] if delivered and is_delivered(library, child, delivered)]
+    given = [
+        child for child in children[:LISTED_MAX] if delivered and is_delivered(library, child, delivered)
+    ]
     closed = [child for child in children if child not in given]
     lines = fill_lines(library, closed, min(_LIST_TOKENS, page_tokens), parent_id=section_id)
     if given:
@@ -266,7 +276,10 @@ def _format_section_names(library: Library, part: Span) -> list[str]:
     starts = document.columns.starts
     first = bisect_right(starts, part.start) - 1
     rows = list(takewhile(lambda row: starts[row] < part.end, range(first, len(document.columns))))
-    names = [f"[{document.ids[row]}] {format_node_title(library.node(document.ids[row]))}" for row in rows[:_NAMES_MAX]]
+    names = [
+        f"[{document.ids[row]}] {format_node_title(library.node(document.ids[row]))}"
+        for row in rows[:_NAMES_MAX]
+    ]
     return [*names, f"+{len(rows) - _NAMES_MAX} more"] if len(rows) > _NAMES_MAX else names
 
 
@@ -306,12 +319,16 @@ def _make_range_block(
         tokens = _RANGE_LIST_TOKENS if steps else _LIST_TOKENS
         tokens = tokens if page_tokens == PAGE_TOKENS else min(tokens, page_tokens)
         lines = fill_lines(library, children[start:end], tokens, parent_id=parent_id)
-    return ExpandedBlock(section_id=None if is_root else parent_id, text="\n".join([head, *lines]), is_listing=True)
+    return ExpandedBlock(
+        section_id=None if is_root else parent_id, text="\n".join([head, *lines]), is_listing=True
+    )
 
 
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
     """Render the text of a span as a model reads it, with ids after headings and links, except `section_id`."""
-    text = insert_marks(library.clean_text(span).rstrip(), list_id_marks(library, span, skipped_id=section_id))
+    text = insert_marks(
+        library.clean_text(span).rstrip(), list_id_marks(library, span, skipped_id=section_id)
+    )
     return _LONG_URL.sub(lambda match: f"{match.group()[:_URL_LENGTH_SHOWN]}…", text)
 
 

@@ -31,7 +31,9 @@ def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_ma
     named = {*section_ids}
     for section_id in section_ids:
         parent_id = library.node(section_id).parent or library.root_id
-        siblings = list_outline_children(library, parent_id) if parent_id != library.root_id else list_roots(library)
+        siblings = (
+            list_outline_children(library, parent_id) if parent_id != library.root_id else list_roots(library)
+        )
         at = siblings.index(section_id) if section_id in siblings else 0
         beside = (*siblings[at + 1 : at + _NEAR_MAX], *reversed(siblings[max(0, at - _NEAR_MAX) : at]))
         below = list_outline_children(library, section_id)[:_NEAR_MAX]

@@ -71,11 +71,51 @@ _TITLE_LENGTH_MAX = 60
 _GENERIC_TITLES = frozenset(
     {
         *("about", "advanced", "appendix", "background", "basics", "changes", "conclusion", "configuration"),
-        *("contents", "details", "description", "discussion", "example", "examples", "exceptions", "faq", "features"),
-        *("further", "general", "getting-started", "guide", "help", "info", "information", "introduction", "intro"),
-        *("miscellaneous", "misc", "more", "next-steps", "note", "notes", "options", "other", "other-changes"),
+        *(
+            "contents",
+            "details",
+            "description",
+            "discussion",
+            "example",
+            "examples",
+            "exceptions",
+            "faq",
+            "features",
+        ),
+        *(
+            "further",
+            "general",
+            "getting-started",
+            "guide",
+            "help",
+            "info",
+            "information",
+            "introduction",
+            "intro",
+        ),
+        *(
+            "miscellaneous",
+            "misc",
+            "more",
+            "next-steps",
+            "note",
+            "notes",
+            "options",
+            "other",
+            "other-changes",
+        ),
         *("overview", "parameters", "preface", "questions", "reading", "reference", "references", "related"),
-        *("remarks", "requirements", "resources", "returns", "see-also", "setup", "summary", "synopsis", "terms"),
+        *(
+            "remarks",
+            "requirements",
+            "resources",
+            "returns",
+            "see-also",
+            "setup",
+            "summary",
+            "synopsis",
+            "terms",
+        ),
         *("tips", "usage", "whats-new"),
     }
 )
@@ -119,7 +159,8 @@ def render_outline(library: Library, *, budget_tokens: int | None = None) -> str
     else:
         node = library.node(title_id)
         name = f"[{title_id}] {format_node_title(node)} ({format_size(library, title_id)})"
-        outside_title = tuple(takewhile(lambda root: library.node(root).parent is None, roots))  # they come first
+        # they come first
+        outside_title = tuple(takewhile(lambda root: library.node(root).parent is None, roots))
     head = [f"Outline of {name}", _LEGEND]
     budget = compute_outline_budget(library, None) if budget_tokens is None else budget_tokens
     lines = fill_lines(
@@ -244,7 +285,9 @@ class _Outline(Struct):
 
     def _rank_line(self, line: _Line) -> tuple[bool, bool, float] | None:
         """Return a sort key, which is lowest for the most useful line to expand, or None if expanding is useless."""
-        unread = sum(not self.library.node(node_id).is_loaded for node_id in line.entry.below[:_RANGE_CHILDREN])
+        unread = sum(
+            not self.library.node(node_id).is_loaded for node_id in line.entry.below[:_RANGE_CHILDREN]
+        )
         tokens = line.tokens + unread * _ASSUMED_PAGE_TOKENS  # the size of an unread page is unknown
         if not line.entry.below or tokens < _EXPANDED_TOKENS_MIN:
             return None
@@ -341,14 +384,18 @@ def _count_numbers(node: Node) -> int:
 def _preview_titles_below(library: Library, node: Node, *, length_max: int) -> str:
     """List on one line the titles below a node, and how many are left out. Deep numbers and vague titles come last."""
     children = list_outline_children(library, node.id)
-    headings = sorted(map(library.node, children[:_PREVIEW_READ_MAX]), key=_count_numbers)[:_PREVIEW_TITLES_MAX]
+    headings = sorted(map(library.node, children[:_PREVIEW_READ_MAX]), key=_count_numbers)[
+        :_PREVIEW_TITLES_MAX
+    ]
     titled = [
         label
         for label in headings
         if label.title
         and (label.has_children or has_own_text(library, label.id) or len(parse_number(label.title)) == 1)
     ]
-    titled.sort(key=lambda label: label.kind not in (NodeKind.FILE, NodeKind.FOLDER) and _is_generic(label.title))
+    titled.sort(
+        key=lambda label: label.kind not in (NodeKind.FILE, NodeKind.FOLDER) and _is_generic(label.title)
+    )
     titles = dict.fromkeys(format_node_title(label, length_max=_TITLE_LENGTH_MAX) for label in titled)
     count = len(children) - len(titled) + len(titles)
     kept: list[str] = []

@@ -144,7 +144,9 @@ def resolve_name(library: Library, text: str) -> str | None:
     matching_id: str | None = None
     for section_id in library.ids_by_name.get(last, ()):
         # The nodes above must have the other names in this order. The iterator skips other nodes between them.
-        titles = iter([fold_name(library.node(node_id).title) for node_id in library.node(section_id).ancestors])
+        titles = iter(
+            [fold_name(library.node(node_id).title) for node_id in library.node(section_id).ancestors]
+        )
         if all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in above):
             canonical_id = get_canonical_id(library, section_id)
             if matching_id not in (None, canonical_id):
@@ -179,7 +181,9 @@ def find_unread_pages(library: Library, query: str) -> tuple[str, ...]:
         return ()
     links = [node_id for node_id in library.walk() if library.node(node_id).kind is NodeKind.LINK]
     unread = [node_id for node_id in links if not library.node(node_id).is_loaded]
-    return tuple(unread[index] for index, _ in _rank_similar(query, [library.node(one).title for one in unread]))
+    return tuple(
+        unread[index] for index, _ in _rank_similar(query, [library.node(one).title for one in unread])
+    )
 
 
 def _rank_similar(wanted: str, texts: Sequence[str]) -> list[tuple[int, float]]:
@@ -191,7 +195,9 @@ def _rank_similar(wanted: str, texts: Sequence[str]) -> list[tuple[int, float]]:
     for start in range(0, len(texts), _COMPARED_AT_ONCE):
         part = texts[start : start + _COMPARED_AT_ONCE]
         score_min = best[-1][1] if len(best) == _SUGGESTED_MAX else 0.0
-        ranked = process.extract(wanted, part, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX, score_cutoff=score_min)
+        ranked = process.extract(
+            wanted, part, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX, score_cutoff=score_min
+        )
         best += [(start + index, score) for _, score, index in ranked]
         best = sorted(best, key=lambda entry: -entry[1])[:_SUGGESTED_MAX]
     return best
@@ -210,7 +216,9 @@ class ChildRanges(Struct, frozen=True):
         """Make the ranges of the outline children of a section."""
         children = list_outline_children(library, section_id)
         if library.grafts or not children:
-            return cls(library, children, [0, *accumulate(library.count_tokens(child)[1] for child in children)])
+            return cls(
+                library, children, [0, *accumulate(library.count_tokens(child)[1] for child in children)]
+            )
         first = library.node(children[0])
         before, rows = first.document.tokens_before, first.document.rows_by_id
         end = first.document.columns.ends[rows[children[-1]]]
@@ -225,7 +233,9 @@ class ChildRanges(Struct, frozen=True):
             position = start
             while position < end and len(parts) <= _RANGES_MAX:
                 fitting = (
-                    bisect_right(self.tokens_before, self.tokens_before[position] + tokens, lo=position + 1, hi=end + 1)
+                    bisect_right(
+                        self.tokens_before, self.tokens_before[position] + tokens, lo=position + 1, hi=end + 1
+                    )
                     - 1
                 )
                 stop = max(position + 1, min(fitting, position + size, end))
@@ -249,7 +259,9 @@ class ChildRanges(Struct, frozen=True):
             start, end = parts[step - 1]
         return start, end
 
-    def describe(self, section_id: str, steps: tuple[int, ...] = (), *, title_length_max: int = 50) -> list[str]:
+    def describe(
+        self, section_id: str, steps: tuple[int, ...] = (), *, title_length_max: int = 50
+    ) -> list[str]:
         """Render a line for each part of a range: id, first and last title, number of sections, and size.
 
         Args:
@@ -261,7 +273,11 @@ class ChildRanges(Struct, frozen=True):
         lines = []
         for number, (start, end) in enumerate(self.split(*bounds) if bounds is not None else (), start=1):
             ends = [self.library.node(self.children[index]) for index in dict.fromkeys((start, end - 1))]
-            names = [format_node_title(node, length_max=title_length_max) for node in ends] if title_length_max else []
+            names = (
+                [format_node_title(node, length_max=title_length_max) for node in ends]
+                if title_length_max
+                else []
+            )
             count = f"{end - start} section{'s' if end - start > 1 else ''}"
             size = f"({count}, {format_tokens(self.tokens_before[end] - self.tokens_before[start])})"
             reference = f"{section_id}:c{'.'.join(map(str, (*steps, number)))}"

@@ -190,7 +190,9 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
 
 def _count_letters(parts: Sequence[TextWords], texts: Sequence[str]) -> int:
     """Count the letters and digits of the words of some texts."""
-    bounds = ((text, zip(words.starts, words.ends, strict=True)) for words, text in zip(parts, texts, strict=True))
+    bounds = (
+        (text, zip(words.starts, words.ends, strict=True)) for words, text in zip(parts, texts, strict=True)
+    )
     return sum(sum(map(str.isalnum, text[start:end])) for text, rows in bounds for start, end in rows)
 
 
@@ -252,7 +254,10 @@ def _continues(words: TextWords, row: int, text: str, shift: int) -> bool:
     if words.flags[row] & CODE:
         return False
     start = shift + words.starts[row]
-    return text[start].islower() and _PARAGRAPH_BREAK.fullmatch(text, shift + words.ends[row - 1], start) is not None
+    return (
+        text[start].islower()
+        and _PARAGRAPH_BREAK.fullmatch(text, shift + words.ends[row - 1], start) is not None
+    )
 
 
 def _has_sentence_end(text: str, start: int, end: int) -> bool:
@@ -273,7 +278,9 @@ def _is_abbreviated(text: str, match: re.Match[str]) -> bool:
     if not match["stop"]:
         return False
     before = text[max(0, match.start() - 12) : match.start()]
-    return bool(_ABBREVIATION.search(before)) or (bool(_ORDINAL.search(before)) and match.end() - match.start() == 2)
+    return bool(_ABBREVIATION.search(before)) or (
+        bool(_ORDINAL.search(before)) and match.end() - match.start() == 2
+    )
 
 
 _Run = tuple[int, int, int, int]
@@ -328,7 +335,9 @@ def _find_anchors(part: TextWords, words: TextWords) -> Iterator[tuple[int, int,
         yield from ((indices[key], row, row + 1) for row, key in words.joined.items() if key in indices)
 
 
-def _walk(part: TextWords, index: int, words: TextWords, row: int, step: int, text: str) -> list[tuple[int, int]]:
+def _walk(
+    part: TextWords, index: int, words: TextWords, row: int, step: int, text: str
+) -> list[tuple[int, int]]:
     """Compare words from an index of the part and a row of the text on, forwards or backwards, to the end of the part.
 
     Returns:
@@ -416,7 +425,8 @@ def _list_places(quote: str, text: str) -> Iterator[Bounds]:
         yield 0, len(text)
         return
     first, *others = _WORD_RUN.findall(_show_words(quote))
-    runs = sorted(set(others), key=len, reverse=True)[:_COUNTED_MAX] or [first[1:] or first]  # its case may differ
+    # its case may differ
+    runs = sorted(set(others), key=len, reverse=True)[:_COUNTED_MAX] or [first[1:] or first]
     anchor, positions = _find_rarest(runs, text)
     reach = 3 * len(quote) + _REACH
     edges, hidden, hidden_ends = _divide(text)

@@ -46,7 +46,9 @@ def read_quotations(text: str, name: str) -> tuple[Claim, ...]:
     for quote in sorted([*blocks, *(quote for quote in quotes if not is_block[quote.start])], key=_get_start):
         line += text.count("\n", position, quote.start)
         position = quote.start
-        ids = [mark.section_id for mark in quote.marks] or MARKED_ID.findall(" ".join(MARK.findall(quote.text)))
+        ids = [mark.section_id for mark in quote.marks] or MARKED_ID.findall(
+            " ".join(MARK.findall(quote.text))
+        )
         words = MARK.sub("", quote.text).strip()
         if words not in claims and len(read_words(words)) >= _WORDS_MIN:
             claims[words] = Claim(quote=words, place=name, line=line, section_id="".join(ids[:1]))

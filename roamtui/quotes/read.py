@@ -46,7 +46,9 @@ _STRAIGHT = re.compile(r"\"|\n[ \t]*\n")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _CANDIDATES_MAX = 16
 """Maximum number of marks to try for a quote."""
-_MARKS_AFTER_QUOTE = re.compile(rf"[\s.!?…。！？)*_]*+{MARK.pattern}(?>(?:[\s,;&)]*+(?:and\s++)?{MARK.pattern})*)")
+_MARKS_AFTER_QUOTE = re.compile(
+    rf"[\s.!?…。！？)*_]*+{MARK.pattern}(?>(?:[\s,;&)]*+(?:and\s++)?{MARK.pattern})*)"
+)
 _MARKS = re.compile(rf"{MARK.pattern}(?>(?:\s*+{MARK.pattern})*)(?P<end>\s*+[.!?]?\Z)?")
 """Marks side by side, perhaps at the end of a quote."""
 _FINAL_COLON = re.compile(r":[*_ \t]*\Z")
@@ -123,7 +125,8 @@ def read_answer(answer: str) -> AnswerReading:
         match.end()
         for match in re.finditer(_SENTENCE_END, answer)
         # a sentence ends inside a quote only before marks that follow the quote
-        if not is_quoted[match.start()] or ((match["marks"] or match["wide_marks"]) and not is_quoted[match.end() - 1])
+        if not is_quoted[match.start()]
+        or ((match["marks"] or match["wide_marks"]) and not is_quoted[match.end() - 1])
     ]
     marks = defaultdict[int, list[CitationMark]](list)
     for match in MARK.finditer(answer):
@@ -148,17 +151,25 @@ def read_answer(answer: str) -> AnswerReading:
     return AnswerReading(quotes=tuple(placed), marks=tuple(chain.from_iterable(marks.values())))
 
 
-def _bind_quotes(answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:
+def _bind_quotes(
+    answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]
+) -> Iterator[Quotation]:
     """Yield the quotes of a sentence with the marks that may be their source: those directly after, or the nearest."""
-    leads = bool(quotes and marks) and marks[0].start < quotes[0].start  # it names its section before it quotes
+    # it names its section before it quotes
+    leads = bool(quotes and marks) and marks[0].start < quotes[0].start
     chosen: Sequence[CitationMark] = ()
     position = 0
     for quote in quotes:
         following = [mark for mark in marks if mark.start >= quote.start]
         adjacent = _MARKS_AFTER_QUOTE.match(answer, quote.end)
-        chosen_before, chosen = chosen, [mark for mark in following if adjacent and mark.start < adjacent.end()]
+        chosen_before, chosen = (
+            chosen,
+            [mark for mark in following if adjacent and mark.start < adjacent.end()],
+        )
         if not chosen:
-            preceding = [mark for mark in reversed(marks) if position <= mark.start < quote.start] or chosen_before
+            preceding = [
+                mark for mark in reversed(marks) if position <= mark.start < quote.start
+            ] or chosen_before
             chosen = preceding if leads else following or preceding
         chosen = chosen[:_CANDIDATES_MAX]
         yield replace(quote, marks=chosen)
@@ -209,8 +220,13 @@ def _extract_straight_quotations(answer: str) -> Iterator[Quotation]:
         if match.group() != '"':
             opened.clear()
             continue
-        before, after = answer[position - 1 : position] if position else "", answer[position + 1 : position + 2]
-        is_after_letter, is_before_letter = (char.isalnum() and ord(char) < _UNSPACED for char in (before, after))
+        before, after = (
+            answer[position - 1 : position] if position else "",
+            answer[position + 1 : position + 2],
+        )
+        is_after_letter, is_before_letter = (
+            char.isalnum() and ord(char) < _UNSPACED for char in (before, after)
+        )
         can_open = bool(after.strip()) and not is_after_letter
         can_close = bool(before.strip()) and not is_before_letter
         if opened and (can_close or not can_open):

@@ -41,7 +41,8 @@ from roamtui.quotes.words import TextWords, read_words
 from roamtui.text import Bounds, Span
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
-_CITATION_LINE = re.compile(  # only the first state counts: trying each would take time by the square of the line
+# only the first state counts: trying each would take time by the square of the line
+_CITATION_LINE = re.compile(
     r"^\d+\.(?: [✓!✗])? \[(?P<id>[0-9a-f]{8})\] (?>.*?\((?P<state>[a-z ]+)\): )(?P<quote>\".+\")[ \t]*$",
     re.MULTILINE,
 )
@@ -51,7 +52,9 @@ _CELL_LINE = re.compile(
     re.MULTILINE,
 )
 """A line of a table of several documents. In its quote, quotation marks have backslashes."""
-_LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)")
+_LINK = re.compile(
+    r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)"
+)
 _VERIFIED = (QuoteState.FOUND.label, PASSAGE_LABEL, CHANGED_LABEL)
 """Labels in exports of quotes that were found."""
 _PATH_STEP = " › "
@@ -218,7 +221,9 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
     if span is None and quote and section_id in library:
         section = library.node(section_id).content_span
         if (span := find_in_span(quote, library, section)) is not None:
-            warning = "" if citation.is_verified else "The section has these words, but the model had not read them"
+            warning = (
+                "" if citation.is_verified else "The section has these words, but the model had not read them"
+            )
         elif (span := _find_nearest(quote, library, [section], CITED_SIMILARITY_MIN)) is not None:
             warning = "Quote is not in its section · nearest passage"
         else:
@@ -272,19 +277,30 @@ def _check_again(citation: Citation, library: Library) -> Citation:
     """
     quote = citation.quote
     was_found = citation.state in (QuoteState.FOUND, QuoteState.ELSEWHERE) or citation.is_changed
-    if quote is None or not was_found or (citation.doc not in library.documents_by_key and library.unloaded_files):
+    if (
+        quote is None
+        or not was_found
+        or (citation.doc not in library.documents_by_key and library.unloaded_files)
+    ):
         return citation
     own = library.node(citation.section_id).span if citation.section_id in library else None
     span = resolve_citation(citation, library)
-    is_in_own = span is not None and own is not None and own.doc == span.doc and own.start <= span.start < own.end
+    is_in_own = (
+        span is not None and own is not None and own.doc == span.doc and own.start <= span.start < own.end
+    )
     if span is None or (citation.state is QuoteState.FOUND and not is_in_own):
-        finding = recheck(Claim(quote=quote, place="", section_id=citation.section_id), library, similarity_min=None)
+        finding = recheck(
+            Claim(quote=quote, place="", section_id=citation.section_id), library, similarity_min=None
+        )
         span = finding.span
         is_in_own = finding.status is ClaimStatus.SAME
     section_id = citation.section_id
     if span is not None and section_id not in library:
         section_id = library.section_at(span.doc, span.start) or section_id
-        is_in_own = make_citation(section_id, None, QuoteState.NO_QUOTE, None, library).path[-1:] == citation.path[-1:]
+        is_in_own = (
+            make_citation(section_id, None, QuoteState.NO_QUOTE, None, library).path[-1:]
+            == citation.path[-1:]
+        )
     state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
     if is_in_own and citation.state is not QuoteState.ELSEWHERE:
         state = QuoteState.FOUND
@@ -428,7 +444,11 @@ def recheck(claim: Claim, library: Library, similarity_min: float | None = SIMIL
         expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(claim=claim, status=ClaimStatus.UNREACHABLE, message=problem)
-    spans = [Span(doc=document.key, start=0, end=len(document.text)) for document in library.documents if document.text]
+    spans = [
+        Span(doc=document.key, start=0, end=len(document.text))
+        for document in library.documents
+        if document.text
+    ]
     if expected is not None:
         own = library.node(expected).content_span
         spans = [own, *sorted(spans, key=lambda span: span.doc != own.doc)]
@@ -457,9 +477,13 @@ def format_word_diff(quote: str, text: str) -> str:
     before = quote.split()
     after = (extract_words(text) if quote == extract_words(quote) else text).split()
     parts: list[str] = []
-    for kind, start, end, start_after, end_after in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+    for kind, start, end, start_after, end_after in SequenceMatcher(
+        None, before, after, autojunk=False
+    ).get_opcodes():
         old, new = " ".join(before[start:end]), " ".join(after[start_after:end_after])
-        parts.append(new if kind == "equal" else (f"[-{old}-]" if old else "") + (f"{{+{new}+}}" if new else ""))
+        parts.append(
+            new if kind == "equal" else (f"[-{old}-]" if old else "") + (f"{{+{new}+}}" if new else "")
+        )
     return " ".join(parts)
 
 
@@ -493,7 +517,9 @@ class LocatedNote(Struct, frozen=True, kw_only=True):
                 words = sanitise_line(self.current_citation.quote or "")
                 return f"now reads “{words}”" if is_quote else "its text has changed since"
             case ClaimStatus.GONE:
-                return f"{'these words' if is_quote else 'this section'} can no longer be found in the document"
+                return (
+                    f"{'these words' if is_quote else 'this section'} can no longer be found in the document"
+                )
             case ClaimStatus.UNREACHABLE:
                 return self.message or "its file or page is not loaded yet"
 
@@ -512,7 +538,9 @@ def locate_notes(notes: Iterable[Note], library: Library | None) -> tuple[Locate
         citation = located.new_citation
         if citation is None:
             return len(order), 0
-        return order.get(citation.section_id, len(order)), citation.span.start if citation.span is not None else 0
+        return order.get(
+            citation.section_id, len(order)
+        ), citation.span.start if citation.span is not None else 0
 
     return tuple(sorted((_locate_note(note, library) for note in notes), key=get_position))
 
@@ -521,12 +549,15 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
     """Locate the quote of a note, or the opening words of its section."""
     section_id, quote = note.citation.section_id, note.citation.quote
     is_unread = any(link in library and not library.node(link).is_loaded for link in note.links)
-    if section_id not in library and (is_unread or library.unloaded_files):  # it may be in text that is not loaded
+    # it may be in text that is not loaded
+    if section_id not in library and (is_unread or library.unloaded_files):
         return LocatedNote(note=note, status=ClaimStatus.UNREACHABLE)
     words = quote or note.opening
     if not words:
         status = ClaimStatus.SAME if section_id in library else ClaimStatus.GONE
-        return LocatedNote(note=note, status=status, new_citation=note.citation if section_id in library else None)
+        return LocatedNote(
+            note=note, status=status, new_citation=note.citation if section_id in library else None
+        )
     finding = recheck(Claim(quote=words, place="", section_id=section_id), library)
     new_citation = None
     if finding.span is not None and quote is None:

@@ -94,7 +94,9 @@ def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
     labels = [(mark.start, mark.end, mark.label) for mark in marks]
     markdown = read_markdown(answer, groups=quoted, marks=labels)
     link_marks = tuple(marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links)
-    return AnswerProof(citations=tuple(citations), marks=tuple(marks), markdown=markdown, link_marks=link_marks)
+    return AnswerProof(
+        citations=tuple(citations), marks=tuple(marks), markdown=markdown, link_marks=link_marks
+    )
 
 
 class QuoteChecker:
@@ -140,7 +142,9 @@ class QuoteChecker:
             own = at_mark.get((mark.section_id, mark.start))
             for index in own or in_sentence.get((mark.section_id, mark.sentence), []):
                 shown[index].add(mark.start)
-        return tuple(replace(placed[index][0], marks=tuple(sorted(starts))) for index, starts in enumerate(shown))
+        return tuple(
+            replace(placed[index][0], marks=tuple(sorted(starts))) for index, starts in enumerate(shown)
+        )
 
     def _cite_quote(self, quote: Quotation) -> Citation | None:
         """Return the citation of a quote, or None if it cites nothing, because neither it nor its sentence has an id.
@@ -168,7 +172,8 @@ class QuoteChecker:
             read = [*self._read.get(span.doc, ())]
             if span == own and find_quote(quote, library.node(section_id).title):
                 end = library.documents_by_key[own.doc].text.find("\n", own.start, own.end)
-                read.append((own.start, own.end if end < 0 else end))  # a model that has the id has read the title
+                # a model that has the id has read the title
+                read.append((own.start, own.end if end < 0 else end))
             pieces = [(max(start, span.start), min(end, span.end)) for start, end in merge_bounds(read)]
             if (found := self._find_in(quote, span.doc, pieces)) is not None:
                 return found
@@ -231,7 +236,12 @@ def describe_source(citation: Citation, library: Library) -> Source:
     title, file = _format_section(section_id, library), _format_file(citation.doc)
     if state is QuoteState.ELSEWHERE and section_id in library:
         file = _format_file(library.node(section_id).doc)  # the citation has the file of the words
-    if not file and library.sources and section_id in library and (source := library.source_of(section_id)) is not None:
+    if (
+        not file
+        and library.sources
+        and section_id in library
+        and (source := library.source_of(section_id)) is not None
+    ):
         file = sanitise_line(source.title)
     place = citation.place if citation.page is None else f"p. {citation.page}"
     if citation.is_changed:
@@ -277,7 +287,11 @@ def format_verification(citations: Sequence[Citation]) -> str:
     states = [citation.state for citation in citations if citation.quote is not None]
     verified = states.count(QuoteState.FOUND)
     if verified == len(states):
-        return f"{verified}/{verified} {'quote' if verified == 1 else 'quotes'} found in the text" if states else ""
+        return (
+            f"{verified}/{verified} {'quote' if verified == 1 else 'quotes'} found in the text"
+            if states
+            else ""
+        )
     elsewhere = states.count(QuoteState.ELSEWHERE)
     changed = sum(citation.is_changed for citation in citations)
     unread = states.count(QuoteState.NOT_FOUND) - changed
@@ -306,7 +320,9 @@ def format_source_line(citation: Citation, number: int, label: str = "") -> str:
     path = " > ".join(map(sanitise_line, (*filter(None, [citation.doc]), *titles)))
     quote = f": {format_quote(citation.quote)}" if citation.quote else ""
     sign = f"{citation.state.sign} " if citation.state.sign and not label else ""
-    return f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({label or citation.label}){quote}"
+    return (
+        f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({label or citation.label}){quote}"
+    )
 
 
 def simplify_quote(quote: str) -> str:

@@ -68,7 +68,9 @@ _CODE_SIGN_FORMS = "\ue000\ue001\ue002\ue003\ue004\ue005"
 _IN_CODE = _IN_PROSE | dict(zip(map(ord, _CODE_SIGNS), _CODE_SIGN_FORMS, strict=True))
 _FROM_CODE = dict(zip(_CODE_SIGN_FORMS, _CODE_SIGNS, strict=True))
 
-_INVISIBLE = r"\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
+_INVISIBLE = (
+    r"\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
+)
 _MARKS = (
     r"\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f"
     r"\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0903\u093a-\u093c\u093e-\u094f\u0951-\u0957"
@@ -100,7 +102,9 @@ _APOSTROPHES = "'’ʼ＇"
 _NEXT = rf"(?:(?![{_UNSPACED}{_RAISED}{_FRACTIONS}])[\w{_MARKS}{_INVISIBLE}])"
 """A character inside a word."""
 _CURRENCY_SIGN = rf"(?:(?<![^\W\d_])[A-Z]{{1,3}})?[{_CURRENCY}]"
-_POWER = rf"(?:\^\([^()\s]{{1,20}}\)|\^\{{[^{{}}\s]{{1,20}}\}}|\^[+{_DASHES}]?[^\W_]++|[⁺⁻]?[⁽]?[{_RAISED}]++[⁾]?)"
+_POWER = (
+    rf"(?:\^\([^()\s]{{1,20}}\)|\^\{{[^{{}}\s]{{1,20}}\}}|\^[+{_DASHES}]?[^\W_]++|[⁺⁻]?[⁽]?[{_RAISED}]++[⁾]?)"
+)
 _DIGITS = (
     r"(?:(?<![\w.,٫])[.,٫](?=\d))?(?:"
     r"\d{4}[-‐‑]\d\d[-‐‑]\d\d(?!\d)"  # a date
@@ -145,7 +149,9 @@ _ROW_END = re.compile(rf"{_CELL_EDGE}[ \t]*\n[ \t]*(?={_CELL_EDGE})")
 """The end of a row, in a table without a head."""
 _BREAK = re.compile(r"[-‐\u00ad][ \t]*\n\s*(?=[^\W\d_])|(?<=\u00ad)\n")
 """The end of a line inside a word, as in books and laws."""
-_UNIT_NAMES = "mm cm dm km in ft yd mi nm µm μm ha mg kg lb oz sec min hr kW MW GW Pa kPa MPa Hz kHz MHz GHz mol"
+_UNIT_NAMES = (
+    "mm cm dm km in ft yd mi nm µm μm ha mg kg lb oz sec min hr kW MW GW Pa kPa MPa Hz kHz MHz GHz mol"
+)
 _UNITS = frozenset(_UNIT_NAMES.split())
 """Units of more than one letter. A figure raised after a unit is a power."""
 _POWER_BASE = re.compile(r"(?:\A|[^\d.,])(?:10|2)\Z")
@@ -351,7 +357,9 @@ class _WordReader:
         return _Piece(run.text.translate(_IN_CODE if is_code else _IN_PROSE), run.start, run.end, is_code)
 
     def _read_code(self, code: Code) -> None:
-        for line, (start, end) in zip(code.text.split("\n"), pairwise((*code.offsets, len(self._text))), strict=False):
+        for line, (start, end) in zip(
+            code.text.split("\n"), pairwise((*code.offsets, len(self._text))), strict=False
+        ):
             offset = self._text.find(line, start, end)
             visible = line.translate(_IN_CODE)
             bounds = (offset, offset + len(line)) if offset >= 0 else (start, end)
@@ -400,7 +408,9 @@ class _WordReader:
                 self._add(make_key(match[0].strip("[]^" + _ITEM_MARK)), start, end, OPTIONAL)
             case "edge":
                 self._edge |= BLOCK if match[0] == _BLOCK_EDGE else CELL
-            case "symbol" if match[0] not in _SYMBOLS and unicodedata.category(match[0]) not in _SYMBOL_CATEGORIES:
+            case "symbol" if (
+                match[0] not in _SYMBOLS and unicodedata.category(match[0]) not in _SYMBOL_CATEGORIES
+            ):
                 pass  # punctuation
             case _:
                 self._add(make_key(_FROM_CODE.get(match[0], match[0])), start, end, kind=kind)

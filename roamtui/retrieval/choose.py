@@ -66,7 +66,9 @@ def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tup
         return ()
     text = library.text_at(library.node(section_id).own_content_span)
     covered_terms = {term for *_, term in matcher.locate(text)}
-    is_text = len(text.split()) >= policy.prose_words_min and estimate_tokens(text) <= policy.opened_tokens_max
+    is_text = (
+        len(text.split()) >= policy.prose_words_min and estimate_tokens(text) <= policy.opened_tokens_max
+    )
     is_covered = len(covered_terms) >= policy.covered_share_min * len(matcher.terms)
     return (section_id,) if is_text and is_covered else ()
 

@@ -31,7 +31,9 @@ _GAP_LENGTH_MAX = 60_000
 """Maximum length, in characters, of a part of a section in which new text is looked for."""
 
 
-def choose_excerpts(view: ModelView, hits: Mapping[str, Hit], matcher: TermMatcher) -> dict[str, tuple[Span, ...]]:
+def choose_excerpts(
+    view: ModelView, hits: Mapping[str, Hit], matcher: TermMatcher
+) -> dict[str, tuple[Span, ...]]:
     """Choose the excerpt of each hit. It is empty if the model has all text of the section.
 
     A hit whose excerpt is part of another one is left out, and so are hits for which there is no room.
@@ -76,7 +78,11 @@ class _Cutter:
             spans = self._cut(node.content_span, tokens_max, whole_max)
         else:
             spans = self._excerpt(section_id, tokens_max, whole_max)
-        if tokens_max >= policy.line_tokens // 2 and self._choose(section_id, spans) and self._named_left is not None:
+        if (
+            tokens_max >= policy.line_tokens // 2
+            and self._choose(section_id, spans)
+            and self._named_left is not None
+        ):
             self._named_left -= self._count(spans)
             self._left = min(self._left, self._named_left)
 
@@ -114,7 +120,9 @@ class _Cutter:
                 continue
             spans = self._chosen.pop(section_id)
             tokens = self._count(spans)
-            tokens_max = min(policy.excerpt_tokens_max if index else policy.whole_tokens_max, tokens + self._left)
+            tokens_max = min(
+                policy.excerpt_tokens_max if index else policy.whole_tokens_max, tokens + self._left
+            )
             wider = self._excerpt(section_id, tokens_max, tokens_max)
             wider_tokens = self._count(wider)
             if tokens < wider_tokens <= tokens + self._left and self._is_new(wider):
@@ -150,7 +158,10 @@ class _Cutter:
         node = library.node(section_id)
         is_small = library.count_tokens(section_id)[1] <= whole_max and not self._overlaps(section_id)
         excerpted = node.content_span if is_small else node.own_content_span
-        gaps = [Span(doc=excerpted.doc, start=a, end=b) for a, b in subtract_delivered(excerpted, self._view.delivered)]
+        gaps = [
+            Span(doc=excerpted.doc, start=a, end=b)
+            for a, b in subtract_delivered(excerpted, self._view.delivered)
+        ]
         if gaps == [excerpted]:
             return self._cut(excerpted, tokens_max, whole_max)
         return self._cut(max(gaps, key=self._score), tokens_max, whole_max) if gaps else ()

@@ -38,7 +38,9 @@ def list_missing_names(query: str, language: Language, library: Library) -> list
     missing = {f'"{phrase}"': _compile_phrase(phrase) for phrase in find_quoted_phrases(query)}
     for match in _NAME.finditer(query):
         word = match["word"]
-        is_name = not word.isalpha() or _CAMEL_CASE.search(word) or (is_english and match["inside"] is not None)
+        is_name = (
+            not word.isalpha() or _CAMEL_CASE.search(word) or (is_english and match["inside"] is not None)
+        )
         if is_name and not _PERIOD.fullmatch(word):
             missing[word] = _compile_name(word)
     for piece in chain.from_iterable(map(_iter_pieces, texts)):
@@ -57,7 +59,9 @@ def _compile_name(word: str) -> re.Pattern[str]:
     """Compile a pattern for all forms in which a folded text may have a name."""
     forms = [re.escape(_ENDING.sub("", _fold(word))), *map(re.escape, _NAME_PARTS.findall(word))]
     if word.isupper() and word.isalpha():  # EBIT is not EBITDA, and PPNE is PP&E
-        forms = [rf"{re.escape(form)}(?![^\W\d_]{{2}})" for form in (word.lower(), word.lower().replace("n", "&"))]
+        forms = [
+            rf"{re.escape(form)}(?![^\W\d_]{{2}})" for form in (word.lower(), word.lower().replace("n", "&"))
+        ]
     elif word.isdecimal() and int(word) >= _GROUPED_MIN:
         forms.append(f"{int(word):,}")
     elif word[0].isdigit() and word[-1].isdigit():  # a clause such as 2.5.1

@@ -83,7 +83,9 @@ def choose_passages(
     for rank, hit in enumerate(hits):
         room = WHOLE_TOKENS_MAX
         for node_id in library.walk(hit.section_id):
-            marks.setdefault(node_id, hit.is_named + hit.score / hits[0].score / (1 + policy.rank_loss * rank))
+            marks.setdefault(
+                node_id, hit.is_named + hit.score / hits[0].score / (1 + policy.rank_loss * rank)
+            )
             own = library.node(node_id).own_content_span
             texts[node_id] = library.clean_text(own.get_part(0, min(own.end - own.start, _TEXT_LENGTH_MAX)))
             room -= estimate_tokens(texts[node_id])
@@ -101,9 +103,14 @@ def choose_passages(
             tokens = estimate_tokens(library.text_at(passage.span))
             shown = [one.span for one in chosen if one.section_id == section_id]
             is_shown = any(map(passage.span.overlaps, shown))
-            is_good = tokens <= room and passage.score >= policy.passage_score_share_min * ranked[section_id][0].score
+            is_good = (
+                tokens <= room
+                and passage.score >= policy.passage_score_share_min * ranked[section_id][0].score
+            )
             if not chosen or (is_good and not is_shown):
-                chosen.append(_widen(library, passage, texts[section_id], min(room, policy.card_tokens), shown))
+                chosen.append(
+                    _widen(library, passage, texts[section_id], min(room, policy.card_tokens), shown)
+                )
                 room -= estimate_tokens(library.text_at(chosen[-1].span))
     evidence = max((weighing.compute_evidence(passage.terms) for passage in chosen), default=0.0)
     evidence += policy.score_evidence_max * min(1.0, best_score)
@@ -126,11 +133,16 @@ def _order_sections(library: Library, marks: dict[str, float], policy: Retrieval
     return sorted(good_ids, key=marks.__getitem__, reverse=True)
 
 
-def _widen(library: Library, passage: FoundPassage, text: str, room: int, shown: Sequence[Span]) -> FoundPassage:
+def _widen(
+    library: Library, passage: FoundPassage, text: str, room: int, shown: Sequence[Span]
+) -> FoundPassage:
     """Widen a passage by paragraphs of `text` that are not `shown`, up to `room` tokens in all, those below first."""
     own, span = library.node(passage.section_id).own_content_span, passage.span
     others = [own.get_part(*bounds) for bounds in split_passages(text)]
-    below, above = [one for one in others if one.start >= span.end], [one for one in others if one.end <= span.start]
+    below, above = (
+        [one for one in others if one.start >= span.end],
+        [one for one in others if one.end <= span.start],
+    )
     for other in (*below, *reversed(above)):
         wider = replace(span, start=min(span.start, other.start), end=max(span.end, other.end))
         if estimate_tokens(library.text_at(wider)) <= room and not any(map(wider.overlaps, shown)):
@@ -147,8 +159,13 @@ class _Weighing:
         terms = matcher.terms
         counts = Counter(term for text in texts for term in {term for *_, term in matcher.locate(text)})
         self._related = find_related_words(matcher, texts, present=counts.keys())
-        factors = {term: policy.unseen_pair_weight if is_unspaced(term) and not counts[term] else 1.0 for term in terms}
-        self.weights = {term: math.log(1 + (len(texts) + 1) / (counts[term] + 1)) * factors[term] for term in terms}
+        factors = {
+            term: policy.unseen_pair_weight if is_unspaced(term) and not counts[term] else 1.0
+            for term in terms
+        }
+        self.weights = {
+            term: math.log(1 + (len(texts) + 1) / (counts[term] + 1)) * factors[term] for term in terms
+        }
         """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
         self.total = sum(self.weights.values())
         self.is_vague = STOP_WORDS_BY_LANGUAGE[matcher.language].issuperset(terms)
@@ -163,7 +180,9 @@ class _Weighing:
         names = extract_code_names(question)
         if is_english:  # in other languages, words that are not names have capital letters too
             names |= {fold_term(name) for name in _NAME.findall(question)}
-        self._evidence = {term: self.weights[term] * (policy.name_weight if term in names else 1) for term in terms}
+        self._evidence = {
+            term: self.weights[term] * (policy.name_weight if term in names else 1) for term in terms
+        }
         doubt = policy.english_doubt if is_english else 0.0
         self._evidence_total = min(sum(self._evidence.values()), policy.question_weight_max) + doubt
 
@@ -173,7 +192,9 @@ class _Weighing:
 
     def compute_evidence(self, words: frozenset[str]) -> float:
         """Return the share of the question's subject that some of its terms and their synonyms are evidence of."""
-        found = (term for term in self._evidence if term in words or not words.isdisjoint(self._related[term]))
+        found = (
+            term for term in self._evidence if term in words or not words.isdisjoint(self._related[term])
+        )
         return sum(map(self._evidence.__getitem__, found)) / self._evidence_total
 
 
@@ -184,7 +205,9 @@ def _rank_passages(library: Library, section_id: str, text: str, weighing: _Weig
     the path of its section.
     """
     policy = weighing.policy
-    words_of_path = frozenset(word for *_, word in weighing.matcher.locate(" > ".join(library.node(section_id).path)))
+    words_of_path = frozenset(
+        word for *_, word in weighing.matcher.locate(" > ".join(library.node(section_id).path))
+    )
     occurrences = weighing.matcher.locate(text)
     sentences: dict[tuple[int, int], float] = {}
     for sentence in rank_sentences(text, weighing.matcher, limit=_SENTENCES_MAX, weights=weighing.weights):
@@ -200,5 +223,7 @@ def _rank_passages(library: Library, section_id: str, text: str, weighing: _Weig
         score = sentence_score + policy.passage_bonus * weighing.compute_share(words)
         score += policy.path_bonus * weighing.compute_share(words_of_path - words)
         span = own.get_part(start, end)
-        ranked.append(FoundPassage(section_id=section_id, span=span, score=score, terms=words | words_of_path))
+        ranked.append(
+            FoundPassage(section_id=section_id, span=span, score=score, terms=words | words_of_path)
+        )
     return sorted(ranked, key=attrgetter("score"), reverse=True)[: policy.section_passages_max]

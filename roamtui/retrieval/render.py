@@ -115,13 +115,18 @@ def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> li
         gap = Span(doc=own.doc, start=position, end=span.start)
         if has_text(library, gap):
             left_out = library.clean_text(gap)
-            before = "\n" if _LINE_END.match(left_out) else " "  # an omission inside a line is marked in that line
-            is_mid_line = not _LINE_START.search(left_out) and (not text or before == "\n" or "\n" not in left_out)
+            # an omission inside a line is marked in that line
+            before = "\n" if _LINE_END.match(left_out) else " "
+            is_mid_line = not _LINE_START.search(left_out) and (
+                not text or before == "\n" or "\n" not in left_out
+            )
             after = " " if is_mid_line else "\n"
             text += f"{before if text else ''}{_GAP}{after}"
         elif text:
             text += "\n"
-        marks = {at: _MARKED_ID.sub(rf"{_ID_SIGN}\1", mark) for at, mark in list_id_marks(library, span).items()}
+        marks = {
+            at: _MARKED_ID.sub(rf"{_ID_SIGN}\1", mark) for at, mark in list_id_marks(library, span).items()
+        }
         text += insert_marks(library.clean_text(span).replace(_ID_SIGN, " "), marks)
         position = span.end
     quoted = []

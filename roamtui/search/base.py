@@ -179,7 +179,11 @@ class SearchServices(Struct, frozen=True, kw_only=True):
         Raises:
             RoamtuiError: `error` itself, if the mode or the caller needs vectors, or the index cannot be used.
         """
-        if mode is not SearchMode.HYBRID or self.needs_vectors or isinstance(error, (IndexLostError, UsageError)):
+        if (
+            mode is not SearchMode.HYBRID
+            or self.needs_vectors
+            or isinstance(error, (IndexLostError, UsageError))
+        ):
             raise error
         self.warn_once(f"Fell back to keyword search: {error}")
 

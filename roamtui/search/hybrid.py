@@ -53,7 +53,9 @@ def make_searcher(
         location = replace(location, force=True)
     words = KeywordSearcher(library, location=location)
     services = services or SearchServices()
-    has_extras = options.neighbour_count or options.rerank == "on" or options.limit or services.meaning is not None
+    has_extras = (
+        options.neighbour_count or options.rerank == "on" or options.limit or services.meaning is not None
+    )
     if not options.needs_vectors and not has_extras:
         return words
     return HybridSearcher(library, words, options, services)
@@ -123,7 +125,9 @@ class HybridSearcher:
         ranking = self._order_by_meaning(query, ranking)
         lists = self._list_rankings(query, ranking, vectors, within)
         if options.rerank == "on" and self._services.reranker is not None:
-            hits = self._rerank(query, ranking.library, self._fuse(ranking, lists, within, max(limit, _RERANKED_COUNT)))
+            hits = self._rerank(
+                query, ranking.library, self._fuse(ranking, lists, within, max(limit, _RERANKED_COUNT))
+            )
         elif options.mode is SearchMode.KEYWORD and not options.neighbour_count:
             hits = ranking.hits
         else:
@@ -181,7 +185,9 @@ class HybridSearcher:
             weight = _VECTOR_WEIGHT * share**2
         return [*lists, ("vector", weight, vector_ids)]
 
-    def _fuse(self, ranking: Ranking, lists: Sequence[RankedList], within: str | None, limit: int) -> tuple[Hit, ...]:
+    def _fuse(
+        self, ranking: Ranking, lists: Sequence[RankedList], within: str | None, limit: int
+    ) -> tuple[Hit, ...]:
         """Return the hits of several rankings and their neighbours. Named statements come first."""
         library = ranking.library
         found = fuse_by_reciprocal_rank(lists)
@@ -201,7 +207,9 @@ class HybridSearcher:
         texts = []
         for hit in hits[:_RERANKED_COUNT]:
             path = " > ".join(library.node(hit.section_id).path)
-            texts.append(f"{path}\n{library.text_at(library.node(hit.section_id).own_span)[:_RERANKED_LENGTH]}".strip())
+            texts.append(
+                f"{path}\n{library.text_at(library.node(hit.section_id).own_span)[:_RERANKED_LENGTH]}".strip()
+            )
         try:
             chosen = self._services.reranker.rerank(query, texts) if len(texts) > 1 else ()
         except RoamtuiError as error:

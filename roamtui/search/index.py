@@ -166,7 +166,15 @@ class IndexedDocument(Struct, frozen=True):
         rows = range(len(columns)) if columns.has_files else ()
         loaded = frozenset(row for row in rows if len(layout.subtree(layout.number_of(document, row))) > 1)
         digest = blake2b(digest_size=16)
-        names = (document.key, document.content_hash, *above, "", *columns.titles, "", *map(str, sorted(loaded)))
+        names = (
+            document.key,
+            document.content_hash,
+            *above,
+            "",
+            *columns.titles,
+            "",
+            *map(str, sorted(loaded)),
+        )
         digest.update("\x1f".join(names).encode("utf-8", "surrogatepass"))
         digest.update(array("Q", columns.starts).tobytes())
         for row in range(len(columns)) if summaries else ():
@@ -254,7 +262,9 @@ class SectionStore:
             self._digests = frozenset(part.digest for part in parts)
             for digest in numbers.keys() - self._digests:
                 first = numbers.pop(digest) << _PART_BITS
-                execute("DELETE FROM sections WHERE rowid BETWEEN ? AND ?", (first, first + (1 << _PART_BITS) - 1))
+                execute(
+                    "DELETE FROM sections WHERE rowid BETWEEN ? AND ?", (first, first + (1 << _PART_BITS) - 1)
+                )
                 execute("DELETE FROM parts WHERE digest = ?", (digest,))
             missing = [part for part in parts if part.digest not in numbers]
             done, total = 0, sum(map(len, missing))
@@ -263,7 +273,9 @@ class SectionStore:
                     on_progress(done, total)
                 number = execute("INSERT INTO parts(digest) VALUES(?)", (part.digest,)).lastrowid or 0
                 rows = (((number << _PART_BITS) + row, *columns) for row, columns in part.make_rows())
-                connection.executemany("INSERT INTO sections(rowid, title, path, body) VALUES(?, ?, ?, ?)", rows)
+                connection.executemany(
+                    "INSERT INTO sections(rowid, title, path, body) VALUES(?, ?, ?, ?)", rows
+                )
                 numbers[part.digest] = number
                 done += len(part)
         if on_progress is not None and total:
@@ -286,7 +298,9 @@ class SectionStore:
     def matches(self, expression: str) -> bool:
         """Check whether any row matches an FTS5 expression."""
         with self._reading():
-            found = self._connection.execute("SELECT 1 FROM sections WHERE sections MATCH ? LIMIT 1", (expression,))
+            found = self._connection.execute(
+                "SELECT 1 FROM sections WHERE sections MATCH ? LIMIT 1", (expression,)
+            )
             return found.fetchone() is not None
 
     def load(self, kind: str) -> dict[str, Any]:
@@ -327,7 +341,9 @@ class SectionStore:
         except OSError as error:
             raise IndexLostError(format_reason(error)) from error
         except sqlite3.DatabaseError as error:
-            if self.path is not None and (not isinstance(error, sqlite3.OperationalError) or "no such" in str(error)):
+            if self.path is not None and (
+                not isinstance(error, sqlite3.OperationalError) or "no such" in str(error)
+            ):
                 self._connection.close()  # Windows cannot delete an open file
                 with suppress(OSError):
                     delete_index(self.path)

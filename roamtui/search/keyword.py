@@ -140,7 +140,9 @@ class KeywordSearcher:
         ranking = self.rank(query, limit=limit, within=within, earlier=earlier)
         return add_snippets(ranking, ranking.hits)
 
-    def rank(self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()) -> Ranking:
+    def rank(
+        self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()
+    ) -> Ranking:
         """Return the hits of `search`, but without snippets, because choosing them takes longer than the search."""
         titles = self._update_index()
         try:
@@ -156,7 +158,9 @@ class KeywordSearcher:
             while self._topic_titles is None or self._topic_titles.index.library is not self._library:
                 try:
                     if self._store is None:
-                        path = self._location.choose_path(self._library) if self._location is not None else None
+                        path = (
+                            self._location.choose_path(self._library) if self._location is not None else None
+                        )
                         self._store = SectionStore(path)
                     self._topic_titles = TopicTitles(SectionIndex(self._library, self._store, on_progress))
                 except IndexLostError as error:
@@ -211,7 +215,9 @@ def _rank(titles: TopicTitles, text: str, limit: int, within: str | None, earlie
         )
         for number in list(dict.fromkeys((*named, *scores)))[:limit]
     )
-    topic_ids = tuple(index.layout.id_of(number) for number in sorted(topics, key=lambda number: -topics[number]))
+    topic_ids = tuple(
+        index.layout.id_of(number) for number in sorted(topics, key=lambda number: -topics[number])
+    )
     matcher = TermMatcher(query.terms, query.language)
     return Ranking(library=index.library, hits=hits, matcher=matcher, topics=topic_ids)
 
@@ -235,7 +241,9 @@ def _score_sections(
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _prefer_phrases(index: SectionIndex, query: Query, within: range, scores: dict[int, float]) -> dict[int, float]:
+def _prefer_phrases(
+    index: SectionIndex, query: Query, within: range, scores: dict[int, float]
+) -> dict[int, float]:
     """Put sections with a phrase of the query first. If it has nothing else, leave out the others."""
     matches = dict(index.rank(" OR ".join(query.phrases), within, CANDIDATES)) if query.phrases else {}
     if query.has_only_phrases:
@@ -304,7 +312,9 @@ def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Qu
     return boosted
 
 
-def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], query: Query) -> dict[int, float]:
+def _boost_by_best_sentence(
+    index: SectionIndex, scores: Mapping[int, float], query: Query
+) -> dict[int, float]:
     """Add a bonus to the best scores, for the best sentence of each section.
 
     A section that has many terms of the query in one sentence probably answers better.

@@ -46,9 +46,13 @@ class LanceStore:
 
         self._arrow: Any = pa
         variables = (
-            {"region": "LANCEDB_REGION", "host_override": "LANCEDB_HOST_OVERRIDE"} if uri.startswith("db://") else {}
+            {"region": "LANCEDB_REGION", "host_override": "LANCEDB_HOST_OVERRIDE"}
+            if uri.startswith("db://")
+            else {}
         )
-        cloud = {name: os.environ[variable] for name, variable in variables.items() if os.environ.get(variable)}
+        cloud = {
+            name: os.environ[variable] for name, variable in variables.items() if os.environ.get(variable)
+        }
         with self._convert_errors():
             self._connection = lancedb.connect(self._uri, **cloud)
 
@@ -74,7 +78,9 @@ class LanceStore:
         for pause in (*_PAUSES, None):
             try:
                 with self._convert_errors():
-                    self._connection.create_table(_name_table(kind), schema=rows.schema, exist_ok=True).add(rows)
+                    self._connection.create_table(_name_table(kind), schema=rows.schema, exist_ok=True).add(
+                        rows
+                    )
             except IndexLostError:
                 if pause is None:
                     raise
@@ -85,7 +91,11 @@ class LanceStore:
     def delete(self) -> bool:
         """Delete the tables of vectors, but no others. Return whether there was one."""
         with self._convert_errors():
-            names = [name for name in self._connection.list_tables(limit=_TABLES_MAX).tables if name.startswith(_TABLE)]
+            names = [
+                name
+                for name in self._connection.list_tables(limit=_TABLES_MAX).tables
+                if name.startswith(_TABLE)
+            ]
             for name in names:
                 self._connection.drop_table(name)
         return bool(names)
@@ -96,7 +106,9 @@ class LanceStore:
         try:
             yield
         except (RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
-            reason = shorten(sanitise_line(str(error).partition(", /")[0]), _REASON_LENGTH) or type(error).__name__
+            reason = (
+                shorten(sanitise_line(str(error).partition(", /")[0]), _REASON_LENGTH) or type(error).__name__
+            )
             advice = " Check the address, and the keys in the environment." if "://" in self._uri else ""
             problem = f"cannot be used: {reason.rstrip('.')}.{advice}"
             raise IndexLostError(f"The index {shorten(sanitise_line(self._uri), 80)} {problem}") from error

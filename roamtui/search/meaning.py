@@ -80,7 +80,8 @@ class MeaningOrder:
         scores = {}
         for hit in proposed:
             meaning = similarities.get(hit.section_id)
-            share = hit.score if meaning is None else max(0.0, meaning) / best  # what was not embedded keeps its score
+            # what was not embedded keeps its score
+            share = hit.score if meaning is None else max(0.0, meaning) / best
             scores[hit.section_id] = (1 - weight) * hit.score + weight * share
         ranks = {section_id: rank for rank, section_id in enumerate(_sort_by(similarities), start=1)}
         highest = max(scores.values())
@@ -88,7 +89,9 @@ class MeaningOrder:
             replace(
                 hit,
                 score=scores[hit.section_id] / highest,
-                why=f"{hit.why} · meaning rank {ranks[hit.section_id]}" if hit.section_id in ranks else hit.why,
+                why=f"{hit.why} · meaning rank {ranks[hit.section_id]}"
+                if hit.section_id in ranks
+                else hit.why,
             )
             for hit in sorted(proposed, key=lambda hit: -scores[hit.section_id])
         ]
@@ -105,7 +108,9 @@ class MeaningOrder:
         with self._lock:
             if self._ahead_library is not library:
                 self._ahead_library = library
-                self._ahead = make_chunks(library, self._chunk_size) if self._is_worth_embedding(library) else iter(())
+                self._ahead = (
+                    make_chunks(library, self._chunk_size) if self._is_worth_embedding(library) else iter(())
+                )
             known = self._load_known(store)
             pieces = (piece for _, piece in self._ahead)
             missing = ((digest, piece) for piece in pieces if (digest := _make_digest(piece)) not in known)
@@ -132,7 +137,9 @@ class MeaningOrder:
         self._load_known(store).update(new)
         store.save(self._embedder.name, new)
 
-    def _compare(self, text: str, ranking: Ranking, hits: Sequence[Hit], store: VectorStore) -> dict[str, float]:
+    def _compare(
+        self, text: str, ranking: Ranking, hits: Sequence[Hit], store: VectorStore
+    ) -> dict[str, float]:
         """Return how similar each section is to a text: the cosine of its most similar piece, from -1 to 1."""
         import numpy as np  # noqa: PLC0415 - an extra
 
@@ -145,7 +152,11 @@ class MeaningOrder:
             batch = pieces[first : first + _BATCH_SIZE]
             is_late = self._seconds_max is not None and monotonic() - start > self._seconds_max
             digests = [_make_digest(piece) for _, piece in batch]
-            missing = {digest: piece for digest, (_, piece) in zip(digests, batch, strict=True) if digest not in known}
+            missing = {
+                digest: piece
+                for digest, (_, piece) in zip(digests, batch, strict=True)
+                if digest not in known
+            }
             if missing and not is_late:
                 self._embed_new(missing, store)
             for digest, (section_id, _) in zip(digests, batch, strict=True):

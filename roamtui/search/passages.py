@@ -99,7 +99,11 @@ def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -
         if not passage[0] <= unit.start < passage[1] or (spans and unit.start < spans[-1][1]):
             continue
         block = find_block(text, unit.start)
-        if block is not None and block.kind in _CODE and estimate_tokens(text[block.start : block.end]) <= tokens_max:
+        if (
+            block is not None
+            and block.kind in _CODE
+            and estimate_tokens(text[block.start : block.end]) <= tokens_max
+        ):
             spans.append((block.start, block.end))
         else:  # the marks of a row or an item belong to it
             line_start = max(passage[0], text.rfind("\n", 0, unit.start) + 1)
@@ -113,7 +117,11 @@ def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -
         is_growing = False
         for above, below in ((0, 1), (1, 0)):
             low, high = first - above, last + below
-            if low >= 0 and high < len(spans) and estimate_tokens(text[spans[low][0] : spans[high][1]]) <= tokens_max:
+            if (
+                low >= 0
+                and high < len(spans)
+                and estimate_tokens(text[spans[low][0] : spans[high][1]]) <= tokens_max
+            ):
                 first, last, is_growing = low, high, True
     return spans[first][0], spans[last][1]
 
@@ -125,7 +133,11 @@ def find_related_words(
 
     `present` are the terms that the texts contain.
     """
-    words = sorted({word for text in texts for word in tokenise(text)}) if len(present) < len(matcher.terms) else []
+    words = (
+        sorted({word for text in texts for word in tokenise(text)})
+        if len(present) < len(matcher.terms)
+        else []
+    )
     related = {}
     for term in matcher.terms:
         corrections = list_similar_words(term, words) if term not in present else ()
@@ -203,7 +215,9 @@ def _list_best_spans(text: str, matcher: TermMatcher) -> list[Bounds]:
     return [(sentence.start, sentence.end) for sentence in best or ([first] if first is not None else [])]
 
 
-def select_excerpt(text: str, matcher: TermMatcher, *, tokens_max: int, whole_max: int = 0) -> tuple[Bounds, ...]:
+def select_excerpt(
+    text: str, matcher: TermMatcher, *, tokens_max: int, whole_max: int = 0
+) -> tuple[Bounds, ...]:
     """Return the spans of a section's own text that answer best, in order. A bare heading has none.
 
     These are the passages of the best sentences, and, as long as there is room, the passages after and before them. A
@@ -260,12 +274,16 @@ def _find_frame(text: str, offset: int) -> list[Bounds]:
         return []
     if block.kind in _CODE:
         lines = [_get_line(text, end, end) for end in (block.start, block.end - 1)]
-        return [(start, end) for start, end in lines if text[start:end].lstrip("> \t").startswith(("```", "~~~"))]
+        return [
+            (start, end) for start, end in lines if text[start:end].lstrip("> \t").startswith(("```", "~~~"))
+        ]
     unit = block.units[bisect_right(block.units, offset, key=lambda unit: unit.start) - 1]
     if unit.kind is not UnitKind.ROW:
         return []
     heads = [other for other in block.units if other.kind is UnitKind.TABLE_HEAD]
-    totals = [other for other in block.units if other.start > unit.start and _TOTAL_ROW.match(text, other.start)]
+    totals = [
+        other for other in block.units if other.start > unit.start and _TOTAL_ROW.match(text, other.start)
+    ]
     return [_get_line(text, other.start, other.end) for other in (*heads, *totals[:1])]
 
 

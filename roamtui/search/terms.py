@@ -105,7 +105,11 @@ def detect_language(text: str) -> Language:
     english, german = (STOP_WORDS_BY_LANGUAGE[language] for language in Language)
     distinctive = (words & german) - english
     is_clear = len(distinctive) >= _GERMAN_STOP_WORDS_MIN or bool(distinctive & _GERMAN_QUESTION_WORDS)
-    return Language.GERMAN if is_clear and len(distinctive) > len((words & english) - german) else Language.ENGLISH
+    return (
+        Language.GERMAN
+        if is_clear and len(distinctive) > len((words & english) - german)
+        else Language.ENGLISH
+    )
 
 
 def find_quoted_phrases(text: str) -> tuple[str, ...]:
@@ -179,7 +183,11 @@ class TermMatcher:
 
     def locate(self, text: str) -> list[tuple[int, int, str]]:
         """Return the start and end of each occurrence of a term in a text, and the term, in order."""
-        places = [(*match.span(), term) for term, pattern in self._patterns.items() for match in pattern.finditer(text)]
+        places = [
+            (*match.span(), term)
+            for term, pattern in self._patterns.items()
+            for match in pattern.finditer(text)
+        ]
         terms_by_word: dict[str, str | None] = {}  # most words of a text occur often
         for match in _WORD.finditer(text) if self._terms_by_form else ():
             word = match.group()

@@ -70,7 +70,10 @@ class TopicTitles:
     def _rarities(self) -> dict[str, float]:
         """Rarity of each stem among the titles."""
         count = len({number for numbers in self._sections_by_stem.values() for number in numbers})
-        return {word_stem: math.log(1 + count / len(numbers)) for word_stem, numbers in self._sections_by_stem.items()}
+        return {
+            word_stem: math.log(1 + count / len(numbers))
+            for word_stem, numbers in self._sections_by_stem.items()
+        }
 
     def recall_topics(self, query: str, earlier: Sequence[str]) -> dict[int, float]:
         """Return the sections that earlier messages mention, with strengths from 0 to 1. Later mentions are stronger.
@@ -96,12 +99,16 @@ class TopicTitles:
                 mentioned[number] += self._rarities[word_stem]
         strengths = {}
         for number, rarity in mentioned.items():
-            share = rarity / sum(self._rarities[word_stem] for word_stem in stem_title(self.index.title(number)))
+            share = rarity / sum(
+                self._rarities[word_stem] for word_stem in stem_title(self.index.title(number))
+            )
             strengths[number] = share**2 * rarity / (rarity + _RARITY_HALF)
         return strengths
 
 
-def boost_topics(scores: Mapping[int, float], topics: Mapping[int, float], index: SectionIndex) -> dict[int, float]:
+def boost_topics(
+    scores: Mapping[int, float], topics: Mapping[int, float], index: SectionIndex
+) -> dict[int, float]:
     """Return the scores with a boost for the sections of each topic.
 
     The boost grows with the strength of the topic, and with the best score of all topics.
@@ -135,7 +142,9 @@ def _compile(*list_names: str) -> re.Pattern[str]:
 _STATEMENT_TITLES = "title : (statement OR sheet OR (profit AND loss))"
 
 
-def find_statements(index: SectionIndex, question: str, within: range, scores: Mapping[int, float]) -> list[int]:
+def find_statements(
+    index: SectionIndex, question: str, within: range, scores: Mapping[int, float]
+) -> list[int]:
     """Return the financial statements that a question names, or names a line of, such as "gross margin", best first.
 
     A statement often shares no other word with the question: a balance sheet does not contain "quick ratio".

@@ -95,7 +95,9 @@ _OPENERS = frozenset(_OPENING_WORDS.split())
 """Words that begin a sentence even after an abbreviation."""
 _DOTTED = re.compile(r"(?![ap]\.m\b)(?:[^\W\d_]\.)+[^\W\d_]\Z")
 """Letters with full stops, as in `U.S.` or `L.L.C.`"""
-_ORDINAL = re.compile(r"\b(?:am|ab|bis|das|dem|den|der|des|die|im|seit|vom|zum|zur)\s+\d{1,2}\Z", re.IGNORECASE)
+_ORDINAL = re.compile(
+    r"\b(?:am|ab|bis|das|dem|den|der|des|die|im|seit|vom|zum|zur)\s+\d{1,2}\Z", re.IGNORECASE
+)
 """A German ordinal number, without its full stop."""
 _WORD = re.compile(r"\w+")
 _SENTENCE_KINDS = (UnitKind.PROSE, UnitKind.ITEM)
@@ -149,7 +151,9 @@ class _UnitReader:
         normal = normalise_line_ends(text)
         front = normal[: measure_front_matter(normal)]
         # Blank lines replace the front matter, so that line numbers do not change.
-        source = _NOT_LINE_END.sub("", front) + normal[len(front) :].replace("\0", "\N{REPLACEMENT CHARACTER}")
+        source = _NOT_LINE_END.sub("", front) + normal[len(front) :].replace(
+            "\0", "\N{REPLACEMENT CHARACTER}"
+        )
         self._lines = source.split("\n")
         self.tokens = parse_blocks(source, {})
 
@@ -203,7 +207,12 @@ def find_sentence_end(text: str, offset: int) -> int | None:
             text, max(unit.start, unit.end - 20), unit.end
         )
         starts_lower = following.kind is UnitKind.PROSE and text[following.start].islower()
-        if end != unit.end or not is_unfinished or not starts_lower or _LETTERED_ITEM.match(text, following.start):
+        if (
+            end != unit.end
+            or not is_unfinished
+            or not starts_lower
+            or _LETTERED_ITEM.match(text, following.start)
+        ):
             break
         end = split_unit(text, following)[0].end
     return end

@@ -49,7 +49,9 @@ def make_chunks(library: Library, size: int) -> Iterator[tuple[str, str]]:
             yield section_id, chunk
 
 
-def make_section_chunks(library: Library, section_id: str, size: int, length_max: int | None = None) -> Iterator[str]:
+def make_section_chunks(
+    library: Library, section_id: str, size: int, length_max: int | None = None
+) -> Iterator[str]:
     """Yield the chunks of the own text of a section, up to `length_max` characters: each has the titles above it.
 
     A section without text has one chunk with its titles, unless it has subsections. A chunk has up to `size` characters
@@ -142,7 +144,8 @@ def embed_texts(
     missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
     if missing and on_progress is not None:
         on_progress(0, len(missing))
-    waiting = sorted(missing, key=lambda digest: len(missing[digest]))  # a batch takes as long as its longest text
+    # a batch takes as long as its longest text
+    waiting = sorted(missing, key=lambda digest: len(missing[digest]))
     new: dict[str, bytes] = {}
     try:
         for start in range(0, len(waiting), _BATCH_SIZE):
@@ -159,7 +162,9 @@ def embed_texts(
         if new:
             store.save(embedder.name, new)
     known |= new
-    return np.frombuffer(b"".join(known[digest] for digest in digests), dtype=_STORED_TYPE).reshape(len(texts), -1)
+    return np.frombuffer(b"".join(known[digest] for digest in digests), dtype=_STORED_TYPE).reshape(
+        len(texts), -1
+    )
 
 
 def normalise_rows(matrix: VectorRows) -> VectorArray:

@@ -74,7 +74,9 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     sample = text[:_SAMPLE_LENGTH]
     strange = len(_STRANGE.findall(sample))
     if strange > _STRANGE_SHARE_MAX * len(sample):
-        raise SourceError(f"{name} does not look like text. Unpack it, or convert it to Markdown or plain text first.")
+        raise SourceError(
+            f"{name} does not look like text. Unpack it, or convert it to Markdown or plain text first."
+        )
     if replaced:
         notes.append(
             f"{name}: {replaced} characters are not valid {encoding.upper()} and show as \N{REPLACEMENT CHARACTER}."
@@ -157,7 +159,9 @@ def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str
             label = charset or (declared[1].decode("ascii", "replace") if declared else "")
             charset = normalise_charset(label)
             # Browsers read a page as cp1252 if it declares ASCII or Latin-1, or declares UTF-8 but is not valid UTF-8.
-            is_credible = charset not in {None, "utf-8", "ascii", "iso8859-1"} and not str(charset).startswith("utf-16")
+            is_credible = charset not in {None, "utf-8", "ascii", "iso8859-1"} and not str(
+                charset
+            ).startswith("utf-16")
             encoding = str(charset) if is_credible else _FALLBACK_ENCODING
             if not label:
                 encoding = _detect_legacy_encoding(data) or _FALLBACK_ENCODING

@@ -105,7 +105,9 @@ def list_folder(folder: Path) -> Listing:
     folders: list[Path] = []
     outside: list[str] = []
     unreadable: list[str] = []
-    for place, inner, names in os.walk(root, onerror=lambda error: unreadable.append(Path(error.filename).name)):
+    for place, inner, names in os.walk(
+        root, onerror=lambda error: unreadable.append(Path(error.filename).name)
+    ):
         at = tuple(map(format_name, Path(place).relative_to(root).parts))
         folders.append(Path(place))
         for name in names:
@@ -118,7 +120,11 @@ def list_folder(folder: Path) -> Listing:
                 files[key] = file
         outside += ["/".join((*at, format_name(name))) for name in inner if _escapes(Path(place, name), root)]
         inner[:] = sorted(
-            (name for name in inner if not (is_skipped_folder(name) or is_ignored("/".join((*at, name)) + "/"))),
+            (
+                name
+                for name in inner
+                if not (is_skipped_folder(name) or is_ignored("/".join((*at, name)) + "/"))
+            ),
             key=make_sort_key,
         )
         if len(files) > FILES_MAX:
@@ -193,7 +199,9 @@ def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = D
             if not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) != file.identity:
                 raise SourceError(f"{key} {_REPLACED}")
             if status.st_size > FILE_BYTES_MAX:
-                raise SourceError(f"{key} is larger than {FILE_BYTES_MAX // 1_000_000} MB. Open it by itself.")
+                raise SourceError(
+                    f"{key} is larger than {FILE_BYTES_MAX // 1_000_000} MB. Open it by itself."
+                )
             data = stream.read()
     except OSError as error:
         if file.resolved.is_symlink():
@@ -214,8 +222,11 @@ def _read_gitignore(root: Path) -> Callable[[str], bool]:
             from pathspec import GitIgnoreSpec  # noqa: PLC0415 - not every folder has rules
 
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FutureWarning)  # about brackets that `re` may parse differently later
-                return GitIgnoreSpec.from_lines(decode_text(path.read_bytes(), _IGNORE_NAME)[0].split("\n")).match_file
+                # about brackets that `re` may parse differently later
+                warnings.simplefilter("ignore", FutureWarning)
+                return GitIgnoreSpec.from_lines(
+                    decode_text(path.read_bytes(), _IGNORE_NAME)[0].split("\n")
+                ).match_file
     except (OSError, ValueError, re.error, SourceError):  # an invalid pattern is a ValueError or re.error
         pass
     return lambda _path: False

@@ -126,9 +126,13 @@ def read_columns(path: Path) -> tuple[Column, ...]:
     try:
         return msgspec.convert(tomllib.loads(path.read_text("utf-8-sig")), _QuestionsFile).questions
     except OSError as error:
-        raise UsageError(f"could not read {path}: {format_reason(error)}. Name a file of questions.") from None
+        raise UsageError(
+            f"could not read {path}: {format_reason(error)}. Name a file of questions."
+        ) from None
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is not a file of questions: {sanitise_line(str(error))}. {_FORM_HINT}") from None
+        raise UsageError(
+            f"{path} is not a file of questions: {sanitise_line(str(error))}. {_FORM_HINT}"
+        ) from None
 
 
 def drop_repeated_columns(columns: Iterable[Column]) -> tuple[Column, ...]:

@@ -117,7 +117,12 @@ async def fill_table(table: Table, plan: TablePlan, on_progress: OnProgress) -> 
 
 class _Filler:
     def __init__(
-        self, table: Table, plan: TablePlan, record: Callable[[Cell], None], run: TableRun, on_progress: OnProgress
+        self,
+        table: Table,
+        plan: TablePlan,
+        record: Callable[[Cell], None],
+        run: TableRun,
+        on_progress: OnProgress,
     ) -> None:
         self._table = table
         self._plan = plan
@@ -195,7 +200,9 @@ class _Filler:
                         searcher = await asyncio.to_thread(self._plan.make_searcher, library)
                     # Each conversation loads pages of its own, so with a loader, each needs an index of its own.
                     shared_searcher = searcher if loader is None else None
-                    await self._fill_cell(asked, column, library, loader, searcher, prefix + os.urandom(3).hex())
+                    await self._fill_cell(
+                        asked, column, library, loader, searcher, prefix + os.urandom(3).hex()
+                    )
                 except Exception as error:  # noqa: BLE001 - a defect ends one cell, not the table
                     self._finish_cell(replace(asked, note=_format_failure(error)))
 

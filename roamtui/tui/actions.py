@@ -93,7 +93,9 @@ DIGITS = tuple("123456789")
 
 def _action(action_id: str, keys: str, label: str, sentence: str, call: str = "", **flags: bool) -> Action:
     """Make an action that calls the method named in its id, unless `call` names another."""
-    return Action(action_id, tuple(keys.split()), label, sentence, call or action_id.partition(".")[2], **flags)
+    return Action(
+        action_id, tuple(keys.split()), label, sentence, call or action_id.partition(".")[2], **flags
+    )
 
 
 _hinted_action = partial(_action, is_hinted=True)
@@ -104,18 +106,44 @@ _focus_action = partial(_action, in_palette=False, is_priority=True)
 
 ACTIONS: tuple[Action, ...] = (
     _focus_action("global.next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
-    _focus_action("global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"),
-    _focus_action("global.back", "escape", "Step out", "Go back one step: close the field, list or pane.", "step_out"),
-    _focus_action("global.copy_or_cancel", "ctrl+c", "Copy or stop", "Copy the selection, or stop the current answer."),
-    _action("global.new_conversation", "ctrl+n", "New conversation", "Start a new conversation; this one is saved."),
-    _action("global.conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
+    _focus_action(
+        "global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"
+    ),
+    _focus_action(
+        "global.back", "escape", "Step out", "Go back one step: close the field, list or pane.", "step_out"
+    ),
+    _focus_action(
+        "global.copy_or_cancel", "ctrl+c", "Copy or stop", "Copy the selection, or stop the current answer."
+    ),
+    _action(
+        "global.new_conversation",
+        "ctrl+n",
+        "New conversation",
+        "Start a new conversation; this one is saved.",
+    ),
+    _action(
+        "global.conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."
+    ),
     _action("global.choose_model", "f2", "Model", "Choose the model that answers."),
-    _action("global.find", "ctrl+f /", "Find", "Search the document. In an empty question box, “/” lists commands."),
+    _action(
+        "global.find",
+        "ctrl+f /",
+        "Find",
+        "Search the document. In an empty question box, “/” lists commands.",
+    ),
     _action("global.notes", "f6", "Notes", "List your notes on this document."),
-    _action("global.table", "ctrl+l", "Table", "Ask questions about each document, in a table.", "app.open_table"),
+    _action(
+        "global.table", "ctrl+l", "Table", "Ask questions about each document, in a table.", "app.open_table"
+    ),
     _action("global.open_document", "ctrl+o", "Open", "Open another document.", "app.open_document"),
     _action("global.add_source", "", "Add source", "Add a file, folder or site to this conversation."),
-    _action("global.next_document", "ctrl+t", "Next document", "Go to the next open document.", "app.next_document"),
+    _action(
+        "global.next_document",
+        "ctrl+t",
+        "Next document",
+        "Go to the next open document.",
+        "app.next_document",
+    ),
     _action(
         "global.close_document",
         "",
@@ -128,78 +156,160 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.go_tree", "1", "Outline", "Go to the outline.", "go('tree')"),
     _action("global.go_chat", "2", "Conversation", "Go to the conversation.", "go('chat')"),
     _action("global.go_reader", "3", "Reader", "Go to the reader.", "go('reader')"),
-    _action("global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
+    _action(
+        "global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."
+    ),
     _action("global.reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
     _action(
-        "global.recheck", "", "Check quotes again", "Look up the quotes of all answers in the document as it is now."
+        "global.recheck",
+        "",
+        "Check quotes again",
+        "Look up the quotes of all answers in the document as it is now.",
     ),
     _action("global.choose_theme", "f3", "Theme", "Choose a theme, dark or light.", "app.choose_theme"),
-    _hinted_action("global.help", "f1 ctrl+p ?", "Help", "List commands, keys, and what the signs mean.", "app.help"),
-    _action("global.suspend", "ctrl+z", "Suspend", "Go to the shell; fg brings roamtui back.", "app.suspend_process"),
-    _action("global.quit", "ctrl+q", "Quit", "Quit or exit roamtui.", "app.quit", is_hinted=True, is_priority=True),
+    _hinted_action(
+        "global.help", "f1 ctrl+p ?", "Help", "List commands, keys, and what the signs mean.", "app.help"
+    ),
+    _action(
+        "global.suspend",
+        "ctrl+z",
+        "Suspend",
+        "Go to the shell; fg brings roamtui back.",
+        "app.suspend_process",
+    ),
+    _action(
+        "global.quit", "ctrl+q", "Quit", "Quit or exit roamtui.", "app.quit", is_hinted=True, is_priority=True
+    ),
     _navigation_action("move.down", "j down", "", "Move down.", "move(1)"),
     _navigation_action("move.up", "k up", "", "Move up.", "move(-1)"),
     _navigation_action("move.page_down", "pagedown ctrl+d", "", "Move down by a page.", "page(1)"),
     _navigation_action("move.page_up", "pageup ctrl+u", "", "Move up by a page.", "page(-1)"),
     _navigation_action("move.first", "g home", "", "Go to the beginning."),
     _navigation_action("move.last", "G end", "", "Go to the end."),
-    _navigation_action("move.right", "l right", "", "Unfold or enter; next citation or column.", "move_sideways(1)"),
-    _navigation_action("move.left", "h left", "", "Fold or leave; previous citation or column.", "move_sideways(-1)"),
-    _focus_action("input.send", "enter", "send", "Ask the question.", is_hinted=True),
-    _navigation_action("input.page_down", "pagedown", "", "Scroll down the pane above.", "screen.scroll_page(1)"),
-    _navigation_action("input.page_up", "pageup", "", "Scroll up the pane above.", "screen.scroll_page(-1)"),
-    _focus_action("input.insert_line", "ctrl+j shift+enter", "new line", "Insert a line break.", is_hinted=True),
-    _hinted_action("tree.fold", "space", "fold", "Fold or unfold the section."),
-    _hinted_action("tree.read", "enter", "read", "Show the section in the reader; the cursor stays in the outline."),
-    _action("tree.unfold_all", "", "unfold all", "Unfold everything below the section.", "screen.apply('unfold_all')"),
-    _action("tree.undo", "u", "undo", "Undo the last opening or closing, yours or the model's."),
-    _hinted_action("section.open", "a", "open", "Open the section: the model gets its text.", "screen.apply('open')"),
-    _hinted_action(
-        "section.close", "x", "close", "Close the section: the model no longer gets its text.", "screen.apply('close')"
-    ),
-    _hinted_action("section.pin", "p", "pin", "Pin the section: the model cannot close it.", "screen.apply('pin')"),
-    _hinted_action("section.note", "b", "note", "Add a note on the selection, quote or section.", "screen.add_note"),
-    _action("section.ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"),
-    _navigation_action("chat.show_target", "enter", "show", "Show the selected section and its quote.", is_hinted=True),
     _navigation_action(
-        "chat.select_citation", " ".join(DIGITS), "citation", "Select a citation by its number.", is_hinted=True
+        "move.right", "l right", "", "Unfold or enter; next citation or column.", "move_sideways(1)"
     ),
-    _hinted_action("chat.toggle_steps", "space", "fold", "Show or hide the whole passages, or the model's steps."),
+    _navigation_action(
+        "move.left", "h left", "", "Fold or leave; previous citation or column.", "move_sideways(-1)"
+    ),
+    _focus_action("input.send", "enter", "send", "Ask the question.", is_hinted=True),
+    _navigation_action(
+        "input.page_down", "pagedown", "", "Scroll down the pane above.", "screen.scroll_page(1)"
+    ),
+    _navigation_action("input.page_up", "pageup", "", "Scroll up the pane above.", "screen.scroll_page(-1)"),
+    _focus_action(
+        "input.insert_line", "ctrl+j shift+enter", "new line", "Insert a line break.", is_hinted=True
+    ),
+    _hinted_action("tree.fold", "space", "fold", "Fold or unfold the section."),
+    _hinted_action(
+        "tree.read", "enter", "read", "Show the section in the reader; the cursor stays in the outline."
+    ),
+    _action(
+        "tree.unfold_all",
+        "",
+        "unfold all",
+        "Unfold everything below the section.",
+        "screen.apply('unfold_all')",
+    ),
+    _action("tree.undo", "u", "undo", "Undo the last opening or closing, yours or the model's."),
+    _hinted_action(
+        "section.open", "a", "open", "Open the section: the model gets its text.", "screen.apply('open')"
+    ),
+    _hinted_action(
+        "section.close",
+        "x",
+        "close",
+        "Close the section: the model no longer gets its text.",
+        "screen.apply('close')",
+    ),
+    _hinted_action(
+        "section.pin", "p", "pin", "Pin the section: the model cannot close it.", "screen.apply('pin')"
+    ),
+    _hinted_action(
+        "section.note", "b", "note", "Add a note on the selection, quote or section.", "screen.add_note"
+    ),
+    _action(
+        "section.ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"
+    ),
+    _navigation_action(
+        "chat.show_target", "enter", "show", "Show the selected section and its quote.", is_hinted=True
+    ),
+    _navigation_action(
+        "chat.select_citation",
+        " ".join(DIGITS),
+        "citation",
+        "Select a citation by its number.",
+        is_hinted=True,
+    ),
+    _hinted_action(
+        "chat.toggle_steps", "space", "fold", "Show or hide the whole passages, or the model's steps."
+    ),
     _hinted_action("chat.retry", "r", "ask again", "Ask the last question again."),
-    _action("chat.open_and_ask", "o", "open and ask", "Open the likely sections that were not read, and ask again."),
+    _action(
+        "chat.open_and_ask",
+        "o",
+        "open and ask",
+        "Open the likely sections that were not read, and ask again.",
+    ),
     _hinted_action("chat.edit", "e", "edit question", "Edit the last question and ask it again."),
     _hinted_action("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
     _action("chat.export", "w", "export", "Export this conversation in several formats."),
     _navigation_action("reader.read_on", "space", "page down", "Scroll down by a page.", "page(1)"),
     _hinted_action("reader.next_section", "]", "next section", "Go to the next section.", "step_section(1)"),
-    _hinted_action("reader.previous_section", "[", "before", "Go to the previous section.", "step_section(-1)"),
-    _hinted_action("reader.follow", "o enter", "links", "Number the links in view. Type a number to follow its link."),
-    _action("reader.look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."),
+    _hinted_action(
+        "reader.previous_section", "[", "before", "Go to the previous section.", "step_section(-1)"
+    ),
+    _hinted_action(
+        "reader.follow", "o enter", "links", "Number the links in view. Type a number to follow its link."
+    ),
+    _action(
+        "reader.look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."
+    ),
     _hinted_action("reader.back", "backspace", "back", "Go back, even to another document or a table."),
     _hinted_action("reader.copy", "y", "copy", "Copy the selection with its source, or the whole section."),
     _hinted_action(
-        "reader.focus_mode", "Z", "focus", "In any pane: show only the reader, as one column.", "screen.focus_mode"
+        "reader.focus_mode",
+        "Z",
+        "focus",
+        "In any pane: show only the reader, as one column.",
+        "screen.focus_mode",
     ),
     _hinted_action("reader.edit", "e", "edit", "Open the file in $EDITOR at this section."),
     _navigation_action("saved.choose", "enter", "choose", "Resume the conversation, or go to the note."),
     _navigation_action("saved.edit", "e", "edit", "Rename the conversation, or edit your comment."),
-    _navigation_action("saved.delete", "d delete", "delete", "Delete the conversation or note. The app asks first."),
+    _navigation_action(
+        "saved.delete", "d delete", "delete", "Delete the conversation or note. The app asks first."
+    ),
     _navigation_action("saved.export", "w", "export", "Export the conversation, or all notes."),
     _navigation_action("saved.search", "/", "search", "Search titles, questions and answers, or your notes."),
     _navigation_action("table.read", "enter", "quote", "Open the document at the quote of the cell."),
     _navigation_action("table.conversation", "c", "conversation", "Open the conversation of the cell."),
     _navigation_action("table.add_column", "+", "question", "Add a column by typing its question."),
-    _navigation_action("table.run", "r", "run", "Ask the questions that failed, changed or have no answer yet."),
+    _navigation_action(
+        "table.run", "r", "run", "Ask the questions that failed, changed or have no answer yet."
+    ),
     _navigation_action("table.export", "w", "export", "Export the table as CSV, Markdown or JSON."),
     _navigation_action("picture.zoom_in", "+ =", "larger", "Zoom in.", "zoom(1)"),
     _navigation_action("picture.zoom_out", "-", "smaller", "Zoom out.", "zoom(-1)"),
-    _navigation_action("picture.fit", "0", "fit", "Fit the whole picture to the screen. Press again to fit its width."),
-    _navigation_action("picture.open_outside", "o enter", "open outside", "Open the file in its own program."),
+    _navigation_action(
+        "picture.fit", "0", "fit", "Fit the whole picture to the screen. Press again to fit its width."
+    ),
+    _navigation_action(
+        "picture.open_outside", "o enter", "open outside", "Open the file in its own program."
+    ),
     _focus_action("start.complete", "tab", "complete", "Complete the path."),
 )
 
 
-_KEY_NAMES = {"escape": "esc", "pagedown": "pgdn", "pageup": "pgup", "up": "↑", "down": "↓", "left": "←", "right": "→"}
+_KEY_NAMES = {
+    "escape": "esc",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+}
 
 
 def format_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
@@ -211,7 +321,8 @@ _OWN = ".own"
 """Suffix of the id of an action's second binding, which gets a person's own keys."""
 _NO_KEY = "unbound"
 """A key that no terminal sends. Bindings without keys have it."""
-_NAMED_KEYS = frozenset(key.value for key in Keys if key.value.isalnum()) - {"return"}  # Textual sends "enter"
+# Textual sends "enter"
+_NAMED_KEYS = frozenset(key.value for key in Keys if key.value.isalnum()) - {"return"}
 _MODIFIERS = frozenset(("ctrl", "alt", "shift", "super", "hyper", "meta"))
 
 
@@ -273,10 +384,14 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
             continue
         if unknown := [key for key in keys if not _is_key(key)]:
             hint = format_nearest_name("enter" if unknown[0] == "return" else unknown[0], _NAMED_KEYS)
-            problems.append(f'"{action_id}" stays as it was: there is no key {_quote_keys(set(unknown))}.{hint}')
+            problems.append(
+                f'"{action_id}" stays as it was: there is no key {_quote_keys(set(unknown))}.{hint}'
+            )
             continue
         if action.is_priority and (typed := [key for key in keys if _is_printable(key)]):
-            problems.append(f'"{action_id}" stays as it was: {_quote_keys(set(typed))} is typed into the text field.')
+            problems.append(
+                f'"{action_id}" stays as it was: {_quote_keys(set(typed))} is typed into the text field.'
+            )
             continue
         for other in tuple(actions.values()):
             lost = set(other.keys) & set(keys)

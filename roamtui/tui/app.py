@@ -54,7 +54,8 @@ class RoamApp(App[None], inherit_bindings=False):
         """Show `first`, or let the person choose a document. `options` defaults to those of the document."""
         options = options or (first.options if isinstance(first, AppContext) else TuiOptions())
         self.available_themes, theme, theme_problems = load_themes(options.themes_dirs, options.theme)
-        self.set_reactive(App.theme, theme)  # before the style sheet is made: a change later would parse it again
+        # before the style sheet is made: a change later would parse it again
+        self.set_reactive(App.theme, theme)
         super().__init__()
         self._options, self._keys, self._first = options, build_keymap(options.keys), first
         self._problems = " ".join((*self._keys.conflicts, *theme_problems))
@@ -87,7 +88,8 @@ class RoamApp(App[None], inherit_bindings=False):
         return self.documents[self.current_mode]
 
     def on_mount(self) -> None:
-        self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # this late because it would delay the first paint
+        # this late because it would delay the first paint
+        self.add_mode(self.DEFAULT_MODE, self.get_default_screen)
         self.set_keymap(self._keys.keymap)
         if isinstance(self._first, tuple):
             self._show_table(*self._first)
@@ -97,7 +99,8 @@ class RoamApp(App[None], inherit_bindings=False):
             self.notify(self._problems, severity="warning", markup=False)
         self.run_worker(self.key_queue.run(), group="keys")
         self._watch_terminal()
-        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # the terminal forgot the screen
+        # the terminal forgot the screen
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
 
     def _watch_terminal(self) -> None:
         """Leave if the program is asked to end, or if its terminal goes away. Then the answer so far is saved."""
@@ -112,7 +115,8 @@ class RoamApp(App[None], inherit_bindings=False):
             self._leave_terminal()
 
     def _leave_terminal(self) -> None:
-        if not os.isatty(0):  # writing to a terminal that is gone would stop the thread that writes, and so the app
+        # writing to a terminal that is gone would stop the thread that writes, and so the app
+        if not os.isatty(0):
             nowhere = os.open(os.devnull, os.O_RDWR)
             for descriptor in (0, 1, 2):
                 os.dup2(nowhere, descriptor)
@@ -134,7 +138,8 @@ class RoamApp(App[None], inherit_bindings=False):
         """Show a document or table, from which the person can return. Work in the others continues."""
         if can_return and mode != self.current_mode and self.current_mode in self._pages:
             self._origins[mode] = self.current_mode
-            for page in (mode, self.current_mode):  # put them last, so that the key for the next document returns, too
+            # put them last, so that the key for the next document returns, too
+            for page in (mode, self.current_mode):
                 self._pages[page] = self._pages.pop(page)
         self.switch_mode(mode)
         headers = [screen.header for screen in self.documents.values()]
@@ -172,7 +177,8 @@ class RoamApp(App[None], inherit_bindings=False):
         self._switch_to(origin if origin in self._pages else next(reversed(self._pages)))
         self.remove_mode(mode)
         if closed is not None:
-            if failure := await asyncio.to_thread(closed.app_context.close):  # another program may lock it for seconds
+            # another program may lock it for seconds
+            if failure := await asyncio.to_thread(closed.app_context.close):
                 self.notify(failure, severity="warning", markup=False)
             await self._release_model(ModelReleased(closed.agent.model))
 
@@ -207,7 +213,10 @@ class RoamApp(App[None], inherit_bindings=False):
         request = request or DocumentRequested()
         mode, current = self._find_mode(request), self.documents.get(self.current_mode)
         if not mode:
-            model, title = None if current is None else current.agent.model, "Open a document" if self._pages else ""
+            model, title = (
+                None if current is None else current.agent.model,
+                "Open a document" if self._pages else "",
+            )
             dialog = OpenDialog(self._options, self._keys, request, self._find_mode, model, title)
             opened = await self.push_screen_wait(dialog)
             if isinstance(opened, AppContext):
@@ -224,7 +233,9 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def _find_mode(self, request: DocumentRequested) -> str:
         """Return the mode of the open document, or conversation of a cell, that is requested, or an empty string."""
-        return next((mode for mode, one in self.documents.items() if request.is_met_by(one.conversation.state)), "")
+        return next(
+            (mode for mode, one in self.documents.items() if request.is_met_by(one.conversation.state)), ""
+        )
 
     @on(Worker.StateChanged)
     def _tell_defect(self, event: Worker.StateChanged) -> None:

@@ -22,7 +22,9 @@ def format_full_path(library: Library, section_id: str) -> str:
 def format_ancestors(library: Library, section_id: str | None) -> str:
     """Return the path of a node's ancestors without the document's own title, which the header shows."""
     ancestors = () if section_id is None else library.node(section_id).ancestors
-    return STEP.join(format_node_title(library.node(node_id)) for node_id in ancestors if node_id != library.title_id)
+    return STEP.join(
+        format_node_title(library.node(node_id)) for node_id in ancestors if node_id != library.title_id
+    )
 
 
 def format_error(error: BaseException | None) -> str:

@@ -53,7 +53,9 @@ class DocumentRequested(Message):
 
     def is_met_by(self, state: ConversationState) -> bool:
         """Return whether a conversation is about this document and, for a cell, is the one of the cell."""
-        is_same = bool(self.source) and os.path.realpath(self.source) == os.path.realpath(state.library.source)
+        is_same = bool(self.source) and os.path.realpath(self.source) == os.path.realpath(
+            state.library.source
+        )
         return is_same and (not self.is_cell or Path(self.conversation_id or "").stem in ("", state.id))
 
 
@@ -91,7 +93,9 @@ def copy_or_stop(screen: Screen[None], selected: str, stop: Callable[[], bool], 
         copy(screen, selected, "the selection")
         screen.clear_selection()
     elif not stop():
-        screen.notify(f"Nothing to copy or stop. Press {keys.first_keys['global.quit']} to quit.", markup=False)
+        screen.notify(
+            f"Nothing to copy or stop. Press {keys.first_keys['global.quit']} to quit.", markup=False
+        )
 
 
 def make_section_command(name: str, state: ConversationState, section_id: str) -> Command | str:
@@ -110,7 +114,9 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
         case "close":
             command = CloseSections(section_ids=(section_id,), origin=Origin.PERSON)
         case "pin":
-            command = PinSections(section_ids=(section_id,), is_pinned=section is None or not section.is_pinned)
+            command = PinSections(
+                section_ids=(section_id,), is_pinned=section is None or not section.is_pinned
+            )
         case "fold":
             command = FoldNodes(section_ids=(section_id,), is_folded=section_id in state.unfolded)
         case "unfold_all":

@@ -94,7 +94,9 @@ def resolve_image_mode(mode: ImageMode, environ: Mapping[str, str], *, has_true_
     is_kitty = term == "xterm-kitty" or ("KITTY_WINDOW_ID" in environ and program in ("", "kitty"))
     is_supported = is_kitty or term == "xterm-ghostty" or program == "ghostty"
     is_in_browser = "web_driver" in environ.get("TEXTUAL_DRIVER", "")
-    return ImageMode.KITTY if is_supported and not is_in_multiplexer and not is_in_browser else ImageMode.CELLS
+    return (
+        ImageMode.KITTY if is_supported and not is_in_multiplexer and not is_in_browser else ImageMode.CELLS
+    )
 
 
 def get_source_and_doc(library: Library, section_id: str) -> tuple[str, str]:
@@ -114,7 +116,9 @@ class PictureStore:
         self._measured: dict[tuple[str, str, str], tuple[PictureFile, int, int] | None] = {}
         self._drawn: dict[tuple[PictureFile, int, int], DrawnPicture] = {}
 
-    def measure(self, source: str, doc: str, document: Document, href: str) -> tuple[PictureFile, int, int] | None:
+    def measure(
+        self, source: str, doc: str, document: Document, href: str
+    ) -> tuple[PictureFile, int, int] | None:
         """Return the picture that a link leads to, and its size in pixels, or None if it cannot be shown.
 
         Pictures of web pages are never shown, because a page would otherwise decide what is fetched.
@@ -171,7 +175,9 @@ def draw(request: DrawingRequest, data: bytes, name: str) -> Drawing:
     return draw_in_subprocess(request, data, name, report=check)
 
 
-def send_image(app: App[object], data: bytes, columns: int, rows: int, *, pixels: tuple[int, int] | None = None) -> int:
+def send_image(
+    app: App[object], data: bytes, columns: int, rows: int, *, pixels: tuple[int, int] | None = None
+) -> int:
     """Have the terminal decode an image, as `encode_image` says. Return the id of the image."""
     image_id = next(_ids)
     if (driver := app._driver) is not None:  # noqa: SLF001 - Textual has no other way to write to the terminal
@@ -179,7 +185,9 @@ def send_image(app: App[object], data: bytes, columns: int, rows: int, *, pixels
     return image_id
 
 
-def encode_image(image_id: int, data: bytes, columns: int, rows: int, *, pixels: tuple[int, int] | None = None) -> str:
+def encode_image(
+    image_id: int, data: bytes, columns: int, rows: int, *, pixels: tuple[int, int] | None = None
+) -> str:
     """Return the escape sequence that makes the terminal decode an image for a rectangle of placeholders.
 
     Args:
@@ -190,7 +198,8 @@ def encode_image(image_id: int, data: bytes, columns: int, rows: int, *, pixels:
         pixels: Width and height of the image if `data` are pixels.
     """
     layout = "f=100" if pixels is None else f"f=24,o=z,s={pixels[0]},v={pixels[1]}"
-    control = f"a=T,U=1,q=2,{layout},i={image_id},c={columns},r={rows}"  # q=2: no answers, which could be read as keys
+    # q=2: no answers, which could be read as keys
+    control = f"a=T,U=1,q=2,{layout},i={image_id},c={columns},r={rows}"
     payload = b64encode(data).decode()
     parts = [payload[start : start + _PART_LENGTH] for start in range(0, len(payload), _PART_LENGTH)]
     pieces = []

@@ -52,9 +52,14 @@ class Reloader:
             return stamps != self.loaded
 
     def _read_stamps(self) -> Mapping[str, SourceStamp] | None:
-        names = [source.name for source in list_sources_of(self._conversation.state.library) if is_path(source.name)]
+        names = [
+            source.name
+            for source in list_sources_of(self._conversation.state.library)
+            if is_path(source.name)
+        ]
         named = [path for name in names for path in split_sources(name)]
-        paths = [path for path in named if path in self._paths or os.path.lexists(path)]  # a deleted one may come back
+        # a deleted one may come back
+        paths = [path for path in named if path in self._paths or os.path.lexists(path)]
         if paths != self._paths:  # a source was added or taken out, or this is the first check
             self._paths, self._files, self.loaded = paths, FileStamps(paths), None
         return self._files.read()
@@ -69,11 +74,15 @@ class Reloader:
             raise RoamtuiError("Cannot reload: the document came from standard input.")
         async with self._reloading:
             old, self._paths = self.loaded or {}, []  # a source that is gone is no longer waited for
-            stamps, before = await asyncio.to_thread(self._read_stamps) or {}, self._conversation.state.library
+            stamps, before = (
+                await asyncio.to_thread(self._read_stamps) or {},
+                self._conversation.state.library,
+            )
             self._seen = stamps
             changed = frozenset(key for key in old.keys() | stamps.keys() if old.get(key) != stamps.get(key))
             library = await asyncio.to_thread(self._reload_library, before, changed)
-            if self._conversation.loader.source_loader is not None:  # it reads the files that are still unread
+            # it reads the files that are still unread
+            if self._conversation.loader.source_loader is not None:
                 await asyncio.to_thread(self._conversation.loader.source_loader.list_again)
             words = "No changes"
             if not _is_same(library, before):
@@ -85,6 +94,8 @@ class Reloader:
 
 def _is_same(library: Library, before: Library) -> bool:
     """Return whether all documents are unchanged, including the pages that were fetched for links."""
-    old, new = ({document.key: document.content_hash for document in each.documents} for each in (before, library))
+    old, new = (
+        {document.key: document.content_hash for document in each.documents} for each in (before, library)
+    )
     is_root_same = library.content_hash == before.content_hash and len(library) == len(before)
     return is_root_same and new.items() <= old.items()

@@ -46,7 +46,11 @@ def render_run(text: str, style: RunStyle) -> Content:
     content = Content(text)
     for markup in list_styles(style):
         content = content.stylize(markup)
-    return content if style.link_number is None else content.stylize(Style.from_meta({TARGET_META: style.link_number}))
+    return (
+        content
+        if style.link_number is None
+        else content.stylize(Style.from_meta({TARGET_META: style.link_number}))
+    )
 
 
 def render_line(line: Line, width: int) -> Content:

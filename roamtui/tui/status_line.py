@@ -80,14 +80,23 @@ class StatusLine(ClickableLine):
             work = Content.assemble((activity, "bold $accent"), (f" · {self._stop_key} stops", "$muted"))
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
         progress = Content.styled(sanitise_line(self.progress), "bold $warning")
-        message = Content(_GAP).join(part for part in (progress, Content(sanitise_line(self.message))) if part)
+        message = Content(_GAP).join(
+            part for part in (progress, Content(sanitise_line(self.message))) if part
+        )
         model = model.truncate(self.size.width, ellipsis=True)
         message = message.truncate(max(0, self.size.width - model.cell_length - len(_GAP)), ellipsis=True)
         opened, usage = "No open sections", sum((one.usage for one in self.state.exchanges), Usage())
         if self.state.open_sections:
-            opened = f"◆ {len(self.state.open_sections)} open · ~{format_tokens(self.state.open_tokens)} tokens"
+            opened = (
+                f"◆ {len(self.state.open_sections)} open · ~{format_tokens(self.state.open_tokens)} tokens"
+            )
         used = f"read {describe_usage(usage)}" if usage.input_tokens or usage.output_tokens else ""
-        parts = [model, message, _make_clickable(Content(opened), "global.go_tree"), Content.styled(used, "$muted")]
+        parts = [
+            model,
+            message,
+            _make_clickable(Content(opened), "global.go_tree"),
+            Content.styled(used, "$muted"),
+        ]
         return _join_fitting(parts, self.size.width, _GAP)
 
 
@@ -117,9 +126,15 @@ class HintLine(ClickableLine):
 
     @override
     def render(self) -> Content:
-        scopes = (self.scope, Scope.SECTION) if self.scope in (Scope.TREE, Scope.CHAT, Scope.READER) else (self.scope,)
+        scopes = (
+            (self.scope, Scope.SECTION)
+            if self.scope in (Scope.TREE, Scope.CHAT, Scope.READER)
+            else (self.scope,)
+        )
         ids = [action.id for scope in scopes for action in self._keys.for_scope(scope) if action.is_hinted]
-        right = self._join([action.id for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted], 0)
+        right = self._join(
+            [action.id for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted], 0
+        )
         left = self._join([*ids, *_MORE_HINTS], right.cell_length + len(_HINT_GAP))
         return left + " " * max(0, self.size.width - left.cell_length - right.cell_length) + right
 

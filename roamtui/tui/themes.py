@@ -89,7 +89,9 @@ def read_theme(file: Path) -> Theme:
     except ValueError as error:
         raise ThemeError(f"The theme {file} is not valid TOML: {error}.") from error
     colours = msgspec.structs.asdict(theme.colors)
-    return Theme(name=theme.name, dark=theme.dark, variables=derive_variables(colours) | theme.variables, **colours)
+    return Theme(
+        name=theme.name, dark=theme.dark, variables=derive_variables(colours) | theme.variables, **colours
+    )
 
 
 def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
@@ -105,7 +107,10 @@ def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
     muted = foreground
     for percent in range(5, 60, 5):
         softer = foreground.blend(background, percent / 100)
-        if percent > _MUTED_PERCENT_MIN and min(contrast(softer, ground) for ground in backgrounds) < CONTRAST_MIN:
+        if (
+            percent > _MUTED_PERCENT_MIN
+            and min(contrast(softer, ground) for ground in backgrounds) < CONTRAST_MIN
+        ):
             break
         muted = softer
     return {

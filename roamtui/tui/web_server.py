@@ -93,7 +93,8 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
 
     def rewrite_page(text: str) -> str:
         text = text.replace(f'{_SOCKET_PATH}"', f'{_SOCKET_PATH}/{token}"')
-        for origin in origins:  # a link without a host is no foreign link, and is right for both names of this machine
+        # a link without a host is no foreign link, and is right for both names of this machine
+        for origin in origins:
             text = text.replace(f'"{origin}/', '"/')
         return _FOREIGN_LINK.sub("", text).replace("<head>", head, 1)
 

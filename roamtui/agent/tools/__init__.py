@@ -62,7 +62,11 @@ class ToolResponse(Struct, frozen=True, kw_only=True):
     def make_event(self, tool: str) -> ToolFinished:
         """Tell front ends that a call of `tool` has this result."""
         return ToolFinished(
-            tool=tool, section_ids=self.section_ids, query=self.query, results=self.results, notice=self.notice
+            tool=tool,
+            section_ids=self.section_ids,
+            query=self.query,
+            results=self.results,
+            notice=self.notice,
         )
 
 
@@ -103,7 +107,10 @@ def parse_section_ids(
     for text in _iter_texts(named[0] if named else [*arguments.values()]):
         is_full = ids_max is not None and len(section_ids) >= ids_max
         ids = _ID.findall(text)
-        if not (ids or is_full) and (section_id := resolve_name(library, _BRACKETS_AROUND.sub("", text))) is not None:
+        if (
+            not (ids or is_full)
+            and (section_id := resolve_name(library, _BRACKETS_AROUND.sub("", text))) is not None
+        ):
             ids = [section_id]
         for part in ids or filter(None, (_BRACKETS_AROUND.sub("", part) for part in _SEPARATOR.split(text))):
             if ids_max is not None and len(section_ids) >= ids_max:

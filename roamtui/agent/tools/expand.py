@@ -32,7 +32,9 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     ids, left_out, nearest = await asyncio.to_thread(_resolve_requested, arguments, library)
     if not ids:
         return ToolResponse(text=_NO_IDS, is_refused=True)
-    command = ExpandSections(section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens, nearest=nearest)
+    command = ExpandSections(
+        section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens, nearest=nearest
+    )
     results: list[tuple[str, str]] = []
     texts: list[str] = []
     for event in await context.conversation.execute(command):
@@ -53,7 +55,9 @@ def _resolve_requested(
     nearest: dict[str, tuple[str, ...]] = {}
     for requested in ids:
         reference = parse_reference(requested)
-        if reference is None or (reference.section_id != library.root_id and reference.section_id not in library):
+        if reference is None or (
+            reference.section_id != library.root_id and reference.section_id not in library
+        ):
             nearest[requested] = suggest_ids(library, requested)
     return ids, left_out, nearest
 

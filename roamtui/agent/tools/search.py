@@ -47,7 +47,9 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         within = asked if asked in library else None
     limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
     earlier = list_history_texts(state.exchanges[:-1])
-    hits = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
+    hits = await asyncio.to_thread(
+        context.searcher.search, query, limit=limit, within=within, earlier=earlier
+    )
     hits = drop_weak_hits(hits)
     room = min(context.room_tokens, context.search_tokens)
     view = make_view(state, shown=context.excerpts, room_tokens=room)
@@ -67,7 +69,10 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
 def _format_no_hits(library: Library, query: str) -> str:
     """Say that nothing was found, and name unread pages with similar titles, because search cannot read their text."""
     message = "Nothing found. Try other words, or choose from the outline."
-    lines = [f"- [{node_id}] {format_path(library, node_id)} (page)" for node_id in find_unread_pages(library, query)]
+    lines = [
+        f"- [{node_id}] {format_path(library, node_id)} (page)"
+        for node_id in find_unread_pages(library, query)
+    ]
     return "\n".join((message, "Pages that were not read:", *lines)) if lines else message
 
 

@@ -58,7 +58,10 @@ def main(arguments: Sequence[str]) -> None:
         result, status = str(error).encode(), PROBLEM
     except ImportError:
         extra = "images" if job == DRAW else "formats"
-        result, status = f'To open {name}, install its reader: `pip install "roamtui[{extra}]"`.'.encode(), PROBLEM
+        result, status = (
+            f'To open {name}, install its reader: `pip install "roamtui[{extra}]"`.'.encode(),
+            PROBLEM,
+        )
     output.buffer.write(result)
     output.flush()
     sys.exit(status)
@@ -85,7 +88,11 @@ def _limit_resources(memory_bytes_max: int) -> None:
     if sys.platform != "win32":
         import resource  # noqa: PLC0415 - Windows has none
 
-        limits = {resource.RLIMIT_AS: memory_bytes_max, resource.RLIMIT_CPU: SCAN_SECONDS_MAX, resource.RLIMIT_FSIZE: 0}
+        limits = {
+            resource.RLIMIT_AS: memory_bytes_max,
+            resource.RLIMIT_CPU: SCAN_SECONDS_MAX,
+            resource.RLIMIT_FSIZE: 0,
+        }
         for kind, limit in limits.items():
             with contextlib.suppress(OSError, ValueError):
                 resource.setrlimit(kind, (limit, limit))

@@ -8,7 +8,13 @@ from pathlib import PurePosixPath
 from msgspec.structs import replace
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ZIP_START, ConversionOptions, ConvertedText, PageReport
+from roamtui.sources.convert.converted import (
+    DEFAULT_OPTIONS,
+    ZIP_START,
+    ConversionOptions,
+    ConvertedText,
+    PageReport,
+)
 from roamtui.sources.convert.converters import NAMES_BY_FORMAT, Format, get_converter
 from roamtui.sources.decode import decode_text
 
@@ -26,7 +32,9 @@ _TEXT_SUFFIXES = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".
 _FORMATS_BY_NAME = {name: named for named, names in NAMES_BY_FORMAT.items() for name in names}
 CONVERTED_SUFFIXES = frozenset(name for name in _FORMATS_BY_NAME if name.startswith("."))
 _TEXT_FORMATS = (Format.HTML, Format.RST, Format.SEPARATED)
-SLOW_SUFFIXES = frozenset(suffix for suffix in CONVERTED_SUFFIXES if _FORMATS_BY_NAME[suffix] not in _TEXT_FORMATS)
+SLOW_SUFFIXES = frozenset(
+    suffix for suffix in CONVERTED_SUFFIXES if _FORMATS_BY_NAME[suffix] not in _TEXT_FORMATS
+)
 """Suffixes of the formats that are always converted in a subprocess."""
 _OFFICE_FORMATS = frozenset({Format.DOCX, Format.PPTX, Format.SPREADSHEET, Format.ODT})
 _PACKAGE_FORMATS = _OFFICE_FORMATS | {Format.EPUB}
@@ -49,7 +57,9 @@ def convert(
     if source_format is None:
         return None
     if len(data) > _BYTES_MAX:
-        raise SourceError(f"{name} is larger than {_BYTES_MAX // 1_000_000} MB. Split it, or convert it to text.")
+        raise SourceError(
+            f"{name} is larger than {_BYTES_MAX // 1_000_000} MB. Split it, or convert it to text."
+        )
     if source_format in _TEXT_FORMATS and len(data) <= _QUICK_BYTES_MAX:
         converted = get_converter(source_format)(data, name)
     else:
@@ -61,7 +71,9 @@ def convert(
     loss = ", without charts, comments and most pictures" if source_format in _OFFICE_FORMATS else ""
     note = f"{name}: converted from {source_format.value}{loss}; line numbers refer to the converted text."
     start = f"{name}: "  # notes on decoding have it already
-    others = (each if each.startswith(start) else f"{start}{each[:1].lower()}{each[1:]}" for each in converted.notes)
+    others = (
+        each if each.startswith(start) else f"{start}{each[:1].lower()}{each[1:]}" for each in converted.notes
+    )
     return replace(converted, notes=(note, *others))
 
 

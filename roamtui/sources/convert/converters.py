@@ -66,5 +66,7 @@ def get_converter(source_format: Format) -> Callable[..., ConvertedText]:
     Raises:
         ImportError: The converter is not installed.
     """
-    convert: Callable[..., ConvertedText] = resolve_name(f"roamtui.sources.convert.{_CONVERTERS[source_format]}")
+    convert: Callable[..., ConvertedText] = resolve_name(
+        f"roamtui.sources.convert.{_CONVERTERS[source_format]}"
+    )
     return convert

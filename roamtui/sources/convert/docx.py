@@ -28,7 +28,9 @@ from roamtui.sources.convert.office_math import write_formula
 from roamtui.sources.convert.symbols import translate_symbols
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name
 
-_PLAIN = frozenset({"t", "tab", "ptab", "br", "cr", "noBreakHyphen", "sym", "footnoteReference", "endnoteReference"})
+_PLAIN = frozenset(
+    {"t", "tab", "ptab", "br", "cr", "noBreakHyphen", "sym", "footnoteReference", "endnoteReference"}
+)
 _DRAWINGS = frozenset({"drawing", "pict", "object"})
 _REMOVED = frozenset({"del", "moveFrom", "pPr", "rPr", "sdtPr", "rubyPr", "instrText"})
 """Elements in a line that are not text, or that a tracked change took away."""
@@ -53,7 +55,9 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
     main = next((each.target for each in starts if each.kind == "officeDocument"), "word/document.xml")
     bodies = package.parse(main).findall("{*}body")
     if not bodies:
-        raise SourceError(f"{name} is damaged, password-protected or not a Word document. Save it again as DOCX.")
+        raise SourceError(
+            f"{name} is damaged, password-protected or not a Word document. Save it again as DOCX."
+        )
     writer = _HtmlWriter(package, main)
     html = "".join(map(writer.write_blocks, bodies))
     text = convert_noted(re.sub(r"</pre>\s*<pre>", "\n", html), writer.notes)
@@ -84,7 +88,9 @@ class _HtmlWriter:
         parts = {each.kind: each.target for each in self._relations.values()}
         self._styles = StyleSheet(package.parse(parts.get("styles", "word/styles.xml")))
         self._numbering = Numbering(package.parse(parts.get("numbering", "word/numbering.xml")), self._styles)
-        self._note_parts = {kind: parts.get(f"{kind}s", f"word/{kind}s.xml") for kind in ("footnote", "endnote")}
+        self._note_parts = {
+            kind: parts.get(f"{kind}s", f"word/{kind}s.xml") for kind in ("footnote", "endnote")
+        }
         self._note_numbers: dict[tuple[str, str], int] = {}
         self._fields: list[_Field] = []
         self._boxes: list[str] = []
@@ -101,7 +107,8 @@ class _HtmlWriter:
                 continue
             style = self._styles.read_paragraph(element)
             content = _join_pieces(self._write_line(element, style.looks))
-            self._fields = [field for field in self._fields if field.is_in_result]  # a damaged one hides only a line
+            # a damaged one hides only a line
+            self._fields = [field for field in self._fields if field.is_in_result]
             self._write_paragraph(element, style, content, blocks)
             for box in self._boxes:
                 blocks.add(box, 9)
@@ -161,7 +168,9 @@ class _HtmlWriter:
                 case "r":
                     style = self._styles.get_style(get_child_value(child, "rPr/{*}rStyle"))
                     own = {**style.looks, **read_looks(child)}
-                    yield from self._write_line(child, {**looks, **own}, _list_marks(own, {**looks, **own}, style))
+                    yield from self._write_line(
+                        child, {**looks, **own}, _list_marks(own, {**looks, **own}, style)
+                    )
                 case "fldChar":
                     yield from self._follow_field(child)
                 case "instrText" if self._fields:
@@ -191,7 +200,9 @@ class _HtmlWriter:
         text = ""
         match name:
             case "t":
-                text = translate_symbols(element.text or "", looks.get("rFonts", "")).translate(_MARKER_CHARACTERS)
+                text = translate_symbols(element.text or "", looks.get("rFonts", "")).translate(
+                    _MARKER_CHARACTERS
+                )
             case "tab" | "ptab":
                 text = "\t"
             case "noBreakHyphen":
@@ -215,7 +226,10 @@ class _HtmlWriter:
             choices = character.find("{*}ffData/{*}ddList")
             if box is not None:
                 states = {get_local_name(each): get_attribute(each, "val") or "1" for each in box}
-                yield (), _write_box(is_checked=has_look(states, "checked" if "checked" in states else "default"))
+                yield (
+                    (),
+                    _write_box(is_checked=has_look(states, "checked" if "checked" in states else "default")),
+                )
             elif choices is not None:
                 entries = [get_attribute(entry, "val") for entry in choices.iterfind("{*}listEntry")]
                 chosen = read_number(get_child_value(choices, "result"), 0)
@@ -262,7 +276,9 @@ class _HtmlWriter:
                 case "textpath":
                     self._boxes.append(f"<p>{escape(get_attribute(child, 'string'))}</p>")
                 case "blip" | "imagedata":
-                    relation = self._relations.get(get_attribute(child, "embed") or get_attribute(child, "id"))
+                    relation = self._relations.get(
+                        get_attribute(child, "embed") or get_attribute(child, "id")
+                    )
                     target = relation.target if relation and not relation.is_external else ""
                     yield f'<img src="{escape(target)}" alt="{escape(words)}">'
                 case "relIds":

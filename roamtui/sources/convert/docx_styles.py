@@ -40,7 +40,8 @@ class StyleSheet:
         defaults = (
             key
             for key, element in self._elements.items()
-            if get_attribute(element, "default") in ("1", "true") and get_attribute(element, "type") == "paragraph"
+            if get_attribute(element, "default") in ("1", "true")
+            and get_attribute(element, "type") == "paragraph"
         )
         self._paragraph_default = next(defaults, "")
 

@@ -86,6 +86,8 @@ def compute_viewport(
     if centre is None:
         left, top, right, bottom = marks[0] if marks else (0.5, 0.0, 0.5, 0.0)
         centre = (left + right) / 2, (top + bottom) / 2
-    left, top = (max(0.0, min(1 - share, middle - share / 2)) for middle, share in zip(centre, shares, strict=True))
+    left, top = (
+        max(0.0, min(1 - share, middle - share / 2)) for middle, share in zip(centre, shares, strict=True)
+    )
     box = (left, top, left + shares[0], top + shares[1])
     return Viewport(box=box, width=sizes[0], height=sizes[1], zoom=zoom)

@@ -97,7 +97,9 @@ def _read_navigation(package: ZipPackage, part: str) -> dict[str, list[_Navigati
 def _split_href(href: str, part_name: str) -> tuple[str, str]:
     """Return the name of the part that a link in another part leads to, and the fragment of the link."""
     path, _, fragment = href.partition("#")
-    target = posixpath.normpath(posixpath.join(posixpath.dirname(part_name), unquote(path))) if path else part_name
+    target = (
+        posixpath.normpath(posixpath.join(posixpath.dirname(part_name), unquote(path))) if path else part_name
+    )
     return target, unquote(fragment)
 
 

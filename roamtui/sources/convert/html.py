@@ -11,7 +11,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.sources.convert.converted import ConvertedText
-from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_code, write_heading, write_raised
+from roamtui.sources.convert.escaping import (
+    escape_inline,
+    escape_line_starts,
+    write_code,
+    write_heading,
+    write_raised,
+)
 from roamtui.sources.convert.html_tree import BLOCKS, HEADINGS, LISTS, find_code_language, read_page
 from roamtui.sources.decode import decode_html
 
@@ -92,13 +98,17 @@ def convert_noted(html: str, notes: Sequence[str]) -> str:
 
 def _write_main_blocks(root: Any) -> list[str]:
     """Write the `main` elements of a page. If there are none, write its only `article`; otherwise, the whole page."""
-    mains, articles = ([part for part in root.iter() if name in (part.tag, part.get("role"))] for name in _REGIONS)
+    mains, articles = (
+        [part for part in root.iter() if name in (part.tag, part.get("role"))] for name in _REGIONS
+    )
     chosen = mains or (articles if len(articles) == 1 else [])
     body = [block for part in chosen for block in write_blocks(part)]
     # Many sites put the page's h1 in a header above `main`.
     if body and not any(part.find(".//h1") is not None for part in chosen):
         before = takewhile(lambda part: part is not chosen[0], root.iter("h1", chosen[0].tag))
-        body[:0] = [block for part in before if part.tag == "h1" for block in map(str, _write_heading(part))][-1:]
+        body[:0] = [block for part in before if part.tag == "h1" for block in map(str, _write_heading(part))][
+            -1:
+        ]
     return body or write_blocks(root)
 
 
@@ -216,7 +226,9 @@ def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
         pieces: list[_Piece] = [_SPACES.sub(" ", "".join(element.itertext()))]
     else:
         pieces = [*_join_runs(_write_content(element, around | {mark}))]
-    return [_mark_run(piece, mark, href) if piece and not isinstance(piece, _Block) else piece for piece in pieces]
+    return [
+        _mark_run(piece, mark, href) if piece and not isinstance(piece, _Block) else piece for piece in pieces
+    ]
 
 
 def _mark_run(run: str, mark: str, href: str) -> str:
@@ -267,7 +279,9 @@ def _write_table(table: Any) -> list[str]:
     listed = [(row, _list_cells(row, spans)) for row in table.xpath("tr | thead/* | tbody/* | tfoot/*")]
     rows = [(row, cells) for row, cells in listed if cells]
     # Columns in which no cell with words begins only place others on the page.
-    used = {column for _, cells in rows for column, cell in enumerate(cells) if cell.text and not cell.is_repeated}
+    used = {
+        column for _, cells in rows for column, cell in enumerate(cells) if cell.text and not cell.is_repeated
+    }
     lines: list[str] = []
     for row, cells in rows:
         texts = [cell.text for column, cell in enumerate(cells) if column in used or not used]
@@ -333,7 +347,9 @@ def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:
             added.append(_Cell(spans.repeat(text) if len(row) > 1 else "", is_repeated=True))
         row_count = _parse_number(cell.get("rowspan"), 1)
         if row_count > 1:
-            spans.below |= {len(cells) + index: (row_count - 1, repeated) for index, repeated in enumerate(added)}
+            spans.below |= {
+                len(cells) + index: (row_count - 1, repeated) for index, repeated in enumerate(added)
+            }
         cells += added
     return cells
 

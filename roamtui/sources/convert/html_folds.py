@@ -17,7 +17,9 @@ _PANEL_CLASS = re.compile(
     re.IGNORECASE,
 )
 """A class that programs give to a panel, or to the element around panels."""
-_CONTROLS = re.compile("aria-controls|data-target|data-bs-target|data-toggle|tablist|tabbed-labels|sd-tab|role=.?tab")
+_CONTROLS = re.compile(
+    "aria-controls|data-target|data-bs-target|data-toggle|tablist|tabbed-labels|sd-tab|role=.?tab"
+)
 _TAB_LISTS_XPATH = "//*[@role='tablist' or contains(concat(' ', @class, ' '), ' tabbed-labels ')]"
 _TABS_XPATH = ".//*[@role='tab'] | label"
 _PANELS_XPATH = ".//*[@role='tabpanel' or contains(concat(' ', @class, ' '), ' tabbed-block ')]"
@@ -35,7 +37,9 @@ def has_controls(source: str) -> bool:
 def list_controlled_ids(root: Any) -> frozenset[str]:
     """List the ids of the elements that a control of a page opens."""
     ids: set[str] = set()
-    for control in root.xpath("//*[@aria-controls or @data-target or @data-bs-target or @data-toggle or @role='tab']"):
+    for control in root.xpath(
+        "//*[@aria-controls or @data-target or @data-bs-target or @data-toggle or @role='tab']"
+    ):
         ids.update(control.get("aria-controls", "")[:ATTRIBUTE_LENGTH_MAX].split())
         for name in ("data-target", "data-bs-target", "href"):
             target = control.get(name, "")

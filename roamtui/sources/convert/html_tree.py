@@ -30,7 +30,20 @@ BLOCKS = frozenset(
     {
         *(*HEADINGS, *LISTS, "table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup"),
         *("address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "div"),
-        *("dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "hr", "html", "li"),
+        *(
+            "dl",
+            "dt",
+            "fieldset",
+            "figcaption",
+            "figure",
+            "footer",
+            "form",
+            "header",
+            "hgroup",
+            "hr",
+            "html",
+            "li",
+        ),
         *("main", "nav", "object", "p", "pre", "search", "section", "summary"),
         *("template", "audio", "video", "canvas"),
     }
@@ -47,12 +60,21 @@ _HIDDEN_NAMES = frozenset(
 _HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog"})
 _HIDDEN_CLASSES = frozenset(
     {
-        *("linenos", "lineno", "mw-editsection", "visually-hidden", "sr-only", "screen-reader-text", "skip-link"),
+        *(
+            "linenos",
+            "lineno",
+            "mw-editsection",
+            "visually-hidden",
+            "sr-only",
+            "screen-reader-text",
+            "skip-link",
+        ),
         *("breadcrumb", "breadcrumbs", "viewcode-link"),
     }
 )
 _HIDING_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])", re.I
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])",
+    re.I,
 )
 _ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞"})
 """Texts of the links that a page adds to its headings."""
@@ -72,7 +94,17 @@ _SIGNATURE_LENGTH_MAX = 150
 """A longer signature is a line below its name."""
 _NOT_A_LANGUAGE = frozenset(
     {
-        *("default", "none", "notranslate", "plaintext", "nohighlight", "wrapper", "text", "source", "linenums"),
+        *(
+            "default",
+            "none",
+            "notranslate",
+            "plaintext",
+            "nohighlight",
+            "wrapper",
+            "text",
+            "source",
+            "linenums",
+        ),
         "copy",
     }
 )
@@ -157,7 +189,10 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
 def _is_button_of_code(button: Any) -> bool:
     """Check whether a button copies or folds a code block, or has only a sign."""
     words = " ".join("".join(button.itertext()).split())
-    names = (words, *(button.get(name, "")[:ATTRIBUTE_LENGTH_MAX] for name in ("class", "title", "aria-label")))
+    names = (
+        words,
+        *(button.get(name, "")[:ATTRIBUTE_LENGTH_MAX] for name in ("class", "title", "aria-label")),
+    )
     nearby = (button.getparent(), button.getprevious(), button.getnext())
     is_at_code = any(element is not None and element.tag == "pre" for element in nearby)
     return is_at_code or not any(map(str.isalnum, words)) or any(map(_COPY_BUTTON.match, names))
@@ -174,7 +209,11 @@ def _keep_chosen_option(menu: Any) -> None:
 def _clean_link(link: Any, base_url: str | None) -> None:
     """Empty a permalink, and make any other link absolute."""
     href = link.get("href", "")
-    if "#" in href and _INVISIBLE.sub("", "".join(link.itertext("*"))) in _ANCHOR_SIGNS and link.find(".//img") is None:
+    if (
+        "#" in href
+        and _INVISIBLE.sub("", "".join(link.itertext("*"))) in _ANCHOR_SIGNS
+        and link.find(".//img") is None
+    ):
         link.clear(keep_tail=True)
         return
     # A heading that links to itself is plain text in Markdown.
@@ -230,7 +269,10 @@ def find_code_language(code: Any) -> str:
     around = [element for _, element in zip(range(_LANGUAGE_DEPTH), code.iterancestors(), strict=False)]
     elements = [code, *around, *code.iter()]
     classes = " ".join(element.get("class", "")[:ATTRIBUTE_LENGTH_MAX] for element in elements).lower()
-    attributes = [code.get("lang"), *(element.get(name) for element in elements for name in _LANGUAGE_ATTRIBUTES)]
+    attributes = [
+        code.get("lang"),
+        *(element.get(name) for element in elements for name in _LANGUAGE_ATTRIBUTES),
+    ]
     declared = (value.lower() for value in attributes if value and _LANGUAGE.fullmatch(value))
     named = (first or second for first, second in _LANGUAGE_CLASS.findall(classes))
     return str(next((value for value in (*named, *declared) if value not in _NOT_A_LANGUAGE), ""))

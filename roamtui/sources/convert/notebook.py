@@ -24,7 +24,9 @@ def convert_notebook(data: bytes, name: str) -> ConvertedText:
     """Convert a notebook, of version 4, to Markdown."""
     text, notes = decode_text(data, name)
     notebook = json.loads(text)
-    language = re.sub(r"[^\w#+.-]", "", str(notebook.get("metadata", {}).get("language_info", {}).get("name", "")))
+    language = re.sub(
+        r"[^\w#+.-]", "", str(notebook.get("metadata", {}).get("language_info", {}).get("name", ""))
+    )
     blocks: list[str] = []
     for cell in notebook["cells"]:
         source = _join_lines(cell.get("source")).strip("\n")
@@ -33,7 +35,9 @@ def convert_notebook(data: bytes, name: str) -> ConvertedText:
             blocks.append(_PICTURE_URL.sub("", source))
         elif source.strip():
             blocks.append(write_code(source, language if is_code else ""))
-        blocks += filter(None, (_write_output(output) for output in (cell.get("outputs", ()) if is_code else ())))
+        blocks += filter(
+            None, (_write_output(output) for output in (cell.get("outputs", ()) if is_code else ()))
+        )
     return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
 
 

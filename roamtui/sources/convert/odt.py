@@ -16,7 +16,15 @@ from roamtui.sources.convert.office_math import write_formula
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name, join_text
 
 _SKIPPED = (
-    *("tracked-changes", "annotation", "-decls", "forms", "table-of-content", "-index", "bibliography-source"),
+    *(
+        "tracked-changes",
+        "annotation",
+        "-decls",
+        "forms",
+        "table-of-content",
+        "-index",
+        "bibliography-source",
+    ),
     *("note-citation", "covered-table-cell"),
 )
 """Ends of the names of elements that are not text, or repeat headings or the words of a cell."""
@@ -38,7 +46,9 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
     styles, root = package.parse("styles.xml"), package.parse("content.xml")
     body = root.find("{*}body/{*}text")
     if body is None:
-        raise SourceError(f"{name} is damaged, password-protected or not an OpenDocument text. Save it again as ODT.")
+        raise SourceError(
+            f"{name} is damaged, password-protected or not an OpenDocument text. Save it again as ODT."
+        )
     writer = _HtmlWriter(package, styles, root)
     text = convert_noted(re.sub(r"</pre>\s*<pre>", "\n", writer.write_content(body)), writer.notes)
     return ConvertedText(text=text, title=package.read_title())
@@ -51,7 +61,9 @@ class _HtmlWriter:
         self._package = package
         self._styles = OdtStyles(styles, root)
         self._lists = OdtLists(styles, root)
-        self._controls = {get_attribute(each, "id"): each for forms in root.iter("{*}forms") for each in forms.iter()}
+        self._controls = {
+            get_attribute(each, "id"): each for forms in root.iter("{*}forms") for each in forms.iter()
+        }
         self._number = ""
         """Number of an item of a list, which the next paragraph begins with."""
         self.notes: list[str] = []
@@ -61,7 +73,10 @@ class _HtmlWriter:
         parts = [escape(parent.text or "")]
         for child in parent:
             name = get_local_name(child)
-            parts += ["" if name.endswith(_SKIPPED) else self._write_element(name, child), escape(child.tail or "")]
+            parts += [
+                "" if name.endswith(_SKIPPED) else self._write_element(name, child),
+                escape(child.tail or ""),
+            ]
         return "".join(parts)
 
     def _write_element(self, name: str, element: Any) -> str:  # noqa: PLR0911, PLR0912 - one for each kind
@@ -74,7 +89,9 @@ class _HtmlWriter:
                 return self._write_span(element)
             case "table-cell":
                 tag = "th" if get_local_name(element.getparent().getparent()) == "table-header-rows" else "td"
-                columns, rows = (read_count(element, f"number-{kind}-spanned") for kind in ("columns", "rows"))
+                columns, rows = (
+                    read_count(element, f"number-{kind}-spanned") for kind in ("columns", "rows")
+                )
                 return f'<{tag} colspan="{columns}" rowspan="{rows}">{self.write_content(element)}</{tag}>'
             case "s" | "tab":
                 return " " * min(100, read_count(element, "c"))
@@ -99,7 +116,9 @@ class _HtmlWriter:
 
     def _write_paragraph(self, name: str, element: Any) -> str:
         style = self._styles.get_style("paragraph", get_attribute(element, "style-name"))
-        is_hidden = any(get_attribute(each, "is-hidden") == "true" for each in element.iter("{*}hidden-paragraph"))
+        is_hidden = any(
+            get_attribute(each, "is-hidden") == "true" for each in element.iter("{*}hidden-paragraph")
+        )
         if is_hidden or "hidden" in style.looks:
             return ""
         content = self.write_content(element)
@@ -146,7 +165,9 @@ class _HtmlWriter:
             if not sources and get_local_name(formula) == "math":
                 sources = [write_formula(formula)]
             return "".join([*parts, *(f"<code>{escape(source)}</code>" for source in sources)])
-        words = " ".join(join_text(child) for name in ("title", "desc") for child in frame.iterfind(f"{{*}}{name}"))
+        words = " ".join(
+            join_text(child) for name in ("title", "desc") for child in frame.iterfind(f"{{*}}{name}")
+        )
         return "".join(parts) + f'<img alt="{escape(words)}">' * (frame.find("{*}image") is not None)
 
     def _write_control(self, element: Any) -> str:
@@ -160,7 +181,9 @@ class _HtmlWriter:
 def _iter_control_words(control: Any) -> Iterator[str]:
     if get_local_name(control) in ("checkbox", "radio"):
         state = get_attribute(control, "current-state") or get_attribute(control, "state")
-        yield _BOXES["checked" in (state, get_attribute(control, "current-selected").replace("true", "checked"))]
+        yield _BOXES[
+            "checked" in (state, get_attribute(control, "current-selected").replace("true", "checked"))
+        ]
     yield get_attribute(control, "label")
     yield get_attribute(control, "current-value")
     for option in control.iter("{*}option"):

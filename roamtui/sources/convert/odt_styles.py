@@ -72,7 +72,9 @@ class OdtLists:
 
     def __init__(self, *roots: Any) -> None:
         self._levels = {
-            get_attribute(style, "name"): _read_levels(style) for root in roots for style in root.iter("{*}list-style")
+            get_attribute(style, "name"): _read_levels(style)
+            for root in roots
+            for style in root.iter("{*}list-style")
         }
         outlines = (style for root in roots for style in root.iter("{*}outline-style"))
         self._outline = _read_levels(next(outlines, None))
@@ -128,7 +130,9 @@ def _read_levels(style: Any) -> dict[int, ListLevel]:
         shown = [f"%{each + 1}" for each in range(first, level + 1) if each in levels or each == level]
         levels[level] = ListLevel(
             kind=kind,
-            pattern=get_attribute(element, "num-prefix") + ".".join(shown) + get_attribute(element, "num-suffix"),
+            pattern=get_attribute(element, "num-prefix")
+            + ".".join(shown)
+            + get_attribute(element, "num-suffix"),
             start=_read_start(element),
         )
     return levels

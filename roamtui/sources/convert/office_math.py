@@ -25,7 +25,9 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
     name = get_local_name(element)
     if name in _WORDS:
         return "".join(element.itertext()).strip("\r\n")
-    signs = {get_local_name(sign): get_attribute(sign, "val") for sign in element.iterfind(f"{{*}}{name}Pr/*")}
+    signs = {
+        get_local_name(sign): get_attribute(sign, "val") for sign in element.iterfind(f"{{*}}{name}Pr/*")
+    }
     inner = [each for each in element if get_local_name(each) not in {f"{name}Pr", *_LEFT_OUT}]
     parts = [write_formula(each) for each in inner]
     if name in _FORMS and signs.get("type") != "noBar":  # the numbers of a binomial have no bar between them
@@ -33,7 +35,9 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
     match name:
         case "rad" | "msqrt":
             degree = parts[0] if name == "rad" and len(parts) > 1 else ""
-            return (f"^{_bracket(degree)}√" if degree else "√") + _bracket("".join(parts).removeprefix(degree))
+            return (f"^{_bracket(degree)}√" if degree else "√") + _bracket(
+                "".join(parts).removeprefix(degree)
+            )
         case "nary":
             marks = ((sign, _bracket(part)) for sign, part in zip("_^", parts, strict=False) if part)
             return f"{signs.get('chr', '∫')}{''.join(map(''.join, marks))} {''.join(parts[2:])}"

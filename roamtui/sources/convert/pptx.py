@@ -20,7 +20,12 @@ from roamtui.sources.convert.separated import MarkdownCell, write_table
 from roamtui.sources.convert.zip_package import ZipPackage, get_local_name
 
 _DEFAULT_TITLES = frozenset({"", "PowerPoint Presentation", "Slide 1"})
-_SKIPPED_TYPES = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.HEADER, PP_PLACEHOLDER.SLIDE_NUMBER}
+_SKIPPED_TYPES = {
+    PP_PLACEHOLDER.DATE,
+    PP_PLACEHOLDER.FOOTER,
+    PP_PLACEHOLDER.HEADER,
+    PP_PLACEHOLDER.SLIDE_NUMBER,
+}
 _LIST_TYPES = {PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT}
 """Types of placeholders whose paragraphs are list items, unless a paragraph says otherwise."""
 _LETTERS_BY_KIND = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
@@ -56,11 +61,14 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
 
 def _read_slide(slide: Any) -> tuple[str, str, str]:
     """Return the title of a slide, the rest as Markdown, and whether it is hidden, in words; all may be empty."""
-    for choice in [*slide.element.iter("{*}Choice")]:  # such as a formula, of which the other choice is a picture
+    # such as a formula, of which the other choice is a picture
+    for choice in [*slide.element.iter("{*}Choice")]:
         for child in [*choice]:
             choice.getparent().addprevious(child)
     title = slide.shapes.title
-    blocks = [*_write_shapes(shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id)]
+    blocks = [
+        *_write_shapes(shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id)
+    ]
     if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) and frame.text.strip():
         blocks += ["**Notes:**", *_write_paragraphs(frame.paragraphs, is_list=False)]
     heading = _write_line(title.text_frame) if title is not None else ""
@@ -76,14 +84,20 @@ def _write_shapes(shapes: Iterable[Any]) -> Iterator[str]:
         elif shape.has_text_frame and kind not in _SKIPPED_TYPES:
             yield from _write_paragraphs(shape.text_frame.paragraphs, is_list=kind in _LIST_TYPES)
         elif getattr(shape, "has_table", False):
-            rows = [[MarkdownCell(_write_line(cell.text_frame)) for cell in row.cells] for row in shape.table.rows]
+            rows = [
+                [MarkdownCell(_write_line(cell.text_frame)) for cell in row.cells] for row in shape.table.rows
+            ]
             heads = rows.pop(0) if shape.table.first_row else [""] * len(rows[0])
             yield from write_table(heads, rows)
         elif hasattr(shape, "image") and (words := shape.element.nvPicPr.cNvPr.get("descr", "").strip()):
             yield f"![{escape_inline(' '.join(words.split()))}]()"
         for diagram in shape.element.iter("{*}relIds"):
-            part = shape.part.related_part(next(value for key, value in diagram.items() if key.endswith("}dm")))
-            yield "\n".join(f"- {escape_inline(text.text or '')}" for text in parse_xml(part.blob).iter("{*}t"))
+            part = shape.part.related_part(
+                next(value for key, value in diagram.items() if key.endswith("}dm"))
+            )
+            yield "\n".join(
+                f"- {escape_inline(text.text or '')}" for text in parse_xml(part.blob).iter("{*}t")
+            )
 
 
 def _write_paragraphs(paragraphs: Iterable[Any], *, is_list: bool) -> list[str]:
@@ -97,10 +111,14 @@ def _write_paragraphs(paragraphs: Iterable[Any], *, is_list: bool) -> list[str]:
         marks = {get_local_name(mark): mark for mark in properties} if properties is not None else {}
         if not words:
             continue
-        is_item = not marks.keys().isdisjoint(("buChar", "buAutoNum", "buBlip")) or (is_list and "buNone" not in marks)
+        is_item = not marks.keys().isdisjoint(("buChar", "buAutoNum", "buBlip")) or (
+            is_list and "buNone" not in marks
+        )
         before = blocks.pop() + "\n" if is_item and depth >= 0 else ""
         depth = min(paragraph.level, depth + 1) if is_item else -1
-        numbers = {level: last for level, last in numbers.items() if level < paragraph.level + ("buAutoNum" in marks)}
+        numbers = {
+            level: last for level, last in numbers.items() if level < paragraph.level + ("buAutoNum" in marks)
+        }
         mark = "- " if is_item else ""
         if "buAutoNum" in marks:
             kind, start = marks["buAutoNum"].get("type", ""), marks["buAutoNum"].get("startAt", "1")
@@ -131,7 +149,9 @@ def _write_runs(paragraph: Any) -> str:
     for child in paragraph._p:  # noqa: SLF001
         if get_local_name(child) in ("r", "fld", "m", "br"):
             is_formula = get_local_name(child) == "m"
-            text = escape_inline(write_formula(child) if is_formula else "".join(child.itertext("{*}t"))) or " "
+            text = (
+                escape_inline(write_formula(child) if is_formula else "".join(child.itertext("{*}t"))) or " "
+            )
             properties = child.find("{*}rPr")
             if properties is not None and not properties.get("baseline", "0").startswith(("0", "-")):
                 text = write_raised(text)

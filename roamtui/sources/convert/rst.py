@@ -18,7 +18,9 @@ _SHORT_ADORNMENT_MIN = 4
 """An adornment with this length may be shorter than its title, as in docutils."""
 _LINE = re.compile(r"( *)((?:[-*+]|\d{1,9}[.)]) +)?(.*)")
 """The indent, the mark of a list item, and the words of a line."""
-_CODE_DIRECTIVE = re.compile(r"\.\. (?:math|code|code-block|sourcecode|parsed-literal|prompt|doctest)::\s*([\w+#.-]*)")
+_CODE_DIRECTIVE = re.compile(
+    r"\.\. (?:math|code|code-block|sourcecode|parsed-literal|prompt|doctest)::\s*([\w+#.-]*)"
+)
 _CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|=+(?:\s+=+)+$")
 """First line of a doctest or a table, which is written as code up to the next empty line."""
 _ROLE = re.compile(r":[A-Za-z][\w.+:-]{0,60}:(?=`)")
@@ -59,7 +61,9 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:
             if end > start:
                 words = "" if directive else words.rstrip(": ") + ":" * (len(words) > 2)
         if words or end == start:  # Markdown reads an indent of more than three spaces as code
-            out.append(indent[:3] + mark.strip() + " " * bool(mark) + escape_line_starts(_write_inline(words)))
+            out.append(
+                indent[:3] + mark.strip() + " " * bool(mark) + escape_line_starts(_write_inline(words))
+            )
         if end > start:
             code = textwrap.dedent("\n".join(lines[start:end])).strip("\n")
             out += ["", write_code(code, directive[1] if directive else ""), ""]

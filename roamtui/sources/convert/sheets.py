@@ -18,7 +18,13 @@ from python_calamine import CalamineWorkbook, SheetVisibleEnum
 from roamtui.sources.convert.converted import ZIP_START, ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
 from roamtui.sources.convert.separated import MarkdownCell, is_header, write_cell, write_table
-from roamtui.sources.convert.sheet_extras import RAISED_END, RAISED_START, SheetExtras, mark_raised, read_extras
+from roamtui.sources.convert.sheet_extras import (
+    RAISED_END,
+    RAISED_START,
+    SheetExtras,
+    mark_raised,
+    read_extras,
+)
 from roamtui.sources.convert.zip_package import BYTES_MAX, ZIP_ERRORS, ZipPackage
 
 _CELLS_MAX = 4_000_000
@@ -105,7 +111,11 @@ def _write_blocks(grid: list[list[str]]) -> Iterator[str]:
     number = 1
     for has_text, group in groupby(grid, any):
         rows = [*group]
-        top = next((top for top, row in enumerate(rows) if sum(map(bool, row)) != 1), len(rows)) if has_text else 0
+        top = (
+            next((top for top, row in enumerate(rows) if sum(map(bool, row)) != 1), len(rows))
+            if has_text
+            else 0
+        )
         yield from (escape_line_starts("".join(map(write_cell, row))) for row in rows[:top])
         if has_text and top < len(rows):
             columns = [column for column in range(len(rows[0])) if any(row[column] for row in rows[top:])]

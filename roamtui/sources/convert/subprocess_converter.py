@@ -66,7 +66,9 @@ def convert_in_subprocess(
         digest.update(f"{__version__} {_OUTPUT_VERSION}".encode())
         stem = digest.hexdigest()
         path = options.cache_dir / f"{stem}.{languages.replace('/', '-')}.json"
-        for cached_path in [path] if languages else [*sorted(options.cache_dir.glob(f"{stem}.*.json"), reverse=True)]:
+        for cached_path in (
+            [path] if languages else [*sorted(options.cache_dir.glob(f"{stem}.*.json"), reverse=True)]
+        ):
             with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
                 cached = msgspec.json.decode(cached_path.read_bytes(), type=ConvertedText)
                 os.utime(cached_path)  # marks it as used
@@ -82,17 +84,23 @@ def convert_in_subprocess(
     return converted
 
 
-def draw_in_subprocess(request: DrawingRequest, data: bytes, name: str, *, report: PageReport | None = None) -> Drawing:
+def draw_in_subprocess(
+    request: DrawingRequest, data: bytes, name: str, *, report: PageReport | None = None
+) -> Drawing:
     """Draw a picture or a page of a PDF in a subprocess. If `report` raises an exception, the drawing ends.
 
     Raises:
         SourceError: The file cannot be drawn, needs too much time or memory, or Pillow is not installed.
     """
     options = msgspec.json.encode(request).decode()
-    return msgspec.json.decode(_run_job((DRAW, name, options), data, report, _DRAWING_SECONDS_MAX), type=Drawing)
+    return msgspec.json.decode(
+        _run_job((DRAW, name, options), data, report, _DRAWING_SECONDS_MAX), type=Drawing
+    )
 
 
-def _run_job(arguments: tuple[str, str, str], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:
+def _run_job(
+    arguments: tuple[str, str, str], data: bytes, report: PageReport | None, seconds_max: float
+) -> bytes:
     """Run a job in a subprocess, pass its progress reports on, and return its result. Kill it when this call ends."""
     job, name, _ = arguments
     verb = "draw" if job == DRAW else "convert"
@@ -123,7 +131,8 @@ def _run_job(arguments: tuple[str, str, str], data: bytes, report: PageReport | 
                 try:
                     output, _ = process.communicate(timeout=min(REPORT_SECONDS, seconds_max))
                 except subprocess.TimeoutExpired as running:
-                    lines = (running.output or b"").rpartition(b"\n")[0].splitlines()  # on Windows, none until the end
+                    # on Windows, none until the end
+                    lines = (running.output or b"").rpartition(b"\n")[0].splitlines()
                     progress = msgspec.json.decode(lines[-1]) if lines else progress
         finally:
             # Tesseract may continue after the subprocess has ended. The group's id is the subprocess's until `wait`.
@@ -135,5 +144,7 @@ def _run_job(arguments: tuple[str, str, str], data: bytes, report: PageReport | 
     if process.returncode == PROBLEM:
         raise SourceError(result.decode())
     if process.returncode:
-        raise SourceError(f"Could not {verb} {name}: it is damaged, locked or too large. Open it in its own program.")
+        raise SourceError(
+            f"Could not {verb} {name}: it is damaged, locked or too large. Open it in its own program."
+        )
     return result

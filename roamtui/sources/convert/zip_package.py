@@ -18,7 +18,15 @@ BYTES_MAX: Final = 200_000_000
 _PART_BYTES_MAX: Final = 20_000_000
 """The same for one part. The tree of a larger one does not fit into the memory of the subprocess."""
 
-ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
+ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
 """Exceptions that `zipfile` raises for an archive that is damaged, encrypted or compressed in an unknown way."""
 
 
@@ -52,7 +60,11 @@ class ZipPackage:
 
     def find_name(self, part_name: str) -> str:
         """Return the name of a part as the archive has it, which may differ in case. A missing part keeps its name."""
-        return self._names_by_lower.get(part_name.lower(), part_name) if part_name not in self._names else part_name
+        return (
+            self._names_by_lower.get(part_name.lower(), part_name)
+            if part_name not in self._names
+            else part_name
+        )
 
     def read(self, part_name: str) -> bytes:
         """Return the content of a part, or nothing if there is no such part."""

@@ -72,13 +72,17 @@ class CheckedBackend(httpcore.NetworkBackend):
 
     def _resolve(self, host: str, port: int, seconds: float) -> tuple[str, ...]:
         try:
-            addresses = self._resolver.resolve(host, port, allows_local=self._allows_local, seconds_max=seconds)
+            addresses = self._resolver.resolve(
+                host, port, allows_local=self._allows_local, seconds_max=seconds
+            )
         except UnreachableError:
             if not (self._has_proxy and self._allows_local):
                 raise
             return (host,)
         if self._has_proxy and self._allows_local:
-            is_public = all(classify_address(ipaddress.ip_address(text)) is AddressScope.PUBLIC for text in addresses)
+            is_public = all(
+                classify_address(ipaddress.ip_address(text)) is AddressScope.PUBLIC for text in addresses
+            )
             return (host,) if is_public else addresses
         return addresses
 
@@ -106,7 +110,9 @@ class LimitedStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        return LimitedStream(self._stream.start_tls(ssl_context, server_hostname, self._clip(timeout)), self._deadline)
+        return LimitedStream(
+            self._stream.start_tls(ssl_context, server_hostname, self._clip(timeout)), self._deadline
+        )
 
     def _clip(self, timeout: float | None) -> float:
         seconds = self._deadline.clip(timeout)
@@ -208,7 +214,9 @@ class HostResolver:
             if not allows_local or literal is not None:
                 continue
             if scope is AddressScope.SPECIAL:
-                raise BlockedAddressError(f"{host} leads to {address}, where no site can be. Check the spelling.")
+                raise BlockedAddressError(
+                    f"{host} leads to {address}, where no site can be. Check the spelling."
+                )
             # A typed name may be local, but it must stay so: a public name that suddenly leads to this machine is an
             # attack on the services that run here (DNS rebinding).
             with self._lock:
@@ -288,7 +296,9 @@ def resolve_proxy(setting: str, environ: Mapping[str, str]) -> str:
         setting = environ.get("HTTPS_PROXY") or environ.get("https_proxy") or ""
     try:
         parts = urlsplit(setting)
-        is_valid = parts.scheme in _DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0 and setting.isascii()
+        is_valid = (
+            parts.scheme in _DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0 and setting.isascii()
+        )
     except ValueError:
         is_valid = False
     if setting and not (is_valid and setting.isprintable() and " " not in setting):
@@ -325,7 +335,9 @@ class ProxyDial:
             origin = httpcore.Origin(self._scheme.encode(), self._host.encode(), self._port)
             request = httpcore.Request(
                 "CONNECT",
-                httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target.encode()),
+                httpcore.URL(
+                    scheme=origin.scheme, host=origin.host, port=origin.port, target=target.encode()
+                ),
                 headers=[(b"Host", target.encode()), *self._headers],
                 extensions={"timeout": {"read": timeout, "write": timeout}},
             )
@@ -334,6 +346,8 @@ class ProxyDial:
             raise UnreachableError(f"The proxy {self._host} cannot be reached. {hint}") from None
         if response.status // 100 != 2:
             stream.close()
-            raise UnreachableError(f"The proxy {self._host} refuses to connect to {host}: {response.status}. {hint}")
+            raise UnreachableError(
+                f"The proxy {self._host} refuses to connect to {host}: {response.status}. {hint}"
+            )
         tunnel: httpcore.NetworkStream = response.extensions["network_stream"]
         return tunnel

@@ -12,7 +12,14 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from roamtui.sources.web.backend import Deadline, Dial, HostResolver, Resolve, resolve_proxy, resolve_with_system
+from roamtui.sources.web.backend import (
+    Deadline,
+    Dial,
+    HostResolver,
+    Resolve,
+    resolve_proxy,
+    resolve_with_system,
+)
 from roamtui.sources.web.cache import MISSING_STATUSES, PAGE_STATUSES, HttpResponse, PageCache
 from roamtui.sources.web.head import find_refresh
 from roamtui.sources.web.http_client import HttpClient
@@ -85,7 +92,9 @@ class Fetcher:
                 else:
                     target = resolve_href(current, response.location)
                 if target is None:
-                    raise FetchError(f"{current} redirects to something other than a web page. It was not followed.")
+                    raise FetchError(
+                        f"{current} redirects to something other than a web page. It was not followed."
+                    )
                 is_downgrade = current.startswith("https:") and target.startswith("http:")
                 may_follow = allowed.allows(target) or covers_origin(origin_of(current), origin_of(target))
                 if not may_follow and (is_downgrade or not follows_public):
@@ -126,14 +135,18 @@ class Fetcher:
         try:
             response = self._client.send(url, allows_local=allows_local)
             wait_seconds = _read_retry_seconds(response)
-            if wait_seconds is not None and wait_seconds <= min(_RETRY_SECONDS_MAX, self._deadline.remaining()):
+            if wait_seconds is not None and wait_seconds <= min(
+                _RETRY_SECONDS_MAX, self._deadline.remaining()
+            ):
                 self._closing.wait(wait_seconds)
                 response = self._client.send(url, allows_local=allows_local)
             if not response.is_conclusive:
                 raise _make_status_error(url, response.status)
         except FetchError as error:
             status = error.status
-            is_temporary = status is None or status in _TEMPORARY_STATUSES or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            is_temporary = (
+                status is None or status in _TEMPORARY_STATUSES or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            )
             # If the site refuses the page, its cached copy is not shown either.
             is_refused = isinstance(error, BlockedAddressError) or not is_temporary
             if cached is None or cached.status in MISSING_STATUSES or is_refused:

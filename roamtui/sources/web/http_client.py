@@ -61,7 +61,9 @@ class HttpClient:
             try:
                 headers: dict[str, str] = {}
                 for name, value in response.headers:
-                    headers.setdefault(name.decode("ascii", "replace").lower(), value.decode("utf-8", "replace"))
+                    headers.setdefault(
+                        name.decode("ascii", "replace").lower(), value.decode("utf-8", "replace")
+                    )
                 body = self._read_body(response, headers, url) if response.status in PAGE_STATUSES else b""
             finally:
                 response.close()
@@ -91,7 +93,8 @@ class HttpClient:
         headers = {
             "Host": parts.netloc,
             "Accept": ACCEPT,
-            "Accept-Encoding": "gzip",  # the only encoding that the standard library decompresses in bounded steps
+            # the only encoding that the standard library decompresses in bounded steps
+            "Accept-Encoding": "gzip",
             "Connection": "keep-alive",
             "User-Agent": USER_AGENT,
         }
@@ -162,7 +165,9 @@ class BodyReader:
     def __init__(self, encoding: str, bytes_max: int, url: str) -> None:
         name = encoding.strip().lower()
         if name not in ("", "identity", "gzip", "x-gzip"):
-            raise FetchError(f"{url} has an unsupported content encoding. Save it from a browser and open the file.")
+            raise FetchError(
+                f"{url} has an unsupported content encoding. Save it from a browser and open the file."
+            )
         self._decoder = zlib.decompressobj(_GZIP_BITS) if name.endswith("gzip") else None
         self._bytes_max = bytes_max
         self._url = url
@@ -186,7 +191,9 @@ class BodyReader:
     def check_length(self, length: int) -> None:
         """Raise a `FetchError` if a length exceeds the limit."""
         if length > self._bytes_max:
-            raise FetchError(f"{self._url} is larger than {self._bytes_max / 1e6:,.0f} MB and was not opened.")
+            raise FetchError(
+                f"{self._url} is larger than {self._bytes_max / 1e6:,.0f} MB and was not opened."
+            )
 
     def finish(self) -> bytes:
         """Return the whole body."""

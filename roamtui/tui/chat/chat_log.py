@@ -281,7 +281,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self.current is None:
             self.post_message(StatusMessage("No question yet"))
         else:
-            self.post_message(self.RetryRequested(self.current.exchange.number, open_first, is_edited=is_edited))
+            self.post_message(
+                self.RetryRequested(self.current.exchange.number, open_first, is_edited=is_edited)
+            )
 
     def action_toggle_steps(self) -> None:
         view = self._get_exchange()
@@ -321,7 +323,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Copy the last answer with its sources, as Markdown."""
         if self.current is not None and (answer := self.current.answer.strip()):
             sources = format_sources(self.current.exchange)
-            copy(self, "\n".join([answer, *(["", "Sources:", "", *sources] if sources else []), ""]), "the answer")
+            copy(
+                self,
+                "\n".join([answer, *(["", "Sources:", "", *sources] if sources else []), ""]),
+                "the answer",
+            )
         else:
             self.post_message(StatusMessage("No answer yet"))
 
@@ -377,7 +383,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         elif step < 0:
             position = len(targets) - 1
         else:  # start at the first source of the last exchange
-            start = (self.current, self.current.cited[0]) if self.current is not None and self.current.cited else None
+            start = (
+                (self.current, self.current.cited[0])
+                if self.current is not None and self.current.cited
+                else None
+            )
             position = targets.index(start) if start in targets else 0
         self._select(*targets[max(0, min(position, len(targets) - 1))])
 
@@ -458,7 +468,10 @@ class WelcomeView(ContentView):
     def show_library(self, library: Library) -> None:
         """Describe a document, or another version of it: what it consists of, and the first titles at its top."""
         root, columns = library.root, library.root.columns
-        rows = [root.rows_by_id[one] for one in root.list_children(-1 if root.title_row is None else root.title_row)]
+        rows = [
+            root.rows_by_id[one]
+            for one in root.list_children(-1 if root.title_row is None else root.title_row)
+        ]
         counted = Counter(columns.kinds[row] for row in rows)
         parts = [format_count(counted[kind], noun) for kind, noun in _NOUNS.items() if counted[kind]]
         if root.page_starts:

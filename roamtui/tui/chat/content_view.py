@@ -33,7 +33,8 @@ class ContentView(Widget):
         """Index of the selected target."""
 
     def on_unmount(self) -> None:
-        self.refresh()  # releases the drawn lines: Textual caches the last thousand widgets, including removed ones
+        # releases the drawn lines: Textual caches the last thousand widgets, including removed ones
+        self.refresh()
 
     def select_target(self, index: int | None) -> None:
         """Show a target as selected, or no target for None."""
@@ -64,7 +65,9 @@ class ContentView(Widget):
         """The lines of the selected target."""
         wanted = Style.from_meta({TARGET_META: self.selected})
         lines = self._get_lines(self.size.width)
-        found = [number for number, line in enumerate(lines) if any(span.style == wanted for span in line.spans)] or [0]
+        found = [
+            number for number, line in enumerate(lines) if any(span.style == wanted for span in line.spans)
+        ] or [0]
         return range(found[0], found[-1] + 1)
 
     @override
@@ -126,7 +129,9 @@ class TargetSelected(Message):
     target: Target
 
 
-def wrap(content: Content, width: int, *, lead: Content | str = "", follow: Content | str = "") -> list[Content]:
+def wrap(
+    content: Content, width: int, *, lead: Content | str = "", follow: Content | str = ""
+) -> list[Content]:
     """Wrap `content` to lines of at most `width` cells. `lead` begins the first line, and `follow` all others."""
     room = max(8, width - Content(str(follow)).cell_length)
     return [(lead if i == 0 else follow) + line for i, line in enumerate(content.wrap(room))]

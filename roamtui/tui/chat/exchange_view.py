@@ -101,7 +101,11 @@ class ExchangeView(ContentView):
         super().__init__()
         self.exchange = exchange
         """The exchange so far."""
-        about = "" if exchange.within is None else f"\nin {sanitise_line(format_full_path(library, exchange.within))}"
+        about = (
+            ""
+            if exchange.within is None
+            else f"\nin {sanitise_line(format_full_path(library, exchange.within))}"
+        )
         self._question = Content.assemble((shorten_question(exchange.question), "bold"), (about, "$accent"))
         self._ask_key = keys.first_keys["section.ask"]
         self._open_key = keys.first_keys["chat.open_and_ask"]
@@ -183,7 +187,9 @@ class ExchangeView(ContentView):
             self.citation_targets = self.passages.targets
         else:
             cited = [(citation, describe_source(citation, library)) for citation in exchange.citations]
-            self.citation_targets = tuple(SectionTarget(source.section_id, citation) for citation, source in cited)
+            self.citation_targets = tuple(
+                SectionTarget(source.section_id, citation) for citation, source in cited
+            )
             self._sources = [_format_source(*pair, self.answer) for pair in cited]
         self._is_folded = bool(self.passages or self.answer.strip())
 
@@ -256,7 +262,9 @@ class ExchangeView(ContentView):
                 summary += f" · {describe_usage(exchange.usage)}"
             problems = sum(notice.severity is not Severity.INFO for notice in self._actions)
             if problems and self._is_folded:
-                summary += Content.assemble(" · ", (format_count(problems, "warning"), _STYLES[Severity.WARNING]))
+                summary += Content.assemble(
+                    " · ", (format_count(problems, "warning"), _STYLES[Severity.WARNING])
+                )
             lines += wrap(summary.stylize_before("$muted"), width, follow="  ")
         for notice in [] if self._is_folded else self._actions:
             content = Content.styled(sanitise_line(notice.text), _STYLES[notice.severity])
@@ -307,7 +315,9 @@ class ExchangeView(ContentView):
         """Draw the sources by number, how the exchange ended, and the key or click that opens likely sections."""
         exchange, lines = self.exchange, list[Content]()
         if self._sources:
-            is_verified = all(citation.is_verified for citation in exchange.citations if citation.quote is not None)
+            is_verified = all(
+                citation.is_verified for citation in exchange.citations if citation.quote is not None
+            )
             proof, style = format_verification(exchange.citations), "$success" if is_verified else "$warning"
             lines.append(Content.assemble(("Sources", "bold $muted"), (f"  {proof}" if proof else "", style)))
         indent = len(str(len(self._sources))) + 2
@@ -334,9 +344,15 @@ def _format_source(citation: Citation, source: Source, answer: str) -> Content:
 
     If there are several documents, the name of its document comes first.
     """
-    style, quote = _SOURCE_STYLES.get(citation.state, "$muted"), sanitise_line(simplify_quote(citation.quote or ""))
+    style, quote = (
+        _SOURCE_STYLES.get(citation.state, "$muted"),
+        sanitise_line(simplify_quote(citation.quote or "")),
+    )
     return Content.assemble(
-        (f"{citation.state.sign} " if citation.state.sign else "", "$success" if citation.is_verified else style),
+        (
+            f"{citation.state.sign} " if citation.state.sign else "",
+            "$success" if citation.is_verified else style,
+        ),
         (f"{source.document}{STEP}" if source.document else "", "$muted"),
         (source.title, "bold"),
         (" · " if source.place else "", "$muted"),
@@ -398,7 +414,9 @@ class Passages:
             *above, own = card.path
             place = f" · {card.place}" if card.place else ""
             path = "".join(f"{one}{STEP}" for one in above)
-            head = view.attach(Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted")), first + index)
+            head = view.attach(
+                Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted")), first + index
+            )
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
             shown = wrap(Content.styled(card.statement, "bold"), room) if card.statement else []
             if not card.statement or index in self._unfolded:
@@ -406,7 +424,9 @@ class Passages:
                 shown += [*([Content()] if shown else []), *(render_line(line, room) for line in laid_out)]
             bar = Content.styled("│ ", "$accent" if first + index == view.selected else "$foreground 30%")
             for line in shown:
-                spans = [Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in self._words.locate(line.plain)]
+                spans = [
+                    Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in self._words.locate(line.plain)
+                ]
                 lines.append(bar + view.attach(line.add_spans(spans), first + index, shows_selection=False))
             if card.statement:
                 fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")
@@ -418,11 +438,15 @@ class Passages:
         ask = Content.styled("in the conversation, ", "$muted") + ask
         if not self._missing:
             count, them = format_count(len(self._cards), "passage"), "it" if len(self._cards) == 1 else "them"
-            return Content.assemble((count, "bold $muted"), (f" · no model has read {them} · ", "$muted"), ask)
+            return Content.assemble(
+                (count, "bold $muted"), (f" · no model has read {them} · ", "$muted"), ask
+            )
         kind, colon, reason = self._missing.partition(":")
         lead = Content.assemble((f"{kind}{colon}", "bold $text-warning"), sanitise_text(reason))
         nearest = "Nearest sections" if self._cards else "No section is near it"
-        return Content.assemble(lead, ("\n" + nearest, "bold $muted"), (" · no model has looked · ", "$muted"), ask)
+        return Content.assemble(
+            lead, ("\n" + nearest, "bold $muted"), (" · no model has looked · ", "$muted"), ask
+        )
 
 
 def _make_card(passages: Sequence[Citation], question: str, library: Library) -> _Card:

@@ -48,7 +48,9 @@ class QuestionBox(TextArea):
     def __init__(self, history: Iterable[str] = ()) -> None:
         """Make an empty box. `history` has earlier questions, oldest first."""
         placeholder = Content("Ask this document…")
-        super().__init__(id="question-box", compact=True, highlight_cursor_line=False, placeholder=placeholder)
+        super().__init__(
+            id="question-box", compact=True, highlight_cursor_line=False, placeholder=placeholder
+        )
         self.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
         self._history = list(history)
         self._history_index = len(self._history)
@@ -125,7 +127,11 @@ class QuestionArea(Container):
     """Asks one question at a time; others wait below the box. A label on the box says how the next one is asked."""
 
     def __init__(
-        self, box: QuestionBox, conversation: Conversation, keys: Keymap, ask: Callable[[str, AskOptions], Worker[None]]
+        self,
+        box: QuestionBox,
+        conversation: Conversation,
+        keys: Keymap,
+        ask: Callable[[str, AskOptions], Worker[None]],
     ) -> None:
         """Ask the questions that are typed into `box`."""
         self._waiting_lines = Static(id="queued")
@@ -154,7 +160,11 @@ class QuestionArea(Container):
     def _set_options(self, options: AskOptions) -> AskOptions:
         """Say on the border of the box how the next question will be asked. Return the previous options."""
         previous, self._options = self._options, options
-        section = "" if options.within is None else format_full_path(self._conversation.state.library, options.within)
+        section = (
+            ""
+            if options.within is None
+            else format_full_path(self._conversation.state.library, options.within)
+        )
         label = f"in {section} · esc for the whole document" if section else ""
         if options.replaces is not None:
             label = f"Editing last question{' in ' * bool(section)}{section} · esc to cancel"
@@ -216,7 +226,9 @@ class QuestionArea(Container):
         self._send(event.question, replace(options, needs_success=self.is_asking))
 
     def _send(self, question: str, options: AskOptions) -> None:
-        self._sent += (_SentQuestion(question=question, options=options, worker=self._ask(question, options)),)
+        self._sent += (
+            _SentQuestion(question=question, options=options, worker=self._ask(question, options)),
+        )
         self.set_timer(_WAITING_SECONDS, self._show_waiting)
 
     def _show_waiting(self) -> None:

@@ -74,7 +74,8 @@ class PaneTitle(Widget):
         if room - _NOTE_GAP < _NOTE_WIDTH_MIN:
             note = Content()
         while note.cell_length > room - _NOTE_GAP and note:
-            note = Content("…" * (" " in note.plain) + note.plain.partition(" ")[2])  # the end of a path says most
+            # the end of a path says most
+            note = Content("…" * (" " in note.plain) + note.plain.partition(" ")[2])
         line = (line + " " * max(0, room - note.cell_length) + note).truncate(self.size.width)
         return line.stylize_before(Style.from_meta({"@click": f"screen.go('{self._scope}')"}))
 
@@ -83,7 +84,9 @@ class PaneTitle(Widget):
         if scope is self._scope:
             name = name.stylize("underline" if len(self.tabs) > 1 else "")
             name = name.stylize("bold $primary" if self.is_active else "$foreground")
-        tab = Content.assemble("▌" if self.is_active and scope is self._scope else " ", f"{key} " if key else "", name)
+        tab = Content.assemble(
+            "▌" if self.is_active and scope is self._scope else " ", f"{key} " if key else "", name
+        )
         return tab.stylize(Style.from_meta({"@click": f"screen.go('{scope}')"}))
 
 
@@ -128,7 +131,9 @@ class ReaderPane(TitledPane):
             from roamtui.tui.reader.document_reader import DocumentReader  # noqa: PLC0415 - not for the first screen
 
             mode = choose_image_mode(self._options.image_mode, self.app)
-            self._reader = DocumentReader(self._conversation, None if mode is ImageMode.OFF else PictureStore(mode))
+            self._reader = DocumentReader(
+                self._conversation, None if mode is ImageMode.OFF else PictureStore(mode)
+            )
             self.mount(self._reader, after=self.title_line)
             for attribute in ("scroll_y", "virtual_size", "match_label"):
                 self.watch(self._reader, attribute, lambda: self.call_next(self.show_note), init=False)
@@ -179,7 +184,9 @@ def choose_panes(columns: int, *, active: Scope, main: Scope) -> frozenset[Scope
 class PaneSwitcher(Horizontal):
     """The container of the panes. It shows the panes that fit and moves the focus between visible widgets."""
 
-    def __init__(self, tree: TreePane, log: ChatLog, reader: ReaderPane, questions: QuestionArea, keys: Keymap) -> None:
+    def __init__(
+        self, tree: TreePane, log: ChatLog, reader: ReaderPane, questions: QuestionArea, keys: Keymap
+    ) -> None:
         chat = TitledPane(Scope.CHAT, log)
         self._right = Vertical(Horizontal(chat, reader, id="upper"), questions, id="right")
         super().__init__(tree, self._right, id="body")
@@ -380,5 +387,8 @@ class PaneSwitcher(Horizontal):
             pane.title_line.is_active = scope is focus_scope
         self._right.display = bool(shown & {Scope.CHAT, Scope.READER})
         self._tree.set_class(len(shown) == 1, "-alone")
-        self._reader.styles.padding = (0, max(0, self._columns - _FOCUS_MODE_WIDTH) // 2 if self._is_focus_mode else 0)
+        self._reader.styles.padding = (
+            0,
+            max(0, self._columns - _FOCUS_MODE_WIDTH) // 2 if self._is_focus_mode else 0,
+        )
         self._questions.display = not self._is_focus_mode

@@ -140,7 +140,11 @@ class DocumentReader(Reader):
         if section_id is None:
             return
         shown_id = self.section_id
-        if shown_id is None or shown_id not in library or library.node(shown_id).content_span.doc != match.doc:
+        if (
+            shown_id is None
+            or shown_id not in library
+            or library.node(shown_id).content_span.doc != match.doc
+        ):
             self.open(section_id)
         else:
             self.post_message(self.Opened(section_id, is_read=True))
@@ -220,7 +224,9 @@ class DocumentReader(Reader):
             quote = self._highlights.quote if self.get_selection_span() else None
             page = self._document_view.document.page_at(quote.start) if quote else page
             words = self.state.library.text_at(quote) if quote else ""
-            self.post_message(FullScreenRequested(self.state.library, self.section_id, page=page or 1, quote=words))
+            self.post_message(
+                FullScreenRequested(self.state.library, self.section_id, page=page or 1, quote=words)
+            )
         else:
             self.post_message(StatusMessage("No picture or page in view"))
 
@@ -278,7 +284,8 @@ class DocumentReader(Reader):
                 try:
                     command = build_editor_command(editor, file.absolute(), line)
                     subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
-                except (OSError, ValueError) as error:  # caught here, because Textual does not resume after an error
+                except (OSError, ValueError) as error:
+                    # Caught here, because Textual does not resume after an error.
                     return f"Could not start {editor}: {error}."
         except SuspendNotSupported:
             return "This terminal cannot suspend the app for an editor."

@@ -43,7 +43,9 @@ class DocumentView(Struct, frozen=True, kw_only=True):
         headings = [columns.starts[row] for row in rows if columns.kinds[row] is NodeKind.SECTION]
         pages = [page for page in sorted(set(self.document.page_starts)) if first < page < end]
         chunks = [
-            chunk for low, high in pairwise([first, *pages, end]) for chunk in split_chunks(text, low, high, headings)
+            chunk
+            for low, high in pairwise([first, *pages, end])
+            for chunk in split_chunks(text, low, high, headings)
         ]
         return [*front, *chunks]
 
@@ -64,7 +66,9 @@ def make_document_view(library: Library, section_id: str) -> DocumentView:
     node = library.node(section_id)
     generated = node.problem
     if node.kind is NodeKind.FOLDER:
-        generated = "\n".join(format_node_title(library.node(child)) for child in library.children(section_id))
+        generated = "\n".join(
+            format_node_title(library.node(child)) for child in library.children(section_id)
+        )
     if generated:
         return DocumentView(document=parse_document(f"{generated}\n"), is_generated=True)
     document = library.documents_by_key[node.content_span.doc]
@@ -77,7 +81,9 @@ CHUNK_LENGTH_MAX = 12_000
 """In characters. A chunk without a suitable position up to here ends at a line end in its second half. If there is no
 line end, the line is split."""
 
-_FENCE_OR_BLANK = re.compile(r"^ {0,3}(?P<fence>(?:`{3,}|~{3,})[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])", re.MULTILINE)
+_FENCE_OR_BLANK = re.compile(
+    r"^ {0,3}(?P<fence>(?:`{3,}|~{3,})[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])", re.MULTILINE
+)
 """The first or last line of a fence, or a blank line before a line that is not indented."""
 _LINE_LENGTH = 2_000
 """In characters. Most lines are shorter, so a line end is first searched for in this much text."""

@@ -170,7 +170,10 @@ class LazyLines:
                 yield Highlight(column, column + len(run.text), highlights[run.style.quote_number].kind)
             column += len(run.text)
         if line.is_code and highlights:  # code is shown as it is, so columns are offsets
-            source, shown = self.document.text[line.block_start : line.block_end], line.text[line.prefix_length :]
+            source, shown = (
+                self.document.text[line.block_start : line.block_end],
+                line.text[line.prefix_length :],
+            )
             shift = line.prefix_length - line.block_start - max(0, source.find(shown.rstrip()))
             for start, end, kind in highlights:
                 first, last = max(line.prefix_length, start + shift), min(len(line.text), end + shift)
@@ -211,8 +214,12 @@ class LazyLines:
         laid_out = self.get_chunk_lines(chunk)
         lines, highlights = laid_out.lines, laid_out.highlights
         number = next((n for n, one in enumerate(highlights) if one.start <= offset < one.end), -1)
-        marked = (y for y, line in enumerate(lines) if any(run.style.quote_number == number for run in line.runs))
-        first = next((y for y, line in enumerate(lines) if line.block_end > offset and line.has_content), len(lines))
+        marked = (
+            y for y, line in enumerate(lines) if any(run.style.quote_number == number for run in line.runs)
+        )
+        first = next(
+            (y for y, line in enumerate(lines) if line.block_end > offset and line.has_content), len(lines)
+        )
         return self.get_top(chunk) + next(marked, first)
 
     def iter_pictures(self, view: range) -> Iterator[PictureLine]:
@@ -225,17 +232,23 @@ class LazyLines:
     def list_links(self, view: range) -> list[ShownLink]:
         """List the links that start in view, and those of pictures in view, in order."""
         shown: dict[tuple[int, int], ShownLink] = {}
-        first = self.get_top(self.locate(view.start)[0])  # a link that starts above the view may continue in it
+        # a link that starts above the view may continue in it
+        first = self.get_top(self.locate(view.start)[0])
         for y in range(first, view.stop):
             if (found := self.get_line(y)) is None:
                 break
             chunk, line = found
-            starts = [(run.style.link_number, measure_runs(line.runs[:index])) for index, run in enumerate(line.runs)]
+            starts = [
+                (run.style.link_number, measure_runs(line.runs[:index]))
+                for index, run in enumerate(line.runs)
+            ]
             if line.picture is not None and y in view:
                 starts.append((line.picture.link_number, measure_runs(line.runs)))
             for number, x in starts:
                 if number is not None:
-                    shown.setdefault((chunk, number), ShownLink(self.get_chunk_lines(chunk).links[number], y, x))
+                    shown.setdefault(
+                        (chunk, number), ShownLink(self.get_chunk_lines(chunk).links[number], y, x)
+                    )
         return [link for link in shown.values() if link.y in view]
 
     def _compute_tops(self) -> list[int]:
@@ -257,12 +270,18 @@ class LazyLines:
         definitions = self._definitions if _REFERENCE.search(text) else {}
         highlights = self._highlights.locate(self.document.text, chunk.start, chunk.end)
         groups = [(highlight.start, highlight.end) for highlight in highlights]
-        markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions, groups=groups)
-        layout = MarkdownLayout(width=self._width, links=markdown.links, measure_picture=self._measure_picture)
+        markdown = read_markdown(
+            text, prefix=chunk.prefix, start=chunk.start, definitions=definitions, groups=groups
+        )
+        layout = MarkdownLayout(
+            width=self._width, links=markdown.links, measure_picture=self._measure_picture
+        )
         lines = layout.lay_out(markdown.blocks)
         self._has_pictures = self._has_pictures or any(line.picture is not None for line in lines)
         if lines and not chunk.is_continued:
-            lines.append(Line(block_start=chunk.end, block_end=chunk.end, block_number=lines[-1].block_number + 1))
+            lines.append(
+                Line(block_start=chunk.end, block_end=chunk.end, block_number=lines[-1].block_number + 1)
+            )
         page_starts = self.document.page_starts
         page = bisect_right(page_starts, chunk.start)
         if page and page_starts[page - 1] == chunk.start:
@@ -317,7 +336,9 @@ def compute_selection_span(selected: Sequence[SelectedText], document: Document)
         return None
     first, last = selected[0].line, selected[-1].line
     block = document.text[first.block_start : last.block_end]
-    cuts = [[max(part.start, part.line.prefix_length), min(part.end, len(part.line.text))] for part in selected]
+    cuts = [
+        [max(part.start, part.line.prefix_length), min(part.end, len(part.line.text))] for part in selected
+    ]
     cuts[0][0] = max(first.prefix_length, widen_to_words(first.text, *cuts[0])[0])
     cuts[-1][1] = widen_to_words(last.text, *cuts[-1])[1]
     words = " ".join(part.line.text[slice(*cut)] for part, cut in zip(selected, cuts, strict=True))
@@ -325,5 +346,7 @@ def compute_selection_span(selected: Sequence[SelectedText], document: Document)
     if match is not None:
         return Span(doc=document.key, start=first.block_start + match[0], end=first.block_start + match[1])
     return Span(
-        doc=document.key, start=last.block_end - len(block.lstrip()), end=first.block_start + len(block.rstrip())
+        doc=document.key,
+        start=last.block_end - len(block.lstrip()),
+        end=first.block_start + len(block.rstrip()),
     )

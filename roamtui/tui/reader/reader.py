@@ -114,7 +114,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """
         view, previous_view = make_document_view(library, section_id), self._document_view
         self._library, self._document_view = library, view
-        self.section_id = self._posted_id = section_id  # the caller knows this section, so do not post it back
+        # the caller knows this section, so do not post it back
+        self.section_id = self._posted_id = section_id
         self._jump_offset = min(view.start + offset, len(view.document.text))
         quote = highlight if highlight is not None and highlight.doc == view.document.key else None
         self._highlights = Highlights(quote, self._highlights.words)
@@ -234,7 +235,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return list_selected_lines(self.lines, start, end)
 
     def _list_lines_in_view(self) -> list[Line]:
-        found = (self.lines.get_line(y) for y in range(self.top_y, self.top_y + max(1, self.view_size.height)))
+        found = (
+            self.lines.get_line(y) for y in range(self.top_y, self.top_y + max(1, self.view_size.height))
+        )
         return [one.line for one in found if one is not None]
 
     def _measure_chunk_at(self, y: int, *, is_from_end: bool) -> int:
@@ -246,7 +249,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         estimated_height = self.lines.heights[chunk]
         self.lines.get_chunk_lines(chunk)  # corrects the height
         height = self.lines.heights[chunk]
-        line = max(0, height - estimated_height + line) if is_from_end else line * height // max(1, estimated_height)
+        line = (
+            max(0, height - estimated_height + line)
+            if is_from_end
+            else line * height // max(1, estimated_height)
+        )
         return self.lines.get_top(chunk) + line
 
     def _update_virtual_size(self) -> None:
@@ -269,7 +276,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """The current reading position, or None if the reader is empty."""
         if self._library is None or self.section_id is None:
             return None
-        start = 0 if self._document_view.is_generated else self._library.node(self.section_id).content_span.start
+        start = (
+            0 if self._document_view.is_generated else self._library.node(self.section_id).content_span.start
+        )
         return ReadingPosition(self.section_id, self._offset_in_view - start)
 
     @property
@@ -319,7 +328,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if span is not None or quote is None:
             return span
         shown = self._list_lines_in_view()
-        return quote if any(one.block_start < quote.end and quote.start < one.block_end for one in shown) else None
+        return (
+            quote
+            if any(one.block_start < quote.end and quote.start < one.block_end for one in shown)
+            else None
+        )
 
     @property
     def breadcrumb(self) -> str:
@@ -426,7 +439,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def _find_unloaded_picture(self) -> PictureLine | None:
         """Return a picture in view that is not loaded."""
         pictures = self.lines.iter_pictures(self._view_range) if self._pictures is not None else ()
-        return next((picture for picture in pictures if self._pictures and self._pictures.get(picture) is None), None)
+        return next(
+            (picture for picture in pictures if self._pictures and self._pictures.get(picture) is None), None
+        )
 
     @work(group="pictures", exit_on_error=False)
     async def _load_pictures(self) -> None:

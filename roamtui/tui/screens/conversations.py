@@ -85,7 +85,9 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
             is_stdin = summary.source.startswith("-")
             parts.append("standard input" if is_stdin else sanitise_line(name_sources(summary.source)))
         sign = "  ● now" if summary.id == self._conversation.state.id else ""
-        return Content.assemble((_format_title(summary), "bold"), f"{sign}\n{' · '.join(filter(None, parts))}")
+        return Content.assemble(
+            (_format_title(summary), "bold"), f"{sign}\n{' · '.join(filter(None, parts))}"
+        )
 
     @override
     def choose(self, item: ConversationSummary) -> None:
@@ -139,7 +141,9 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
 
     def action_export(self) -> None:
         if (summary := self.chosen) is not None:
-            dialog = make_export_dialog(lambda: self._store.load(summary.id), summary, self._conversation.state.library)
+            dialog = make_export_dialog(
+                lambda: self._store.load(summary.id), summary, self._conversation.state.library
+            )
             self.app.push_screen(dialog, self.show_message)
 
 
@@ -151,7 +155,9 @@ def make_export_dialog(
 
     def render_page(_: Path) -> str:
         if source != get_source_key(library):
-            raise SourceError("A web page includes the document, so resume this conversation first. Then export it.")
+            raise SourceError(
+                "A web page includes the document, so resume this conversation first. Then export it."
+            )
         return render_html(load(), source, library)
 
     renderers = {

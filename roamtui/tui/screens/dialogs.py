@@ -39,7 +39,10 @@ class KeyHints(Static):
 def make_key_hints(keys: Keymap, *scopes: Scope) -> KeyHints:
     """List the keys of a screen that has these scopes."""
     actions = [action for scope in scopes for action in keys.for_scope(scope) if action.keys and action.label]
-    hints = [format_key_hint(format_keys(action.keys)[0], action.label, f"screen.{action.call}") for action in actions]
+    hints = [
+        format_key_hint(format_keys(action.keys)[0], action.label, f"screen.{action.call}")
+        for action in actions
+    ]
     return KeyHints(*hints, format_key_hint("esc", "close", "screen.leave"))
 
 

@@ -127,7 +127,9 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             self._show_found(replace(found, results=tuple(results)))
             await asyncio.sleep(_PAUSE_SECONDS)
             terms = extract_query_terms(query)
-            words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query) if fold_term(word) in terms))
+            words = tuple(
+                dict.fromkeys(word for word in re.findall(r"\w+", query) if fold_term(word) in terms)
+            )
             group = "Related · closest first"
             for hit in await self._agent.search(query, _HITS_MAX):
                 if (one := hit.section_id) not in first_matches:
@@ -149,13 +151,19 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             heading = Content.assemble((name, "bold $primary"), (dot + facts, "$muted"))
             lines = [Content.styled(format_node_title(self.found.library.node(result.section_id)), "bold")]
             if result.excerpt:
-                lines.append(Content("  " + " ".join(sanitise_line(_MARKUP.sub(" ", result.excerpt)).split())))
+                lines.append(
+                    Content("  " + " ".join(sanitise_line(_MARKUP.sub(" ", result.excerpt)).split()))
+                )
             for number, line in enumerate(lines):
                 for start, end in match_ranges(line.plain, result.words):
                     lines[number] = lines[number].stylize(_MATCH_STYLE, start, end)
-            lines[0] += Content.styled(f"  {format_ancestors(self.found.library, result.section_id)}", "$muted")
+            lines[0] += Content.styled(
+                f"  {format_ancestors(self.found.library, result.section_id)}", "$muted"
+            )
             width = self.list.line_width
-            yield Row(result, Content("\n").join(line.truncate(width, ellipsis=True) for line in lines), heading)
+            yield Row(
+                result, Content("\n").join(line.truncate(width, ellipsis=True) for line in lines), heading
+            )
 
     @override
     @work(group="preview", exclusive=True, exit_on_error=False)
@@ -212,7 +220,9 @@ def _find_titles(titles: list[tuple[int, str]], query: str, library: Library) ->
     starting = (title for title in titles if title[1].startswith(" ".join(words)))
     best = dict.fromkeys([*islice(starting, _TITLES_MAX), *titles[:_TITLES_MAX]])
     for number, _ in islice(best, _TITLES_MAX if words else 0):
-        yield FindResult(group=f"Titles · {len(titles):,}", section_id=library.numbering.id_of(number), words=words)
+        yield FindResult(
+            group=f"Titles · {len(titles):,}", section_id=library.numbering.id_of(number), words=words
+        )
 
 
 async def find_text(library: Library, query: str) -> tuple[Span, ...]:
@@ -225,7 +235,11 @@ async def find_text(library: Library, query: str) -> tuple[Span, ...]:
         while start < len(document.text) and len(found) < _MATCHES_MAX:
             # The window is longer by all but one character of the phrase, so that a match may cross into the next one.
             # Lower case is found in a fifth of the time. Without İ, its length is the same.
-            window = document.text[start : start + _WINDOW_LENGTH + len(" ".join(words)) - 1].replace("İ", "i").lower()
+            window = (
+                document.text[start : start + _WINDOW_LENGTH + len(" ".join(words)) - 1]
+                .replace("İ", "i")
+                .lower()
+            )
             end = start + _WINDOW_LENGTH
             for match in islice(pattern.finditer(window), _MATCHES_MAX - len(found)):
                 found.append(Span(doc=document.key, start=start + match.start(), end=start + match.end()))

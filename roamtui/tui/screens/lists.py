@@ -44,7 +44,8 @@ class ItemList(OptionList, Generic[Item]):
 
     def __init__(self) -> None:
         super().__init__(compact=True)
-        self.auto_links = False  # the items have none, and looking for them takes a tenth of the time to paint the list
+        # the items have none, and looking for them takes a tenth of the time to paint the list
+        self.auto_links = False
         self._rows: list[tuple[Item | None, Content]] = []
         """The lines with their items, or None for a heading."""
 
@@ -229,7 +230,8 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         (self.list.action_cursor_down if lines > 0 else self.list.action_cursor_up)()
 
     def action_page(self, pages: int) -> None:
-        if self.list.scrollable_content_region:  # in a list without room, moving by a page would crash the app
+        # in a list without room, moving by a page would crash the app
+        if self.list.scrollable_content_region:
             (self.list.action_page_down if pages > 0 else self.list.action_page_up)()  # type: ignore[no-untyped-call]
 
     def action_first(self) -> None:
@@ -267,7 +269,8 @@ def lay_out_columns(choices: Sequence[PickerItem[Item]], typed: str) -> list[Row
     """Return the rows of the choices that contain all typed words. The columns have one width for all choices."""
     has_signs = any(choice.sign for choice in choices)
     labels = {
-        choice.value: Content(f"{choice.sign or ' '} " * has_signs + sanitise_line(choice.label)) for choice in choices
+        choice.value: Content(f"{choice.sign or ' '} " * has_signs + sanitise_line(choice.label))
+        for choice in choices
     }
     width = min(_LABEL_WIDTH_MAX, max((label.cell_length for label in labels.values()), default=0))
     rows = []

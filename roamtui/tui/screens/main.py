@@ -21,7 +21,13 @@ from roamtui.models.base import OFFLINE, format_window
 from roamtui.plain import format_count
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog, WelcomeView
-from roamtui.tui.chat.content_view import ExampleTarget, LinkTarget, SectionTarget, TargetActivated, TargetSelected
+from roamtui.tui.chat.content_view import (
+    ExampleTarget,
+    LinkTarget,
+    SectionTarget,
+    TargetActivated,
+    TargetSelected,
+)
 from roamtui.tui.chat.question_area import QuestionArea, QuestionBox
 from roamtui.tui.context import AppContext
 from roamtui.tui.labels import adapt_flags, format_error
@@ -46,7 +52,9 @@ _IDLE_SECONDS = 2.0
 """How long a person has not typed when work ahead begins."""
 _AHEAD_PAUSE_SECONDS = 0.1
 """Pause after each part of the work ahead, as long as a part, so that it takes half of the time."""
-_SECTION_GONE = "The document no longer has a section that the question names, so it was not asked. Choose another one."
+_SECTION_GONE = (
+    "The document no longer has a section that the question names, so it was not asked. Choose another one."
+)
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
@@ -129,7 +137,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Resume the requested conversation and show the requested place, as soon as the screen has started."""
         await self.started.wait()
         wanted_id = request.conversation_id
-        if wanted_id not in (None, self.conversation.state.id) and not request.is_cell and not self.warn_if_busy():
+        if (
+            wanted_id not in (None, self.conversation.state.id)
+            and not request.is_cell
+            and not self.warn_if_busy()
+        ):
             await self.conversation.open(wanted_id)
         if request.place is not None:
             self.panes.show_place(request.place)
@@ -223,7 +235,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_apply(self, command_name: str) -> None:
         section_id, _ = self.panes.selection
         if section_id is not None:
-            self.post_message(CommandRequested(partial(make_section_command, command_name, section_id=section_id)))
+            self.post_message(
+                CommandRequested(partial(make_section_command, command_name, section_id=section_id))
+            )
 
     async def action_run(self, action_id: str | None) -> None:
         """Run an action, if one is given, as if its key were pressed in its scope."""
@@ -255,7 +269,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         elif not (is_in_box and (self.questions.reset_options() or self.questions.take_back())):
             self.panes.step_out()
 
-    @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
+    # Textual would describe it by a whole exchange
+    @work(group="asking", exit_on_error=False, description="")
     async def _run_question(self, question: str, options: AskOptions) -> None:
         await self.started.wait()
         try:
@@ -285,7 +300,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         section_id, span = self.panes.selection
         if section_id is not None:
             is_selected = span is not None and self.reader_pane.reader.text_selection is not None
-            selected = self.conversation.state.library.text_at(span) if span is not None and is_selected else ""
+            selected = (
+                self.conversation.state.library.text_at(span) if span is not None and is_selected else ""
+            )
             self.questions.ask_about_section(section_id, selected)
             self.clear_selection()
             self.panes.focus_scope(Scope.INPUT)
@@ -298,7 +315,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if section_id is not None and await add_note(self.app, self.conversation, section_id, span):
             self.clear_selection()
             await self.tree_pane.outline.mark_notes(self.conversation)
-            self.post_message(StatusMessage(f"Note saved · {self.keys.first_keys['global.notes']} lists all notes"))
+            self.post_message(
+                StatusMessage(f"Note saved · {self.keys.first_keys['global.notes']} lists all notes")
+            )
 
     @work(group="noting", exit_on_error=False)
     async def action_notes(self) -> None:
@@ -382,7 +401,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(TargetSelected)
     def _show_citation(self, event: TargetSelected) -> None:
         """Show the passage of a citation in the reader if that is in view. Otherwise, the conversation shows it."""
-        target, is_visible = event.target, Scope.READER in self.panes.shown and self.panes.scope is not Scope.READER
+        target, is_visible = (
+            event.target,
+            Scope.READER in self.panes.shown and self.panes.scope is not Scope.READER,
+        )
         if isinstance(target, SectionTarget) and target.citation is not None and is_visible:
             self.reader_pane.reader.open_target(target, is_read=False)
 
@@ -409,7 +431,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def action_step_match(self, direction: int) -> None:
         find = self._find_dialog
         if find is None or not await find.open_match(self.reader_pane.reader, direction):
-            words = f"No other match for “{find.found.query}”" if find and find.found.query else "No search yet"
+            words = (
+                f"No other match for “{find.found.query}”" if find and find.found.query else "No search yet"
+            )
             self.post_message(StatusMessage(words))
 
     def action_go_page(self) -> None:
@@ -439,7 +463,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             words = "No question yet" if is_asked else ""
         else:
             changed = await check_answers_again(self.conversation)
-            quotes = [one for each in self.conversation.state.exchanges for one in each.citations if one.quote]
+            quotes = [
+                one for each in self.conversation.state.exchanges for one in each.citations if one.quote
+            ]
             if changed:
                 self.chat_log.add_notice(f"{format_count(changed, 'quote')} changed since the answer")
             words = (format_verification(quotes) or "No quotes to check") if is_asked else ""

@@ -58,7 +58,9 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
     def list_rows(self, typed: str) -> Iterator[Row[LocatedNote]]:
         words = typed.casefold().split()
         lines = ((note, self._draw(note)) for note in self._located)
-        return (Row(note, line) for note, line in lines if all(word in line.plain.casefold() for word in words))
+        return (
+            Row(note, line) for note, line in lines if all(word in line.plain.casefold() for word in words)
+        )
 
     @override
     def get_key(self, item: LocatedNote) -> object:
@@ -69,12 +71,17 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         width = self.list.line_width
         path = STEP.join(list_path_titles(located.current_citation, self._library.title)) or "(untitled)"
         position = format_location(located.current_citation, "").rpartition(" · ")[2]
-        lines = [Content.assemble((path, "bold"), (f" · {position}", "$muted")).truncate(width, ellipsis=True)]
+        lines = [
+            Content.assemble((path, "bold"), (f" · {position}", "$muted")).truncate(width, ellipsis=True)
+        ]
         if located.note.citation.quote is not None:
             quote = shorten(sanitise_line(simplify_quote(located.note.citation.quote)), _QUOTE_LENGTH_MAX)
             quote_lines = wrap(Content.styled(f"“{quote}”", "italic"), width, lead="  ", follow="  ")
             lines += quote_lines[:_QUOTE_LINES_MAX]
-        for sign, words, style in (("✎", located.note.words, "$accent"), ("!", located.change_note, "$warning")):
+        for sign, words, style in (
+            ("✎", located.note.words, "$accent"),
+            ("!", located.change_note, "$warning"),
+        ):
             if words:
                 lead = Content.styled(f"  {sign} ", style)
                 lines += wrap(Content.styled(sanitise_line(words), style), width, lead=lead, follow="    ")
@@ -99,7 +106,9 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         words = await prompt_for_comment(self.app, located.note.words, located.note.citation.quote or "")
         if words is not None:
             note = replace(located.note, words=words)
-            self._located = tuple(replace(other, note=note) if other is located else other for other in self._located)
+            self._located = tuple(
+                replace(other, note=note) if other is located else other for other in self._located
+            )
             self.show()
             await asyncio.to_thread(self._store.save, note)
 

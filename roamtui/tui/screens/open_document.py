@@ -64,8 +64,11 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
         complete_key, help_key = map(keys.first_keys.__getitem__, ("start.complete", "global.help"))
         foot = f"enter to open, {complete_key} to complete a path, {help_key} for help, esc to close"
-        super().__init__(title or first_title, make_foot(foot), placeholder="A path, a URL, or text to filter the list")
-        self.field.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
+        super().__init__(
+            title or first_title, make_foot(foot), placeholder="A path, a URL, or text to filter the list"
+        )
+        # each change takes 4 ms, because Textual draws much of the screen again
+        self.field.cursor_blink = False
         self.set_class(not title, "-alone")
         self._options = options
         self._model = model
@@ -94,7 +97,9 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     def list_rows(self, typed: str) -> Iterator[Row[StartOffer]]:
         offers = (*self._offers, *list_path_completions(typed))
         items = [
-            PickerItem(value=offer, label=offer.name, note=offer.note, group=offer.group, synonyms=offer.source)
+            PickerItem(
+                value=offer, label=offer.name, note=offer.note, group=offer.group, synonyms=offer.source
+            )
             for offer in sorted(offers, key=lambda offer: _GROUPS.index(offer.group))
             if offer.source != typed or not typed
         ]
@@ -107,9 +112,12 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         shown = {offer.source for offer in offers}
         similar = [path for path in find_similar_paths(typed, self._files_below) if path not in shown]
         similar_offers = [
-            StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note="", source=path) for path in similar
+            StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note="", source=path)
+            for path in similar
         ]
-        yield from lay_out_columns([PickerItem(value=offer, label=offer.name) for offer in similar_offers], "")
+        yield from lay_out_columns(
+            [PickerItem(value=offer, label=offer.name) for offer in similar_offers], ""
+        )
 
     @staticmethod
     def _make_typed_row(source: str, note: str) -> Row[StartOffer]:
@@ -136,7 +144,11 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     def action_complete(self) -> None:
         """Put the chosen file, or else the first one, into the field."""
-        files = [offer for offer in self.list.items if offer.group is OfferGroup.FILE and offer.source != self.typed]
+        files = [
+            offer
+            for offer in self.list.items
+            if offer.group is OfferGroup.FILE and offer.source != self.typed
+        ]
         chosen = self.chosen if self.chosen in files else next(iter(files), None)
         if chosen is not None:
             self.field.value = chosen.source

@@ -115,7 +115,9 @@ class ModelPicker(PickerDialog):
         """List the current model, then the models that work, are not tested yet, or lack a key."""
         current = self._current
         choices = [
-            PickerItem(value=current, label=current, note=self._describe_current(), group=_READY_GROUP, sign="●")
+            PickerItem(
+                value=current, label=current, note=self._describe_current(), group=_READY_GROUP, sign="●"
+            )
         ]
         offers = [offer for offer in self._offers.values() if offer.name != current]
         for offer in sorted(offers, key=lambda offer: not offer.is_known_to_work):
@@ -124,7 +126,9 @@ class ModelPicker(PickerDialog):
                 PickerItem(value=offer.name, label=offer.name, note=offer.note, group=_READY_GROUP, sign=sign)
             )
         if self.options.make_model is not None:
-            other = PickerItem(value=_OTHER_MODEL, label=_OTHER_MODEL, note="name, URL and key", group=_READY_GROUP)
+            other = PickerItem(
+                value=_OTHER_MODEL, label=_OTHER_MODEL, note="name, URL and key", group=_READY_GROUP
+            )
             choices.append(other)
             choices += [
                 PickerItem(value=report.name, label=report.name, note=report.reason, group=_MISSING_KEY_GROUP)
@@ -174,7 +178,9 @@ class ModelPicker(PickerDialog):
                 if problem:
                     return
             provider = url or name.partition("/")[0]
-            offer = ModelOffer(name=name, note="typed by you", provider=provider, api_base=url, needs_test=True)
+            offer = ModelOffer(
+                name=name, note="typed by you", provider=provider, api_base=url, needs_test=True
+            )
         if offer.provider:
             question = f"Use {name}? Your questions and opened sections will be sent to {offer.provider}."
             if not await self.app.push_screen_wait(ConfirmDialog(question, offer.note, yes="Use")):
@@ -236,13 +242,22 @@ class ModelDialog(Dialog[tuple[str, str, str] | None]):
             yield Static(Content.styled("Other model", "bold $primary"))
             yield Static(Content("Name (litellm provider/model)"), classes="label")
             yield Input(
-                self._name, placeholder="openai/gpt-4.1-mini", id="model-name", select_on_focus=False, compact=True
+                self._name,
+                placeholder="openai/gpt-4.1-mini",
+                id="model-name",
+                select_on_focus=False,
+                compact=True,
             )
             yield Static(Content("URL (empty for the provider's default)"), classes="label")
-            yield Input(placeholder="http://localhost:8000/v1", id="model-url", select_on_focus=False, compact=True)
+            yield Input(
+                placeholder="http://localhost:8000/v1", id="model-url", select_on_focus=False, compact=True
+            )
             yield Static(Content("API key (this run only, never saved)"), classes="label")
             yield Input(
-                password=True, placeholder="optional if none is needed or one is set", id="model-key", compact=True
+                password=True,
+                placeholder="optional if none is needed or one is set",
+                id="model-key",
+                compact=True,
             )
             yield make_foot("tab for the next field, enter to test with one token, esc to cancel")
 

@@ -25,7 +25,13 @@ from roamtui.editor import open_in_viewer
 from roamtui.errors import RoamtuiError, SourceError
 from roamtui.plain import sanitise_line
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest, PictureFile
-from roamtui.sources.pictures import PDF_BYTES_MAX, PICTURE_BYTES_MAX, find_picture, locate_document, read_picture
+from roamtui.sources.pictures import (
+    PDF_BYTES_MAX,
+    PICTURE_BYTES_MAX,
+    find_picture,
+    locate_document,
+    read_picture,
+)
 from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.context import ImageMode, TuiOptions
@@ -144,7 +150,11 @@ class PictureScreen(Screen[None]):
     def _show(self, drawing: Drawing, cell: tuple[int, int]) -> None:
         viewport = drawing.viewport
         left, top, right, bottom = viewport.box
-        self.drawing, self._zoom, self._centre = drawing, viewport.zoom, ((left + right) / 2, (top + bottom) / 2)
+        self.drawing, self._zoom, self._centre = (
+            drawing,
+            viewport.zoom,
+            ((left + right) / 2, (top + bottom) / 2),
+        )
         columns, rows = -(-viewport.width // cell[0]), -(-viewport.height // cell[1])
         drawn: DrawnPicture = drawing.data
         if self._mode is ImageMode.KITTY:

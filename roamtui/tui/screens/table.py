@@ -73,7 +73,9 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         """Draw the table again. The cursor stays where it is, or at the edge."""
         rows, columns, place = self.table.rows, self.table.columns, self.cursor_coordinate
         width = self.scrollable_content_region.width
-        titles = min(max((cell_len(row.title) + _PADDING for row in rows), default=0), int(width * _TITLE_SHARE))
+        titles = min(
+            max((cell_len(row.title) + _PADDING for row in rows), default=0), int(width * _TITLE_SHARE)
+        )
         column_width = max(_COLUMN_WIDTH_MIN, (width - titles) // max(1, len(columns)))
         self.clear(columns=True)
         self.add_column("", width=max(1, titles - _PADDING))
@@ -140,11 +142,16 @@ class TableScreen(Screen[None]):
             self.action_add_column(self._question)
 
     def _show_head(self) -> None:
-        counts = [format_count(len(self._table.rows), "row"), format_count(len(self._table.columns), "question")]
+        counts = [
+            format_count(len(self._table.rows), "row"),
+            format_count(len(self._table.columns), "question"),
+        ]
         parts = [*counts, self._plan.model.name]
         if self._run is not None:
             parts.append(("asking: " if self._filling.locked() else "") + format_progress(self._run))
-        title = Content.assemble(("Table", "bold $primary"), (f" · {' · '.join(map(sanitise_line, parts))}", "$muted"))
+        title = Content.assemble(
+            ("Table", "bold $primary"), (f" · {' · '.join(map(sanitise_line, parts))}", "$muted")
+        )
         self._head.update(title)
 
     @on(DataTable.CellHighlighted)
@@ -167,7 +174,10 @@ class TableScreen(Screen[None]):
                 lines.append(Content.styled(f"“{shorten(sanitise_line(quote), room)}”", "italic"))
             ending = [cell.note] if cell.value and cell.note else []
             if proof is not None:
-                ending += [STEP.join([*proof.path, proof.place]), *([proof.state.label] if has_verdict else [])]
+                ending += [
+                    STEP.join([*proof.path, proof.place]),
+                    *([proof.state.label] if has_verdict else []),
+                ]
             lines.append(Content.styled(shorten(sanitise_line(" · ".join(ending)), width), "$muted"))
         view.update(Content("\n").join(lines), layout=False)
 

@@ -114,7 +114,9 @@ def _read_contents_page(
         match = _TRAILING_LABEL.fullmatch(title)
         if match and (linked_pages or match[2][-1].isdigit()):
             title, label = match[1], match[2]
-        target = linked_pages[0] if linked_pages else find_page_by_label(printed, label, number) if label else None
+        target = (
+            linked_pages[0] if linked_pages else find_page_by_label(printed, label, number) if label else None
+        )
         lines.append(_ContentsLine(title.strip(_LEADERS), label, target, row.x0, bool(linked_pages)))
     linked = sum(line.is_linked for line in lines)
     labelled = sum(line.page is not None and bool(line.label) for line in lines)
@@ -144,7 +146,11 @@ def _join_wrapped(lines: Sequence[_ContentsLine]) -> list[_ContentsLine]:
 
 def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
     """Check whether the title of a line continues on the next one."""
-    if parse_item(after.title) or parse_part(after.title) or (parse_part(line.title) and not parse_item(line.title)):
+    if (
+        parse_item(after.title)
+        or parse_part(after.title)
+        or (parse_part(line.title) and not parse_item(line.title))
+    ):
         return False
     if after.label and line.label:
         return False
@@ -167,7 +173,9 @@ def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
     if len(item_indents) >= 3:
         indent_max = min(item_indents) + _INDENT_TOLERANCE
         are_parts = [parse_part(line.title) and not parse_item(line.title) for line in lines]
-        return [1 if part else 2 + (line.x0 > indent_max) for part, line in zip(are_parts, lines, strict=True)]
+        return [
+            1 if part else 2 + (line.x0 > indent_max) for part, line in zip(are_parts, lines, strict=True)
+        ]
     indents: list[float] = []
     for x0 in sorted(line.x0 for line in lines):
         if not indents or x0 > indents[-1] + _INDENT_TOLERANCE:
@@ -211,7 +219,9 @@ def anchor_titles(
                     score, count = _compare_title(whole, bare, keys)
                     score += _BOLD_BONUS * rows[index].font.is_bold - _ROW_PENALTY * rows[index].number
                     matches.append((score - _OFFSET_PENALTY * abs(offset), index, count))
-        score, row, count = max((match for match in matches if match[2]), key=lambda match: match[0], default=(0, 0, 0))
+        score, row, count = max(
+            (match for match in matches if match[2]), key=lambda match: match[0], default=(0, 0, 0)
+        )
         rows_there = pages[entry.page].rows
         if count:
             text = join_rows(rows[row : row + count])

@@ -83,13 +83,17 @@ def convert_pdf(
     bookmarks = list(file.read_bookmarks())
     file_rows = number_rows(pages)
     headings = _detect_outline(pages, file_rows, bookmarks, printed)
-    by_page = {number: list(group) for number, group in groupby(headings, lambda head: file_rows[head.row].page)}
+    by_page = {
+        number: list(group) for number, group in groupby(headings, lambda head: file_rows[head.row].page)
+    }
     writer = MarkdownWriter(repairer)
     for number, page in enumerate(pages):
         writer.write_page(page, by_page.get(number, ()))
     return ConvertedText(
         text="".join(writer.pieces),
-        title=compute_source_title(pages, file.title, [heading.title for heading in headings if heading.level == 1]),
+        title=compute_source_title(
+            pages, file.title, [heading.title for heading in headings if heading.level == 1]
+        ),
         page_starts=tuple(writer.page_starts),
         notes=tuple(notes),
     )
@@ -140,7 +144,18 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
     picture = b"P6 %d %d 255\n" % (columns, lines) + page.draw(columns, lines, (0.0, 0.0, 1.0, 1.0))
     names = "+".join(filter(_LANGUAGE.fullmatch, languages)) or "eng"
     program = shutil.which(TESSERACT) or TESSERACT
-    command = [program, "stdin", "stdout", "-l", names, "--dpi", str(round(scale * 72)), "-c", "textonly_pdf=1", "pdf"]
+    command = [
+        program,
+        "stdin",
+        "stdout",
+        "-l",
+        names,
+        "--dpi",
+        str(round(scale * 72)),
+        "-c",
+        "textonly_pdf=1",
+        "pdf",
+    ]
     try:
         done = subprocess.run(  # noqa: S603 - no shell, and no text of the document
             command,
@@ -153,7 +168,9 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
     except subprocess.TimeoutExpired:
         return []
     if b"Failed loading language" in done.stderr:
-        raise SourceError(f"tesseract lacks data for {names}. Install them, or change `languages` below `[ocr]`.")
+        raise SourceError(
+            f"tesseract lacks data for {names}. Install them, or change `languages` below `[ocr]`."
+        )
     if done.returncode:
         return []
     with PdfFile(done.stdout, "the scan").open_page(0) as recognised:
@@ -206,5 +223,7 @@ def _detect_outline(
 
 def _name_page(number: int, page: PageText) -> DetectedHeading:
     """Return a heading for a page: its number and first words."""
-    words = textwrap.shorten(" ".join(row.text for row in page.rows[:2]), _FIRST_WORDS_LENGTH, placeholder=" …")
+    words = textwrap.shorten(
+        " ".join(row.text for row in page.rows[:2]), _FIRST_WORDS_LENGTH, placeholder=" …"
+    )
     return DetectedHeading(row=page.start, count=0, level=1, title=f"Page {number}: {words}")

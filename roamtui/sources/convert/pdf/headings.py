@@ -61,7 +61,8 @@ _NOTES_TITLE = re.compile(
     r"(?:.{0,40}\b)?notes to (?:the )?(?:\w+ ){0,3}(?:financial )?statements\b.{0,40}", re.IGNORECASE
 )
 _EXHIBIT = re.compile(
-    r"(exhibit\s+\(?\d{1,3}(?:[.)-]\S{0,12})?\s*\)?)|signatures?|exhibits? index|index (?:to|of) exhibits", re.I
+    r"(exhibit\s+\(?\d{1,3}(?:[.)-]\S{0,12})?\s*\)?)|signatures?|exhibits? index|index (?:to|of) exhibits",
+    re.I,
 )
 """A title of what comes after the last Item of a report; group 1 is a single exhibit."""
 _NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z]\w*\s)")
@@ -158,7 +159,9 @@ def detect_items(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> l
         """Return the row and the number of the Part around a row."""
         return parts[index - 1] if (index := bisect_right(parts, (row, 99))) else (-1, 0)
 
-    known_items = {(find_part(heading.row)[1], item) for heading in known if (item := parse_item(heading.title))}
+    known_items = {
+        (find_part(heading.row)[1], item) for heading in known if (item := parse_item(heading.title))
+    }
     weighted = [
         # "@" sorts before letters, as Item 7 comes before Item 7A.
         (index, (part, item[0], item[1] or "@"), _MARKED_WEIGHT if is_marked(rows[index]) else 1)
@@ -172,7 +175,10 @@ def detect_items(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> l
         return []
     items = [_make_heading(rows, link.row, 2) for link in chain]
     # The row of a Part directly above its first Item is a heading too.
-    starts = [*(heading.row for heading in items), *(heading.row for heading in known if parse_item(heading.title))]
+    starts = [
+        *(heading.row for heading in items),
+        *(heading.row for heading in known if parse_item(heading.title)),
+    ]
     above = {find_part(row)[0] for row in starts} - {heading.row for heading in known} - {-1}
     return items + [DetectedHeading(row=row, level=1, title=rows[row].text) for row in above]
 
@@ -231,8 +237,12 @@ def detect_notes(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> l
     Some companies write "Note 1. Revenue" above a note, others "1. Revenue". The latter counts only below a heading
     such as "Notes to Financial Statements", up to the next of the `known` Items.
     """
-    short = [(index, row) for index, row in _iter_short_rows(rows, _LENGTH_MAX) if not CONTINUED.search(row.text)]
-    titles = [index for index, row in short if row.number < _TITLE_TOP_ROWS and _NOTES_TITLE.fullmatch(row.text)]
+    short = [
+        (index, row) for index, row in _iter_short_rows(rows, _LENGTH_MAX) if not CONTINUED.search(row.text)
+    ]
+    titles = [
+        index for index, row in short if row.number < _TITLE_TOP_ROWS and _NOTES_TITLE.fullmatch(row.text)
+    ]
     titles += [heading.row for heading in known if _NOTES_TITLE.fullmatch(heading.title)]
     marked = [(index, row) for index, row in short if is_marked(row)]
     chain = _select_numbered(_NOTE_TITLE, marked)
@@ -240,7 +250,9 @@ def detect_notes(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> l
         start = min(titles)
         items = (heading.row for heading in known if heading.row > start and parse_item(heading.title))
         end = min(items, default=len(rows))
-        chain = _select_numbered(_NUMBERED_NOTE, [(index, row) for index, row in marked if start < index < end])
+        chain = _select_numbered(
+            _NUMBERED_NOTE, [(index, row) for index, row in marked if start < index < end]
+        )
     if len(chain) < _COUNT_MIN:
         return []
     notes = [_make_heading(rows, link.row, 0) for link in chain]
@@ -295,7 +307,9 @@ def detect_exhibits(rows: Sequence[PageRow], after: int) -> Iterator[DetectedHea
             yield DetectedHeading(row=index, level=3 if match[1] else 2, title=row.text)
 
 
-def detect_numbered_headings(rows: Sequence[PageRow], score_title: Callable[[int], float]) -> list[DetectedHeading]:
+def detect_numbered_headings(
+    rows: Sequence[PageRow], score_title: Callable[[int], float]
+) -> list[DetectedHeading]:
     """Return numbered titles ("3.2 Types and values") in ascending order.
 
     `score_title` rates a row by its looks: 0 if it cannot be a title, at least 1 if it must be one.
@@ -316,16 +330,22 @@ def detect_numbered_headings(rows: Sequence[PageRow], score_title: Callable[[int
 
 
 def _iter_short_rows(rows: Sequence[PageRow], length_max: int) -> Iterator[tuple[int, PageRow]]:
-    return ((index, row) for index, row in enumerate(rows) if len(row.text) <= length_max and not row.is_listed)
+    return (
+        (index, row) for index, row in enumerate(rows) if len(row.text) <= length_max and not row.is_listed
+    )
 
 
-def _make_heading(rows: Sequence[PageRow], start: int, level: int, *, is_title: bool = False) -> DetectedHeading:
+def _make_heading(
+    rows: Sequence[PageRow], start: int, level: int, *, is_title: bool = False
+) -> DetectedHeading:
     """Make a heading of row `start` and up to two more rows that continue its title.
 
     Only the title of a marked row continues, unless `is_title` is true.
     """
     end = min(len(rows), start + _HEADING_ROWS_MAX) if is_marked(rows[start]) or is_title else start + 1
-    others = (row for row in range(start + 1, end) if parse_item(rows[row].text) or parse_part(rows[row].text))
+    others = (
+        row for row in range(start + 1, end) if parse_item(rows[row].text) or parse_part(rows[row].text)
+    )
     count = count_similar_rows(rows, start, next(others, end), leading_max=1.6)
     return DetectedHeading(row=start, count=count, level=level, title=join_rows(rows[start : start + count]))
 
@@ -399,7 +419,11 @@ class TypographicHeadings:
         self, headings: Sequence[DetectedHeading], titles: Sequence[DetectedHeading]
     ) -> list[DetectedHeading]:
         """Return more titles in the style of the known top-level headings, such as "Abstract" or "References"."""
-        tops = [head for head in headings if head.level == 1 and head.count and not _STATEMENT.fullmatch(head.title)]
+        tops = [
+            head
+            for head in headings
+            if head.level == 1 and head.count and not _STATEMENT.fullmatch(head.title)
+        ]
         styles = Counter(self._compute_style(heading.row) for heading in tops)
         style = styles.most_common(1)[0][0] if styles else None
         siblings = [title for title in titles if title.style == style]
@@ -419,7 +443,9 @@ class TypographicHeadings:
     def _is_long(self, start: int, end: int) -> bool:
         return self._offsets[end] - self._offsets[start] >= self._long_min
 
-    def _divide(self, titles: Sequence[DetectedHeading], start: int, end: int, level: int) -> Iterator[DetectedHeading]:
+    def _divide(
+        self, titles: Sequence[DetectedHeading], start: int, end: int, level: int
+    ) -> Iterator[DetectedHeading]:
         """Yield the titles of a section that have the strongest style, and divide long parts between them further."""
         best = max((title.style for title in titles), default=None)
         chosen = [title for title in titles if title.style == best]
@@ -473,7 +499,8 @@ class TypographicHeadings:
         if not self._is_large_or_bold(row):
             # A title in italics or capitals is set apart from the rows around it, or comes after a sentence.
             is_below = any(
-                row.page == after.page and _is_italic_or_capitals(after) for after in rows[index + 1 : index + 2]
+                row.page == after.page and _is_italic_or_capitals(after)
+                for after in rows[index + 1 : index + 2]
             )
             is_apart = self._is_apart(index) or _get_last_sign(rows[index - 1].text) in ".!?"
             if is_below or not is_apart or not _is_italic_or_capitals(row):
@@ -482,13 +509,19 @@ class TypographicHeadings:
         letters_min = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters
         if len(letters) < letters_min or len(letters) * 2 <= len(text):
             return 0
-        end = next((after for after in range(index + 1, index + _TITLE_ROWS_MAX) if after in known), len(rows))
+        end = next(
+            (after for after in range(index + 1, index + _TITLE_ROWS_MAX) if after in known), len(rows)
+        )
         count = count_similar_rows(rows, index, end)
         if rows[index + count - 1].is_in_table or count > _TITLE_ROWS_MAX:
             return 0
         text = join_rows(rows[index : index + count])
-        length_max, ends = (_SENTENCE_LENGTH_MAX, ",;-–—\x02") if row.font.is_bold else (_LENGTH_MAX, ",;-–—\x02.:")
-        is_title = len(text) <= length_max and _get_last_sign(text) not in ends and not _NOT_A_TITLE.match(text)
+        length_max, ends = (
+            (_SENTENCE_LENGTH_MAX, ",;-–—\x02") if row.font.is_bold else (_LENGTH_MAX, ",;-–—\x02.:")
+        )
+        is_title = (
+            len(text) <= length_max and _get_last_sign(text) not in ends and not _NOT_A_TITLE.match(text)
+        )
         return count if is_title else 0
 
     def _continues_item(self, above: PageRow, row: PageRow, first: PageRow) -> bool:
@@ -504,7 +537,11 @@ class TypographicHeadings:
         row, above = self._rows[index], self._rows[index - 1]
         if _get_last_sign(row.text) in ".:;," or len(row.text) > _APART_LENGTH_MAX:
             return False
-        return not row.number or row.top < above.top or row.top - above.top > _APART_RATIO * self._leading * row.size
+        return (
+            not row.number
+            or row.top < above.top
+            or row.top - above.top > _APART_RATIO * self._leading * row.size
+        )
 
     def _compute_style(self, index: int) -> tuple[float, ...]:
         """Return the style of a title. A greater tuple means a higher level."""

@@ -45,7 +45,9 @@ class WordRepairer:
     """Repairs words that are split or lack an f, by comparing them with all words of the file."""
 
     def __init__(self, pages: Sequence[Sequence[PageRow]]) -> None:
-        self._counts = Counter(word for rows in pages for row in rows for word in _WORD.findall(row.text.lower()))
+        self._counts = Counter(
+            word for rows in pages for row in rows for word in _WORD.findall(row.text.lower())
+        )
         self._spellings: dict[str, str] = {}
         """Words that lack one f of a double f, mapped to the full spelling, which is more frequent in the file."""
         for word, count in self._counts.items():
@@ -72,7 +74,9 @@ class WordRepairer:
                     continue
                 repaired: list[str] = []
                 for word in cell.text.split(" "):
-                    whole = self._join_pieces(repaired[-1], word) if repaired and repaired[-1].isalpha() else ""
+                    whole = (
+                        self._join_pieces(repaired[-1], word) if repaired and repaired[-1].isalpha() else ""
+                    )
                     if whole:
                         repaired[-1] = whole
                     else:
@@ -87,7 +91,8 @@ class WordRepairer:
         """
         core = end.rstrip(".,;:)")
         is_alike = start.isupper() == core.isupper() or core.islower()
-        if not core.isalpha() or not is_alike or (start.lower() == "a" and len(core) > 1):  # an article, as in "a gain"
+        # an article, as in "a gain"
+        if not core.isalpha() or not is_alike or (start.lower() == "a" and len(core) > 1):
             return ""
         first, last = self._counts[start.lower()], self._counts[core.lower()]
         # A single letter is always frequent, so only the other piece counts.
@@ -128,7 +133,11 @@ class MarkdownWriter:
 
     def write_page(self, page: PageText, headings: Sequence[DetectedHeading]) -> None:
         """Write a page. Its headings must be in order."""
-        gaps = [(len(above.text), row.top - above.top) for above, row in pairwise(page.rows) if row.top > above.top]
+        gaps = [
+            (len(above.text), row.top - above.top)
+            for above, row in pairwise(page.rows)
+            if row.top > above.top
+        ]
         prose = [gap for length, gap in gaps if length >= _FULL_ROW_LENGTH]
         # The distance in prose may be greater than the median of all rows, because tables are set more tightly.
         usual = max((median(some) for some in (prose, [gap for _, gap in gaps]) if some), default=0.0)
@@ -178,7 +187,9 @@ class MarkdownWriter:
                 text = "\n".join(lines)
                 bullet = _BULLET.match(text)
                 text = _finish_text(text[bullet.end() :] if bullet else text)
-                yield ("- " if bullet else "") + _FALSE_LIST_NUMBER.sub(_SHIELD, LINE_START.sub(_SHIELD, text))
+                yield ("- " if bullet else "") + _FALSE_LIST_NUMBER.sub(
+                    _SHIELD, LINE_START.sub(_SHIELD, text)
+                )
                 lines = []
             if row is None:
                 return

@@ -59,7 +59,9 @@ _RISE_MIN = 0.1
 """Minimum rise of the baseline of a raised letter, as a share of the height of the letters before it."""
 _RAISED_OVERHANG_MAX = 0.5
 """How far a raised letter may be above the letters before it, as a share of their height."""
-_RAISED_TEXT = re.compile(r"(?!(?:st|nd|rd|th)\b)(?=.{0,9}$)(?:[^\W\d_]{1,2}|[^\W_]*\d[^\W_]*(?:[,;][^\W_]+)*)[,;]?")
+_RAISED_TEXT = re.compile(
+    r"(?!(?:st|nd|rd|th)\b)(?=.{0,9}$)(?:[^\W\d_]{1,2}|[^\W_]*\d[^\W_]*(?:[,;][^\W_]+)*)[,;]?"
+)
 """Figures or up to two letters. Ordinals such as "4th" are read as they are, and so are marks in brackets."""
 _PUNCTUATION = ".,;:)/"
 """Signs after a figure that may be raised, as in "sales" with a note and a comma."""
@@ -165,7 +167,9 @@ class PdfFile:
 class PdfPage:
     """An open page."""
 
-    def __init__(self, document: object, page: object, text: object, fonts: dict[tuple[bytes, int], Font]) -> None:
+    def __init__(
+        self, document: object, page: object, text: object, fonts: dict[tuple[bytes, int], Font]
+    ) -> None:
         self._document = document
         self._page = page
         self._text = text
@@ -291,7 +295,10 @@ class PdfPage:
 
     def _order_letters(self, letters: str, first: int, rotation: int) -> str:
         """Put the letters of a right-to-left word into reading order. pdfium may return them in either order."""
-        boxes = [self._read_box(first + index, first + index, rotation) or (0.0, 0.0) for index in range(len(letters))]
+        boxes = [
+            self._read_box(first + index, first + index, rotation) or (0.0, 0.0)
+            for index in range(len(letters))
+        ]
         if boxes[0][0] < boxes[-1][0] and all(map(_RIGHT_TO_LEFT.match, letters)):
             letters, boxes = letters[::-1], boxes[::-1]
         for match in _LAM_ALEF.finditer(letters):
@@ -312,9 +319,16 @@ class PdfPage:
         self._is_uneven = False
         if last > first and pdfium.FPDFText_GetLooseCharBox(self._text, last, box):
             if low != box.bottom or high != box.top:
-                sizes = (x1 - x0, box.right - box.left) if rotation % 2 else (high - low, box.top - box.bottom)
+                sizes = (
+                    (x1 - x0, box.right - box.left) if rotation % 2 else (high - low, box.top - box.bottom)
+                )
                 self._is_uneven = min(sizes) < _SMALL_RATIO * max(sizes)
-            x0, x1, low, high = min(x0, box.left), max(x1, box.right), min(low, box.bottom), max(high, box.top)
+            x0, x1, low, high = (
+                min(x0, box.left),
+                max(x1, box.right),
+                min(low, box.bottom),
+                max(high, box.top),
+            )
         return _rotate_box(x0, x1, low, high, rotation) if rotation else (x0, x1, -high, -low)
 
     def _normalise_heights(self, words: list[Word], rotation: int) -> None:
@@ -369,7 +383,9 @@ def are_raised(word: Word, base: Word) -> bool:
     )
 
 
-def _rotate_box(x0: float, x1: float, low: float, high: float, rotation: int) -> tuple[float, float, float, float]:
+def _rotate_box(
+    x0: float, x1: float, low: float, high: float, rotation: int
+) -> tuple[float, float, float, float]:
     """Return left, right, top and bottom of a box after rotating the page by quarter turns."""
     for _ in range(rotation):
         x0, x1, low, high = -high, -low, x0, x1

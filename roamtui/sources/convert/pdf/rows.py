@@ -153,7 +153,8 @@ def _is_below(word: Word, row: Sequence[Word]) -> bool:
     """Check whether a word is below another word of a row, so that it belongs to the next line."""
     above = _sum_edges(word) - _NEXT_LINE_OFFSET_MIN * (word.bottom - word.top)
     return any(
-        min(word.x1, other.x1) - max(word.x0, other.x0) > _BELOW_SHARE * min(word.x1 - word.x0, other.x1 - other.x0)
+        min(word.x1, other.x1) - max(word.x0, other.x0)
+        > _BELOW_SHARE * min(word.x1 - word.x0, other.x1 - other.x0)
         for other in takewhile(lambda other: _sum_edges(other) <= above, row)
     )
 
@@ -172,7 +173,11 @@ def make_row(words: Sequence[Word]) -> PageRow:
             cell.x1 = max(word.x1, cell.x1)
             before = word
             continue
-        if cell is None or gap > gap_max or (gap > touching and _starts_column(cell.text, base.text, word.text)):
+        if (
+            cell is None
+            or gap > gap_max
+            or (gap > touching and _starts_column(cell.text, base.text, word.text))
+        ):
             cell = Cell(word.text, word.x0, word.x1)
             cells.append(cell)
         else:
@@ -229,7 +234,9 @@ def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
         is_suffix = _FIGURE_SUFFIX.fullmatch(cell.text) is not None and (
             before.text[-1].isdigit() or (cell.text[0] == "%" and before.text not in _CURRENCIES)
         )
-        is_numbered = len(joined) == 1 and _ENUMERATOR.fullmatch(before.text) and not _FIGURE_START.match(cell.text)
+        is_numbered = (
+            len(joined) == 1 and _ENUMERATOR.fullmatch(before.text) and not _FIGURE_START.match(cell.text)
+        )
         is_mark = (
             before.text[-1] in _FIGURE_ENDS
             and _FOOTNOTE_MARK.fullmatch(cell.text) is not None

@@ -32,7 +32,9 @@ _POSITION_CLASS_POINTS = 12
 class on another page."""
 _HEAD_LENGTH_MAX = 140
 # The prefix and the number of a page at the start of a line (`Page 12`, `F-3 | Notes`, `12 of 90`), and at its end.
-_START_NUMBER = re.compile(r"(?:page\s+|p\.\s?|- ?|\| ?)?([A-Z]{1,3}-)?(\d{1,4})(?=$|[\s|/-]|\sof\s\d)", re.IGNORECASE)
+_START_NUMBER = re.compile(
+    r"(?:page\s+|p\.\s?|- ?|\| ?)?([A-Z]{1,3}-)?(\d{1,4})(?=$|[\s|/-]|\sof\s\d)", re.IGNORECASE
+)
 _END_NUMBER = re.compile(r"(?:^|[\s|])([A-Z]{1,3}-)?(\d{1,4})(?:\s?-)?$")
 _NUMBER_ONLY = re.compile(
     r"(?:page)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE
@@ -79,7 +81,9 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
         edges.append((ordered[: min(_EDGE_ROWS, half)], ordered[: half - 1 : -1][:_EDGE_ROWS]))
     sizes = sorted(row.size for rows in pages for row in rows)
     usual = sizes[int(len(sizes) * _BODY_QUANTILE)] if sizes else 0.0
-    sizes_max = [_SIZE_RATIO_MAX * max(usual, median(row.size for row in rows) if rows else 0.0) for rows in pages]
+    sizes_max = [
+        _SIZE_RATIO_MAX * max(usual, median(row.size for row in rows) if rows else 0.0) for rows in pages
+    ]
     numbers = _detect_page_numbers(edges, sizes_max)
     repeated = _detect_repeated_rows(edges, numbers, sizes_max)
     printed: PrintedNumbers = {}
@@ -89,7 +93,9 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
     for page, (rows, sides) in enumerate(zip(pages, edges, strict=True)):
 
         def rate(
-            row: PageRow, number: tuple[str, int] | None = numbers.get(page), size_max: float = sizes_max[page]
+            row: PageRow,
+            number: tuple[str, int] | None = numbers.get(page),
+            size_max: float = sizes_max[page],
         ) -> float:
             """Return on which share of the pages a row is repeated; 1 for a page number."""
             is_number = _NUMBER_ONLY.fullmatch(row.text) and number in set(_parse_page_numbers(row, size_max))
@@ -124,7 +130,8 @@ def _detect_repeated_rows(
         # Rows near the border of two classes may be in either.
         classes = ((text, position + step) for step in (-1, 0, 1))
         pages = sorted({page for key in classes for page in pages_by_key.get(key, ())})
-        runs = zip(pages, pages[_REPEATS_MIN - 1 :], strict=False)  # first and last page of four repeats in a row
+        # first and last page of four repeats in a row
+        runs = zip(pages, pages[_REPEATS_MIN - 1 :], strict=False)
         if len(pages) >= repeats_needed or any(last - first <= _RUN_PAGES for first, last in runs):
             share_by_key[text, position] = len(pages) / len(edges)
     return share_by_key

@@ -27,7 +27,9 @@ _CHARTER = re.compile(r"\W*exact name of\b.{0,20}registrant", re.IGNORECASE)
 _FILE_NUMBER = re.compile(r"\W*commission\s+file\s+n", re.IGNORECASE)
 _DATE = r"((?:[A-Z][a-z]{2,8}|[A-Z]{3,9})\.?\s+\d{1,2}\s?,?\s+\d{4})"
 _PERIOD = re.compile(rf"(?i:for\s+the\s+(fiscal\s+)?(?:(quarter)(?:ly period)?|year)\s+ended)\W*{_DATE}")
-_REPORT_DATE = re.compile(rf"(?i:date\s+of\s+report)\W*(?:\([^)]*\))?\W*{_DATE}|{_DATE}\W*(?i:date\s+of\s+report)")
+_REPORT_DATE = re.compile(
+    rf"(?i:date\s+of\s+report)\W*(?:\([^)]*\))?\W*{_DATE}|{_DATE}\W*(?i:date\s+of\s+report)"
+)
 _NO_TITLE = re.compile(
     r"microsoft \w+ - .*|.*\.(?:docx?|pdf|indd|tex|qxd|dvi|html?)|\d{10}-\d\d-\d{6}|(?:powerpoint )?presentation.*"
     r"|untitled.*|document\W*\d*|(?:slide|page|folie) \d+|united states\b.*|form|.*securities and exchange commission.*"

@@ -33,7 +33,9 @@ _MONTH = (
     r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
     r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b)"
 )
-_DATE = re.compile(rf"(?:as of |at )?(?:{_MONTH}\.? \d{{1,2}},?)(?:\s?\d{{4}})?|{_YEAR.pattern}", re.IGNORECASE)
+_DATE = re.compile(
+    rf"(?:as of |at )?(?:{_MONTH}\.? \d{{1,2}},?)(?:\s?\d{{4}})?|{_YEAR.pattern}", re.IGNORECASE
+)
 """A head that names one year or day, such as "2022", "December 31," or "July 3, 2022"."""
 _YEAR_IN = re.compile(r"(?:19|20)\d\d")
 _PERIOD = re.compile(rf"{_DATE.pattern}|.*\b(?:years?|quarters?|months|weeks|half|ended)\b.*", re.IGNORECASE)
@@ -118,7 +120,9 @@ def _is_year_row(row: PageRow) -> bool:
     years = [*dropwhile(lambda cell: not _YEAR.fullmatch(cell.text), row.cells)]
     heads = row.cells[: len(row.cells) - len(years)]
     are_heads = len(heads) < 2 or (len(years) > 1 and not any(_is_figure(cell.text) for cell in heads))
-    return len(row.cells) > 1 and bool(years) and are_heads and all(_YEAR.fullmatch(cell.text) for cell in years)
+    return (
+        len(row.cells) > 1 and bool(years) and are_heads and all(_YEAR.fullmatch(cell.text) for cell in years)
+    )
 
 
 def _compute_figures_left(rows: Sequence[PageRow], start: int, end: int) -> float:
@@ -150,7 +154,9 @@ def _detect_table_end(rows: Sequence[PageRow], start: int) -> tuple[int, int]:
             count += 1
         else:
             plain_rows += 1
-            if plain_rows > _PLAIN_ROWS_MAX or (_is_prose_row(row) and not _wraps_label(rows, index, end - 1)):
+            if plain_rows > _PLAIN_ROWS_MAX or (
+                _is_prose_row(row) and not _wraps_label(rows, index, end - 1)
+            ):
                 break
     return end, count
 
@@ -204,9 +210,13 @@ def write_table(rows: Sequence[PageRow], header_count: int) -> str:
         line = [""] * (len(columns) + 1)
         is_data = _is_data_row(row)
         for number, cell in enumerate(row.cells):
-            is_label = number == 0 and cell.x0 < columns[0][0] and cell.x1 < columns[0][1] + _COLUMN_DISTANCE_MAX
+            is_label = (
+                number == 0 and cell.x0 < columns[0][0] and cell.x1 < columns[0][1] + _COLUMN_DISTANCE_MAX
+            )
             is_label = is_label and (not _is_figure(cell.text) or cell.x0 <= edge + _LABEL_INDENT_MAX)
-            low, high = (-1, -1) if is_label or cell.x1 <= columns[0][0] else _find_columns_below(cell, columns)
+            low, high = (
+                (-1, -1) if is_label or cell.x1 <= columns[0][0] else _find_columns_below(cell, columns)
+            )
             if is_data:
                 distance = max(columns[low][0] - cell.x1, cell.x0 - columns[low][1])
                 misfits += low >= 0 and (low < high or distance > _COLUMN_DISTANCE_MAX)
@@ -239,7 +249,9 @@ def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float
     for index in reversed(range(len(rows))):
         cells = list(rows[index].cells)
         first = cells[0]
-        is_left = first.x0 < columns[0][0] and first.x0 <= edge + _LABEL_INDENT_MAX and first.x1 <= columns[0][1]
+        is_left = (
+            first.x0 < columns[0][0] and first.x0 <= edge + _LABEL_INDENT_MAX and first.x1 <= columns[0][1]
+        )
         # A lone head below years describes the figures of all years.
         is_left = is_left or (len(cells) == 1 and any(_count_dates(row) > 1 for row in rows[:index][-1:]))
         if is_left or _UNITS.fullmatch(first.text):
@@ -344,7 +356,8 @@ def _compute_column_bounds(rows: Sequence[PageRow], edge: float) -> list[tuple[f
     columns: list[tuple[float, float]] = []
     spans.sort()
     if len(spans) > 1 and spans[0][1] < spans[1][0] - _COLUMN_DISTANCE_MAX and len(rows) >= _LABEL_ROWS_MIN:
-        del spans[0]  # a lone figure to the left of all others ends a label, such as "net of tax of $1 and | ($7)"
+        # a lone figure to the left of all others ends a label, such as "net of tax of $1 and | ($7)"
+        del spans[0]
     for x0, x1 in spans:
         if columns and x0 < columns[-1][1]:
             columns[-1] = columns[-1][0], max(x1, columns[-1][1])
