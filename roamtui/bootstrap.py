@@ -71,7 +71,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     @property
     def loading(self) -> LoadingOptions:
         """How sources are read."""
-        web, languages = self.settings.web, self.settings.ocr.languages
+        web = self.settings.web
+        languages = self.settings.ocr.languages
         return LoadingOptions(
             cache_dir=cache_path("pages"),
             is_offline=self.is_offline,
@@ -214,7 +215,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             UsageError: The name or URL is invalid.
         """
         if not name:
-            name, api_base = self.settings.model, self.settings.api_base
+            name = self.settings.model
+            api_base = self.settings.api_base
         options = self.settings.model_options(name)
         if is_test:
             options = replace(options, output_tokens=1, retries=0)
@@ -223,7 +225,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     @property
     def agent_options(self) -> AgentOptions:
         """The options of every agent."""
-        limit, instructions = self.settings.limits.max_cost_usd, self.settings.instructions
+        limit = self.settings.limits.max_cost_usd
+        instructions = self.settings.instructions
         return AgentOptions(sends_hits=True, instructions=instructions, cost_usd_max=limit)
 
     def start_conversation(
@@ -321,12 +324,15 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
         """
-        options, settings = self.settings.retrieval, self.settings
+        options = self.settings.retrieval
+        settings = self.settings
         reranks = options.mode is not SearchMode.OFF and options.rerank == "on"
         meaning = find_local_embedder(options.meaning) if options.mode is SearchMode.KEYWORD else None
         if not options.needs_vectors and not reranks:
             return SearchServices(meaning=meaning, needs_vectors=needs_vectors, on_warning=self.on_warning)
-        background, embedder, reranker = BackgroundLoop(self.model_environ), None, None
+        background = BackgroundLoop(self.model_environ)
+        embedder = None
+        reranker = None
         if options.needs_vectors:
             embedder = make_embedder(options.embedder, background, api_base=options.embedder_api_base)
         if reranks:

@@ -114,7 +114,8 @@ class Launch(Struct, frozen=True, kw_only=True):
         # A resumed conversation and vector search need the text before the app starts.
         load_all = needs_vectors or conversation_id is not None
         library, loader = self.bootstrap.open(sources, load_all=load_all, report=report)
-        notes, question = [*library.notes[:_NOTES_MAX]], ""
+        notes = [*library.notes[:_NOTES_MAX]]
+        question = ""
         if isinstance(model, RecordedModel):
             question = model.question
             notes.append("Recorded: a person played the model, and quoted one figure wrong.")
@@ -232,7 +233,8 @@ def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
         )
         offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
     for index, (file, name, note) in enumerate(_EXAMPLES):
-        source, model = str(EXAMPLE.parent / file), None if index else RecordedModel()
+        source = str(EXAMPLE.parent / file)
+        model = None if index else RecordedModel()
         offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=source, model=model))
     for site in tomllib.loads((Path(__file__).with_name("tui") / "sites.toml").read_text("utf-8"))["sites"]:
         host = site["url"].removeprefix("https://").removesuffix("/llms.txt")

@@ -78,7 +78,8 @@ class ProgressLine:
 
     def __call__(self, done: int, count: int) -> None:
         """Report that `done` of `count` steps are done."""
-        self.count, text = count, self._form.format(done, count)
+        self.count = count
+        text = self._form.format(done, count)
         self.show(text)
         if done == count and not sys.stderr.isatty() and not self.is_muted:
             write_notice(text)
@@ -103,7 +104,8 @@ class ProgressLine:
 @contextmanager
 def report_conversion(name: str) -> Iterator[Callable[[int, int], None]]:
     """Yield a callback that shows the progress of a file's conversion in one line, if stderr is a terminal."""
-    progress, title = ProgressLine(), f"Converting {sanitise_line(Path(name).name)}…"
+    progress = ProgressLine()
+    title = f"Converting {sanitise_line(Path(name).name)}…"
     try:
         yield lambda done, count: progress.show(f"{title} {done:,} of {count:,}" if count else title)
     finally:

@@ -180,13 +180,16 @@ _PROBLEM = re.compile(r"Expected `(\w+)[^`]*`(?: (>=|>|<=) ([\d.]+))?")
 def _explain(error: msgspec.ValidationError) -> str:
     """Return what is wrong with a key as one sentence, with the nearest name."""
     problem, _, place = str(error).partition(" - at `$.")
-    place, keys = place.removesuffix("`"), list_keys()
+    place = place.removesuffix("`")
+    keys = list_keys()
     hint = ""
     if unknown := re.search("unknown field `(.*)`", problem, re.DOTALL):
         if place.startswith("models["):
-            names, wanted = [*ModelSettings.__struct_fields__], unknown[1]
+            names = [*ModelSettings.__struct_fields__]
+            wanted = unknown[1]
         else:
-            names, wanted = [*keys, *Settings.__struct_fields__], ".".join(filter(None, (place, unknown[1])))
+            names = [*keys, *Settings.__struct_fields__]
+            wanted = ".".join(filter(None, (place, unknown[1])))
         # its table may be missing
         complete = next((key for key in names if key.endswith(f".{wanted}")), wanted)
         hint = format_nearest_name(complete, names)

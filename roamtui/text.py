@@ -116,11 +116,13 @@ def format_tokens(tokens: int) -> str:
     """Format a number of tokens in a short form: ``840``, ``1.2k``, ``45k``, ``3.1M``."""
     if tokens < 1_000:
         return str(tokens)
-    value, unit = tokens / 1_000, "k"
+    value = tokens / 1_000
+    unit = "k"
     for larger_unit in ("M", "G"):
         if value < 999.5:
             break
-        value, unit = value / 1_000, larger_unit
+        value = value / 1_000
+        unit = larger_unit
     return (f"{value:.1f}".removesuffix(".0") if value < 9.95 else f"{value:.0f}") + unit
 
 

@@ -82,7 +82,8 @@ class QuestionRun(Struct):
 
 def build_outcome(state: ConversationState, run: QuestionRun, searcher: Searcher | None) -> QuestionAnswered:
     """Build the outcome of the current question. `searcher` finds the nearest sections if the answer is "not found"."""
-    stopped, error = run.stopped, run.error
+    stopped = run.stopped
+    error = run.error
     is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
     answer = run.step.text if run.step.text.strip() else run.draft or ""
     answer = replace_signs(strip_blank_lines(answer) if is_complete else answer)
@@ -108,7 +109,8 @@ def build_outcome(state: ConversationState, run: QuestionRun, searcher: Searcher
 
 def _format_nearest(state: ConversationState, searcher: Searcher | None) -> str:
     """Format the nearest sections that were not opened for the question."""
-    library, exchange = state.library, state.exchanges[-1]
+    library = state.library
+    exchange = state.exchanges[-1]
     opened = {
         section.section_id for section in state.open_sections.values() if section.last_used == exchange.number
     }

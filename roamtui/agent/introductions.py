@@ -86,7 +86,8 @@ async def write_summary(model: Model, task: SummaryTask) -> str:
 
 def suggest_questions(library: Library) -> tuple[str, ...]:
     """Suggest up to three questions: those written for a bundled example, or from titles of the document."""
-    source, folder = Path(library.source).absolute(), get_resource_dir("examples")
+    source = Path(library.source).absolute()
+    folder = get_resource_dir("examples")
     if source.parent == folder:
         written: dict[str, list[str]] = json.loads((folder / "first_questions.json").read_bytes())
         return tuple(written.get(source.name, ()))

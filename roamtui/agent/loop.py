@@ -196,7 +196,8 @@ class Agent:
         Raises:
             UnknownSectionError: There is no section that `options` names. Nothing has changed.
         """
-        conversation, asked_in = self.conversation, self.conversation.state.id
+        conversation = self.conversation
+        asked_in = self.conversation.state.id
         async with conversation.lock:
             if options.needs_success and (self._has_failed or conversation.state.id != asked_in):
                 return None
@@ -251,13 +252,15 @@ class Agent:
 
     async def index_ahead(self, report: Progress) -> None:
         """Update the search index of a large source, before a question needs it. `report` is called in a thread."""
-        searcher, library = self.searcher, self.conversation.state.library
+        searcher = self.searcher
+        library = self.conversation.state.library
         if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.unloaded_files:
             await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
 
     async def embed_ahead(self) -> bool:
         """Embed a little of the document for searches by meaning. Return whether some may be left."""
-        searcher, library = self.searcher, self.conversation.state.library
+        searcher = self.searcher
+        library = self.conversation.state.library
         if searcher is None or library.unloaded_files:
             return False
         return await asyncio.wrap_future(run_in_thread(searcher.embed_ahead))
@@ -267,21 +270,25 @@ class Agent:
         self._tools = make_tools(conversation.state.library, has_search=self.searcher is not None)
         self._hits_text = ""
         conversation.set_budget(self._make_budget())
-        number, run = len(conversation.state.exchanges) + 1, QuestionRun()
+        number = len(conversation.state.exchanges) + 1
+        run = QuestionRun()
         outcome: QuestionAnswered | None = None
         try:
             await self._begin(question, within)
             if self.model.name == OFFLINE:
-                needs_certainty, run.usage = self.options.needs_certainty, Usage(cost_usd=0.0)
+                needs_certainty = self.options.needs_certainty
+                run.usage = Usage(cost_usd=0.0)
                 reading = read_offline(conversation, self.searcher, needs_certainty=needs_certainty)
                 answer, run.citations = await reading
-                run.step, run.stopped = Step(text=answer, uses=()), StopReason.ANSWERED
+                run.step = Step(text=answer, uses=())
+                run.stopped = StopReason.ANSWERED
                 run.steps = len(conversation.state.exchanges[-1].steps)
             else:
                 run.stopped = await self._run_steps(run)
             outcome = await asyncio.to_thread(build_outcome, conversation.state, run, self.searcher)
         except ModelError as error:
-            run.stopped, run.error = StopReason.ERROR, str(error)
+            run.stopped = StopReason.ERROR
+            run.error = str(error)
         finally:
             if conversation.state.is_asking and len(conversation.state.exchanges) == number:
                 if run.step.uses and run.stopped is StopReason.CANCELLED:
@@ -291,7 +298,8 @@ class Agent:
 
     async def _begin(self, question: str, within: str | None) -> None:
         """Start the question together with the sections and hits that search finds for it."""
-        state, retrieved = self.conversation.state, QuestionContext()
+        state = self.conversation.state
+        retrieved = QuestionContext()
         library = state.library
         if self.options.sends_hits and self.model.name != OFFLINE:
             prompt = self._build_prompt_context()
@@ -306,7 +314,8 @@ class Agent:
             self._build_prompt_context(opened),
             search_events=(make_search_event(library, question, retrieved.hits),) if retrieved.hits else (),
         )
-        is_one_shot, excerpts = self.conversation.is_one_shot, retrieved.excerpts
+        is_one_shot = self.conversation.is_one_shot
+        excerpts = retrieved.excerpts
         asked = QuestionAsked(question=question, within=within, excerpts=excerpts, is_one_shot=is_one_shot)
         # The person may have opened or closed sections during the search.
         await self.conversation.apply(begin_question(self.conversation.state, asked, context))
@@ -318,7 +327,9 @@ class Agent:
 
     def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
-        state, outline, budget = self.conversation.state, "", self._make_budget()
+        state = self.conversation.state
+        outline = ""
+        budget = self._make_budget()
         whole = list_whole_document(state.library, budget.hits_max) if self.options.sends_hits else ()
         if whole and {*whole} <= {*state.open_sections, *opened}:
             outline = WHOLE_NOTE
@@ -349,7 +360,8 @@ class Agent:
 
     async def _run_steps(self, run: QuestionRun) -> StopReason:
         """Ask the model and run its calls, step by step, until it answers or a limit is reached."""
-        conversation, steps_max = self.conversation, self.options.steps_max
+        conversation = self.conversation
+        steps_max = self.options.steps_max
         for number in range(1, steps_max + 1):
             run.steps = number
             is_last = number == steps_max or not run.may_call
@@ -379,7 +391,8 @@ class Agent:
                 run.draft = step.text
             else:
                 await self._run_calls(run, is_before_last_step=number + 1 == steps_max)
-            step, run.step = replace(run.step, reminder=reminder), NO_STEP
+            step = replace(run.step, reminder=reminder)
+            run.step = NO_STEP
             await conversation.apply((StepRecorded(step=step),))
         return StopReason.ANSWERED
 
@@ -391,7 +404,9 @@ class Agent:
         Raises:
             ModelError: The model could not answer, or not even the question fits.
         """
-        conversation, limit, may_retry = self.conversation, self._make_budget().messages_max, True
+        conversation = self.conversation
+        limit = self._make_budget().messages_max
+        may_retry = True
         while True:
             context = self._build_prompt_context()
             context = replace(context, budget=replace(context.budget, messages_max=limit))
@@ -411,7 +426,9 @@ class Agent:
             )
             if self.options.cost_usd_max is not None and not await self._confirm_spending(run, sent_tokens):
                 return False
-            run.step, run.reason, run.room_tokens = NO_STEP, "", room
+            run.step = NO_STEP
+            run.reason = ""
+            run.room_tokens = room
             conversation.publish(StepStarted(number=run.steps, input_tokens=sent_tokens))
             try:
                 await self._stream_reply(request, run)
@@ -444,7 +461,9 @@ class Agent:
 
         Without known prices, a request costs nothing.
         """
-        limit, state, model = self.options.cost_usd_max or 0.0, self.conversation.state, self.model
+        limit = self.options.cost_usd_max or 0.0
+        state = self.conversation.state
+        model = self.model
         if self._consented_id == state.id:
             return True
         spent = sum(usage.cost_usd or 0.0 for usage in (run.usage, *(one.usage for one in state.exchanges)))
@@ -455,10 +474,8 @@ class Agent:
         if sum(committed.values()) <= limit:
             return True
         committed[state.id] = spent
-        question, detail = (
-            "The next request may exceed your spending limit.",
-            f"${spent:.2f} of ${limit:.2f} spent.",
-        )
+        question = "The next request may exceed your spending limit."
+        detail = f"${spent:.2f} of ${limit:.2f} spent."
         if await self.conversation.loader.approver(
             ApprovalRequest(question=question, detail=detail, yes="Continue")
         ):
@@ -473,7 +490,8 @@ class Agent:
         Raises:
             ModelError: The model could not answer.
         """
-        conversation, thoughts = self.conversation, ""
+        conversation = self.conversation
+        thoughts = ""
         run.broken_call = ""
         call_ids = {call.id for message in request.messages for call in message.tool_calls}
         async with aclosing(read_reply(self.model, request)) as stream:
@@ -496,7 +514,8 @@ class Agent:
                     case CallUnreadable(text):
                         run.broken_call = text[:_THOUGHTS_LENGTH]
                     case ToolCallReceived(call):
-                        number, call_id = 1, call.id
+                        number = 1
+                        call_id = call.id
                         # some servers restart the numbers in each reply
                         while not call_id or call_id in call_ids:
                             number += 1
@@ -527,12 +546,11 @@ class Agent:
         room = max(0, int(_STEP_SHARE * run.room_tokens))
         if self.model.window_tokens is not None:  # one page always fits, because older text makes room for it
             room = max(room, int(_PAGE_ROOM * self.conversation.state.options.page_tokens))
-        search_room, searches_left = (
-            self.options.policy.later_tokens_max,
-            sum(use.call.name == search.NAME for use in uses),
-        )
+        search_room = self.options.policy.later_tokens_max
+        searches_left = sum(use.call.name == search.NAME for use in uses)
         for index, use in enumerate(uses):
-            name, tool = use.call.name[:60], self._tools.get(use.call.name)
+            name = use.call.name[:60]
+            tool = self._tools.get(use.call.name)
             if index >= _CALLS_MAX:
                 uses[index] = replace(use, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step")
                 continue
@@ -559,7 +577,8 @@ class Agent:
             tokens = estimate_tokens(result.text)
             room = max(0, room - tokens)
             if name == search.NAME:
-                search_room, searches_left = max(0, search_room - tokens), searches_left - 1
+                search_room = max(0, search_room - tokens)
+                searches_left -= 1
             uses[index] = replace(use, result=result.text, excerpts=result.excerpts)
             run.step = replace(run.step, uses=tuple(uses))
             self.conversation.apply_unsaved(result.make_event(name))

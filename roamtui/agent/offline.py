@@ -148,7 +148,8 @@ def _write_passages(
     question: str, passages: Sequence[FoundPassage], library: Library, lead: str
 ) -> tuple[str, tuple[Citation, ...]]:
     """Write passages with their titles and ids, below a sentence if there is one, and cite each."""
-    blocks, citations = [lead] if lead else [], list[Citation]()
+    blocks = [lead] if lead else []
+    citations = list[Citation]()
     for section_id, found in groupby(passages, key=attrgetter("section_id")):
         spans = sorted((passage.span for passage in found), key=attrgetter("start"))
         texts = [library.clean_text(span).strip() for span in spans]

@@ -59,7 +59,8 @@ def _run_doctor(args: Namespace) -> int:
     try:
         settings = load_settings(list_overrides(vars(args)))
     except UsageError as error:
-        settings, fault = Settings(), str(error)
+        settings = Settings()
+        fault = str(error)
     options = settings.model_options(args.model or "")
     return run_doctor(args.model or None, args.api_base, options, settings.retrieval.meaning, fault)
 

@@ -12,7 +12,8 @@ from roamtui.text import PAGE_TOKENS, estimate_tokens
 OPEN_TOKENS_DEFAULT = 32_000
 """Default budget for the section text that stays open between questions, and for that before one question."""
 _MESSAGE_TOKENS = 6
-_ANSWER_TOKENS, _ANSWER_SHARE = 4_000, 0.25
+_ANSWER_TOKENS = 4_000
+_ANSWER_SHARE = 0.25
 """Reserved for the answer: the smaller of a number of tokens, and a share of the window."""
 _MARGIN_SHARE = 0.05
 """Left free, because tokens are only estimated."""

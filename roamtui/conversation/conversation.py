@@ -147,7 +147,8 @@ class Conversation:
         self._log.events += folded
         if self.state.library is not self._identified:
             identified = identify_document(self.state)
-            self.state, self._identified = apply(self.state, *identified), self.state.library
+            self._identified = self.state.library
+            self.state = apply(self.state, *identified)
             self._log.events += identified
 
     async def _save_and_publish(self, events: tuple[ConversationEvent, ...]) -> None:

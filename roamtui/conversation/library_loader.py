@@ -138,7 +138,8 @@ class LibraryLoader:
         assert open_source is not None, "without it no source can be added"
         part, loader = await asyncio.wrap_future(run_in_thread(partial(open_source, name)))
         async with self._conversation.lock:
-            library, old_loader = self._conversation.state.library, self.source_loader
+            library = self._conversation.state.library
+            old_loader = self.source_loader
             current = list_sources_of(library)
             if part.source in {source.name for source in current}:
                 raise UsageError(f"{make_short_name(part.source)} is a source of this conversation already.")
@@ -163,12 +164,14 @@ class LibraryLoader:
             events = await asyncio.to_thread(reload_state, state, library)
             if self._conversation.state is state:
                 break
-        self._conversation.state, self.source_loader = replace(state, library=library), loader
+        self._conversation.state = replace(state, library=library)
+        self.source_loader = loader
         await self._conversation.apply(events)
 
     def restore(self, saved: ConversationState) -> tuple[Library, Loader | None]:
         """Return the library and the loader with the sources and pages that a saved conversation had. May block."""
-        library, source_loader = self._conversation.state.library, self.source_loader
+        library = self._conversation.state.library
+        source_loader = self.source_loader
         if saved.sources != library.sources and self._open_source is not None:
             library, source_loader = restore_sources(library, source_loader, saved.sources, self._open_source)
         return load_pages(library, source_loader, saved.pages, saved.approved_origins), source_loader

@@ -72,7 +72,8 @@ async def load_nodes(
         The documents by node id, with an error document for a node that could not be loaded, and all origins that are
         now approved.
     """
-    library, approved = state.library, state.approved_origins
+    library = state.library
+    approved = state.approved_origins
     documents: dict[str, Document] = {}
     pending = node_ids
     unapproved = {**loader.list_unapproved_origins(library, node_ids, approved)}
@@ -158,7 +159,8 @@ def reload_state(state: ConversationState, library: Library) -> Events:
 def identify_document(state: ConversationState) -> Events:
     """Record the document and all that is loaded of it, unless that is recorded already."""
     library = state.library
-    source, content_hash = get_source_key(library), hash_library(library)
+    source = get_source_key(library)
+    content_hash = hash_library(library)
     if (state.source, state.content_hash, state.sources) == (source, content_hash, library.sources):
         return ()
     return (DocumentIdentified(source=source, content_hash=content_hash, sources=library.sources),)

@@ -358,7 +358,9 @@ class ConversationStore:
         Raises:
             StoreError: The conversation does not exist or cannot be read.
         """
-        path, file, warning = self._get_path(conversation_id), None, _DAMAGED
+        path = self._get_path(conversation_id)
+        file = None
+        warning = _DAMAGED
         content = self._read(conversation_id)
         try:
             file = LineFile(path)

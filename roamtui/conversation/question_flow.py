@@ -94,17 +94,22 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
     state = apply(state, *events)
     if state.needs_rebuild or (state.model and state.model != context.model):
         rebuilt = make_rebuild_event(state, context, history_max=context.budget.history_max)
-        state, events = apply(state, rebuilt), (*events, rebuilt)
+        state = apply(state, rebuilt)
+        events = (*events, rebuilt)
     asked = replace(asked, number=len(state.exchanges) + 1, model=context.model)
-    budget, hits_tokens = context.budget, estimate_tokens(context.hits_text)
+    budget = context.budget
+    hits_tokens = estimate_tokens(context.hits_text)
     question_tokens = _estimate_question(asked, context)
     shrunk = shrink_transcript(state, context, question_tokens + hits_tokens)
-    state, events = apply(state, *shrunk), (*events, *shrunk)
+    state = apply(state, *shrunk)
+    events = (*events, *shrunk)
     room = budget.open_max
     if budget.messages_max is not None:
         left = budget.messages_max - estimate_message_tokens(state.iter_messages()) - question_tokens
         if hits_tokens > left:
-            context, asked, hits_tokens = replace(context, hits_text=""), replace(asked, excerpts=()), 0
+            context = replace(context, hits_text="")
+            asked = replace(asked, excerpts=())
+            hits_tokens = 0
         room = max(0, min(room, left - hits_tokens))
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the deliveries.
     pending_ids = tuple(
@@ -168,7 +173,8 @@ def _list_remarks(state: ConversationState, within: str | None, context: PromptC
 
 def _fold_after_answer(state: ConversationState) -> Events:
     """Fold what the last answer unfolded, but not the paths to what it cites and to what the person reads."""
-    exchanges, library = state.exchanges, state.library
+    exchanges = state.exchanges
+    library = state.library
     shown = [citation.section_id for citation in (exchanges[-1].citations if exchanges else ())]
     shown += [state.reading_id] if state.reading_id else []
     paths = {node_id for one in shown if one in library for node_id in (one, *library.node(one).ancestors)}

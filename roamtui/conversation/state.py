@@ -250,9 +250,11 @@ class ConversationState(Struct, frozen=True, kw_only=True):
             if index < self.rebuilt.first_sent:
                 continue
             with_steps = index >= self.rebuilt.first_with_steps
-            preface, steps = exchange.preface, exchange.steps
+            preface = exchange.preface
+            steps = exchange.steps
             if index == self.rebuilt.first_with_steps and self.rebuilt.preface is not None:
-                preface, steps = self.rebuilt.preface, exchange.steps[self.rebuilt.first_step :]
+                preface = self.rebuilt.preface
+                steps = exchange.steps[self.rebuilt.first_step :]
             parts = [part for part in (lead, preface if with_steps else "") if part]
             question = f"{QUESTION_START}{exchange.question}" if parts else exchange.question
             yield Message(role=Role.USER, text="\n\n".join([*parts, question]))
@@ -348,7 +350,8 @@ def apply(state: ConversationState, *events: ConversationEvent) -> ConversationS
 def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
     state: ConversationState, event: InternalEvent | StateEvent
 ) -> ConversationState:
-    exchanges, opened = state.exchanges, state.open_sections
+    exchanges = state.exchanges
+    opened = state.open_sections
     match event:
         case ConversationStarted(conversation_id=conversation_id, unfolded=unfolded):
             return replace(state, id=conversation_id, unfolded=frozenset(unfolded))

@@ -98,8 +98,10 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
 
 def expand_for_agent(state: ConversationState, command: ExpandSections) -> SectionsExpanded:
     """Open sections for the agent: deliver their texts, and unfold them and their ancestors."""
-    library, number = state.library, len(state.exchanges)
-    room, delivered = command.room_tokens, state.collect_delivered()
+    library = state.library
+    number = len(state.exchanges)
+    room = command.room_tokens
+    delivered = state.collect_delivered()
     results: list[ExpandResult] = []
     sections: dict[str, OpenSection] = {}
     shown: list[str] = []
@@ -113,14 +115,16 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
             nearest=nearest,
             page_tokens=state.options.page_tokens,
         )
-        section_id, text = block.section_id, block.text
+        section_id = block.section_id
+        text = block.text
         cost = estimate_tokens(text) if block.spans or block.is_listing else 0  # hints cost nothing
         if block.is_failed:
             status = ExpandStatus.FAILED
         elif section_id is None and not block.is_listing:
             status = ExpandStatus.UNKNOWN
         elif room is not None and cost > room:
-            status, text = ExpandStatus.NO_ROOM, f"[{requested}]: no room for its ~{cost} tokens now."
+            status = ExpandStatus.NO_ROOM
+            text = f"[{requested}]: no room for its ~{cost} tokens now."
             if section_id is not None:
                 text = format_no_room(library, section_id, cost)
         else:
@@ -177,15 +181,18 @@ def open_without_text(
     state: ConversationState, section_ids: Iterable[str], origin: Origin = Origin.PERSON
 ) -> SectionsExpanded:
     """Open sections. The model gets their text with the next question."""
-    library, number = state.library, len(state.exchanges)
+    library = state.library
+    number = len(state.exchanges)
     results: list[ExpandResult] = []
     sections: dict[str, OpenSection] = {}
     for section_id in (library.aliases.get(one, one) for one in section_ids):
         if section_id not in library:
             results.append(ExpandResult(id=section_id, section_id=None, status=ExpandStatus.UNKNOWN))
             continue
-        node, already_open = library.node(section_id), state.open_sections.get(section_id)
-        status, text = ExpandStatus.FAILED, ""
+        node = library.node(section_id)
+        already_open = state.open_sections.get(section_id)
+        status = ExpandStatus.FAILED
+        text = ""
         if node.kind is NodeKind.FOLDER:
             text = f"{format_node_title(node)} is a folder: open the files in it."
         elif not node.is_loaded:

@@ -45,7 +45,8 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
     No page of `added` is loaded but those that its first document links to.
     """
     library = _wrap_in_listing(library)
-    root, row_count = library.root, len(library.root.columns)
+    root = library.root
+    row_count = len(library.root.columns)
     sources = (*library.sources, source)
     notes = added.root.notes if added.root.columns.has_files else ()
     grown_root = replace(

@@ -134,7 +134,8 @@ def _remove_contents(text: str, headings: HeadingTable) -> HeadingTable:
         elif len(pages) >= _COUNT_MIN:
             break
         else:
-            listed, pages = [], []
+            listed = []
+            pages = []
     if len(pages) < _COUNT_MIN or pages[-1] <= len(pages):
         return headings
     kept = HeadingTable(is_too_deep=headings.is_too_deep)
@@ -177,11 +178,9 @@ def _iter_clauses(text: str, start: int, headings: HeadingTable) -> Iterator[_Cl
 
     Of the headings without a number before each of them, the one with the highest level is yielded.
     """
-    starts, levels, titles = (
-        [start, *headings.offsets, len(text)],
-        b"\0" + headings.levels,
-        ["", *headings.titles],
-    )
+    starts = [start, *headings.offsets, len(text)]
+    levels = b"\0" + headings.levels
+    titles = ["", *headings.titles]
     numbers = {
         row: key for row, title in enumerate(titles) if title[:1] in _STARTS and (key := parse_number(title))
     }
@@ -190,7 +189,9 @@ def _iter_clauses(text: str, start: int, headings: HeadingTable) -> Iterator[_Cl
     fences = [fence.start() for fence in _FENCE.finditer(text)] if rows and headings.levels else []
     last = 0
     for row in sorted(rows) if headings.levels else (0,):
-        number, begin, end = numbers.get(row), starts[row], starts[row + 1]
+        number = numbers.get(row)
+        begin = starts[row]
+        end = starts[row + 1]
         passed = levels[last + 1 : row + (number is None)]
         if passed:
             yield _Clause(begin, (), "", min(passed), 0, is_sure=True)
@@ -199,7 +200,8 @@ def _iter_clauses(text: str, start: int, headings: HeadingTable) -> Iterator[_Cl
         last = row
         first = None if begin else _FIRST.match(text)
         for match in chain((first,) if first else (), _PARAGRAPH.finditer(text, begin, end)):
-            key, offset = _parse_key(match["number"]), match.start("marks")
+            key = _parse_key(match["number"])
+            offset = match.start("marks")
             is_marked = bool(key) and (match["word"] or match["point"] or len(key) > 1)
             line = text[offset : offset + _LISTED_LENGTH].partition("\n")[0]
             if not is_marked or _LISTED.fullmatch(line) or bisect_left(fences, offset) % 2:

@@ -190,7 +190,8 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def sole_row(self) -> int | None:
         """Row of the only top-level node besides a preamble, if it is a heading of level 1, else None."""
-        columns, row = self.columns, int(self.has_preamble)
+        columns = self.columns
+        row = int(self.has_preamble)
         if row == len(columns) or columns.ends[row] < len(columns):
             return None
         return row if columns.kinds[row] is NodeKind.SECTION and columns.levels[row] == 1 else None
@@ -208,7 +209,8 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
 
     def list_children(self, row: int) -> tuple[str, ...]:
         """Return the ids of the child rows of `row`, or of the top rows for -1."""
-        ends, ids = self.columns.ends, self.ids
+        ends = self.columns.ends
+        ids = self.ids
         child, end = (0, len(ids)) if row < 0 else (row + 1, ends[row])
         if child == end:
             return ()

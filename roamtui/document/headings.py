@@ -169,8 +169,10 @@ class HeadingScanner:
         return True
 
     def _decide_candidate(self, candidate: re.Match[str]) -> None:
-        text, start = self._text, candidate.start() + (self._text[candidate.start()] == "\n")
-        indent, block_end = len(candidate[_INDENT] or ""), None
+        text = self._text
+        start = candidate.start() + (self._text[candidate.start()] == "\n")
+        indent = len(candidate[_INDENT] or "")
+        block_end = None
         if "|" not in text[start : _find_next_line(text, start)]:
             if candidate[_FENCE] is not None:
                 block_end = _find_fence_end(text, candidate.end(), candidate[_FENCE])
@@ -198,7 +200,8 @@ class HeadingScanner:
 
         That is a line of prose after a blank line, or else `_base`.
         """
-        text, low = self._text, max(self._base - 1, 0)
+        text = self._text
+        low = max(self._base - 1, 0)
         blank = text.rfind("\n\n", low, start)
         while blank >= 0:
             if _PLAIN_START.match(text, blank + 2):
@@ -208,11 +211,13 @@ class HeadingScanner:
 
     def _parse_span(self, start: int) -> None:
         """Let markdown-it-py parse the text from the last base before the line at `start` to a base after it."""
-        text, begin = self._text, self._find_last_base(start)
+        text = self._text
+        begin = self._find_last_base(start)
         self._span_min = (
             min(2 * self._span_min + 1_000, _SPAN_MAX) if begin - self._span_end < self._span_min else 0
         )
-        length, end = self._span_min, begin
+        length = self._span_min
+        end = begin
         while begin <= start and end < len(text):
             plain = _PLAIN_AFTER_BLANK.search(text, max(_find_next_line(text, start) - 1, begin + length))
             end = plain.end() if plain else len(text)

@@ -92,7 +92,8 @@ class NodeNumbering:
         """By the ``id()`` of a document, the documents grafted below its rows. Each entry has the first row after the
         graft, the row of the node that it is grafted below (negative, for sorting), and the grafted document."""
         for section_id, graft in grafts.items():
-            host, row = owners[section_id], owners[section_id].rows_by_id[section_id]
+            host = owners[section_id]
+            row = owners[section_id].rows_by_id[section_id]
             self._grafts[id(host)].append((host.columns.ends[row], -row, graft))
         for below in self._grafts.values():
             below.sort(key=lambda entry: entry[:2])  # if hosts end at the same row, the innermost comes first
@@ -335,7 +336,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         """Return the ids of the children of a node, or of the top nodes for `root_id`."""
         if section_id == self.root_id:
             return self.root.list_children(-1)
-        document, graft = self._owners[section_id], self.grafts.get(section_id)
+        document = self._owners[section_id]
+        graft = self.grafts.get(section_id)
         return document.list_children(document.rows_by_id[section_id]) + (
             graft.list_children(-1) if graft else ()
         )
@@ -405,20 +407,24 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         if (node := self._nodes.get(section_id)) is not None:
             return node
         document = self._owners[section_id]
-        row, columns, key = document.rows_by_id[section_id], document.columns, document.key
-        kind, title, parent_row = columns.kinds[row], columns.titles[row], columns.parents[row]
+        row = document.rows_by_id[section_id]
+        columns = document.columns
+        key = document.key
+        kind = columns.kinds[row]
+        title = columns.titles[row]
+        parent_row = columns.parents[row]
         parent_id = document.ids[parent_row] if parent_row >= 0 else self.hosts.get(id(document))
         parent = None if parent_id is None else self.node(parent_id)
         path = (title,) if parent is None or parent_row < 0 else (*parent.path, title)
         # The page of a link is grafted below the first link to it that was opened.
         graft = self.grafts.get(self.aliases.get(section_id, section_id)) if self.grafts else None
         file = None if graft is None or graft.problem else graft
-        start, last = columns.starts[row], columns.ends[row]
-        span, own_span = (
-            Span(doc=key, start=start, end=columns.starts[last]),
-            Span(doc=key, start=start, end=columns.starts[row + 1]),
-        )
-        content_span, own_content_span = span, own_span
+        start = columns.starts[row]
+        last = columns.ends[row]
+        span = Span(doc=key, start=start, end=columns.starts[last])
+        own_span = Span(doc=key, start=start, end=columns.starts[row + 1])
+        content_span = span
+        own_content_span = own_span
         if file is not None:
             content_span = Span(doc=file.key, start=0, end=len(file.text))
             own_content_span = Span(doc=file.key, start=0, end=file.columns.starts[file.head_rows])
@@ -453,15 +459,18 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     def count_tokens(self, section_id: str) -> tuple[int, int]:
         """Return the estimated tokens of a node's own text, and of its subtree."""
         node = self.node(section_id)
-        document, row = node.document, node.row
+        document = node.document
+        row = node.row
         parts = self.iter_runs(section_id) if self.grafts else ((document, row, document.columns.ends[row]),)
         tokens = sum(part.tokens_before[last] - part.tokens_before[first] for part, first, last in parts)
         return document.own_tokens[row], tokens
 
     def get_place(self, span: Span) -> Place:
         """Return the lines and pages of a span."""
-        document, end = self.documents_by_key[span.doc], max(span.start, span.end - 1)
-        lines, pages = document.line_starts, document.page_starts
+        document = self.documents_by_key[span.doc]
+        end = max(span.start, span.end - 1)
+        lines = document.line_starts
+        pages = document.page_starts
         first, last = max(1, bisect_right(lines, span.start)), max(1, bisect_right(lines, end))
         if not pages:
             return Place(first, last, None, None)
@@ -477,7 +486,9 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         Footers are part of the source, but not of its sentences. A line with only a number n is a footer if the page
         before ends with n - 1, or the page after with n + 1.
         """
-        text, start, end = self.documents_by_key[span.doc].text, span.start, span.end
+        text = self.documents_by_key[span.doc].text
+        start = span.start
+        end = span.end
         window = max(0, start - _FOOTER_CONTEXT_LENGTH), min(len(text), end + _FOOTER_CONTEXT_LENGTH)
         found = list(_FOOTER.finditer(text, *window))
         page_numbers: set[int] = set()

@@ -74,7 +74,8 @@ def resolve_link(
         parts = urlsplit(href.strip())
     except ValueError:
         return DeadLink("This link is not a valid address.")
-    fragment, path = unquote(parts.fragment), unquote(parts.path)
+    fragment = unquote(parts.fragment)
+    path = unquote(parts.path)
     base = library.node(section_id).document.url
     is_relative = not parts.scheme and not parts.netloc
     if (parts.scheme in ("http", "https") and parts.netloc) or (base and path and is_relative):
@@ -109,7 +110,8 @@ def find_fragment(library: Library, section_id: str, fragment: str) -> SectionLi
 
 def locate_section(library: Library, section_id: str) -> DocumentFile | None:
     """Return the file on this machine that contains a section, or None, for instance for a web page."""
-    source, doc = library.source_of(section_id), library.node(section_id).doc
+    source = library.source_of(section_id)
+    doc = library.node(section_id).doc
     if source is None:
         return locate_document(library.source, doc)
     if doc == source.title:  # the row of a source that is a single file
@@ -147,14 +149,16 @@ def _find_listed_file(library: Library, section_id: str, path: str) -> str | Non
         "/" + "/".join(names): row_id for names, row_id in zip(root.columns.paths(), root.ids, strict=True)
     }
     sources = [Path(source) for source in split_sources(library.source)]
-    own, ids = f"/{node.doc}", keys
+    own = f"/{node.doc}"
+    ids = keys
     if len(sources) > 1:
         # Each is at the top by its name, but links between them follow their folders.
         places = {
             f"/{name}": f"/{source.as_posix().lstrip('/')}" for name, source in name_paths(sources).items()
         }
         moved = {key: _move_key(key, places) for key in (own, *keys)}
-        own, ids = moved[own], {moved[key]: row_id for key, row_id in keys.items()}
+        own = moved[own]
+        ids = {moved[key]: row_id for key, row_id in keys.items()}
     folder = own if node.kind is NodeKind.FOLDER else posixpath.dirname(own)
     target = posixpath.normpath(posixpath.join(folder, path))
     return next((ids[candidate] for candidate in _list_candidate_paths(target) if candidate in ids), None)
@@ -208,7 +212,8 @@ def _find_file(own: DocumentFile, path: str) -> Path | None:
 def _resolve_wikilink(href: str, library: Library, section_id: str) -> SectionLink | DeadLink:
     """Resolve a link such as `[[Name#Part]]`: to a file of the library anywhere, or to a heading of this document."""
     name, _, part = href.strip("[]").partition("#")
-    name, part = name.strip(), part.rpartition("#")[2].strip()
+    name = name.strip()
+    part = part.rpartition("#")[2].strip()
     if name and library.root.columns.has_files:
         listed = zip(map("/".join, library.root.columns.paths()), library.root.ids, strict=True)
         matching = [

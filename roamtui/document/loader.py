@@ -163,7 +163,8 @@ class Loader:
         return dict(zip(urls, run_parallel(load_page, urls, _PARALLEL_FETCHES_MAX), strict=True))
 
     def _read_file(self, node: Node) -> Document:
-        key, file = node.doc, self.files.get(node.doc)
+        key = node.doc
+        file = self.files.get(node.doc)
         if file is None:
             problem = node.problem or f"{key} is newer than the list of files. Reload the document."
             return make_error_document(key, problem, is_page=False)

@@ -55,10 +55,13 @@ def parse_document(
         starts = (
             headings.offsets if text is normalised else restore_offsets(text, normalised, headings.offsets)
         )
-        levels, titles = bytes(headings.levels), headings.titles
+        levels = bytes(headings.levels)
+        titles = headings.titles
         kinds: tuple[NodeKind, ...] = (NodeKind.SECTION,) * len(levels)
         if starts[0] > 0:
-            levels, titles, kinds = b"\0" + levels, ["", *titles], (NodeKind.PREAMBLE, *kinds)
+            levels = b"\0" + levels
+            titles = ["", *titles]
+            kinds = (NodeKind.PREAMBLE, *kinds)
             starts = array("Q", [0]) + starts
         parents, ends = nest_levels(levels)
         columns = Columns(

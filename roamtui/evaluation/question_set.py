@@ -139,7 +139,9 @@ def _find_gold_row(document: Document, gold: Gold) -> int | None:
 
     If the headings above it are others, because their levels were chosen by other rules, the line decides.
     """
-    columns, line_starts, line = document.columns, document.line_starts, gold.number or 1
+    columns = document.columns
+    line_starts = document.line_starts
+    line = gold.number or 1
     if not gold.titles:
         row = (
             bisect_right(columns.starts, line_starts[line - 1], hi=len(columns)) - 1

@@ -116,7 +116,8 @@ async def _score_question(
     question: EvalQuestion, plan: EvalPlan, get_corpus: Callable[[str], _Corpus], run: EvalRun
 ) -> QuestionResult | None:
     """Score a question, or return None and record the problem."""
-    agent, hit_ids = None, tuple[str, ...]()
+    agent = None
+    hit_ids = tuple[str, ...]()
     try:
         corpus = get_corpus("" if plan.scope == SCOPE_ALL else question.doc)
         golds = resolve_golds(question, corpus.documents)
@@ -171,7 +172,8 @@ async def _ask_agent(
     opened = {
         result.section_id for result in results if result.section_id and result.status in _OPENED_STATUSES
     }
-    read, library = {*opened}, conversation.state.library
+    read = {*opened}
+    library = conversation.state.library
     delivered = conversation.state.collect_delivered()
     # its text may have been delivered with its parent
     for section_id in filter(library.__contains__, golds.relaxed):

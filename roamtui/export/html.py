@@ -97,7 +97,8 @@ class _ReplayPage:
         """Render a search or an opening, with the ids of the sections that it highlights in the outline."""
         match event:
             case SectionsSearched(hits=hits):
-                kind, ids = "searched", tuple(hit.section_id for hit in hits)
+                kind = "searched"
+                ids = tuple(hit.section_id for hit in hits)
             case SectionsExpanded(opened_ids=ids):
                 kind = "opened"
             case _:
@@ -117,7 +118,8 @@ class _ReplayPage:
         return quotes.setdefault(bounds, f"{section_id}-{len(quotes) + 1}") if bounds is not None else ""
 
     def _render_citation(self, citation: Citation) -> str:
-        state, place = citation.state, describe_source(citation, self._library).place
+        state = citation.state
+        place = describe_source(citation, self._library).place
         path = escape(" › ".join(map(sanitise_line, citation.path)) or citation.section_id)
         sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign else ""
         words = f"<q>{escape(sanitise_text(simplify_quote(citation.quote)))}</q>" if citation.quote else ""
@@ -144,7 +146,9 @@ class _ReplayPage:
 
     def _render_text(self, section_id: str) -> str:
         """Render the text of a section with its quotes marked."""
-        text, position, parts = self._library.text_at(self._library.node(section_id).own_span), 0, list[str]()
+        text = self._library.text_at(self._library.node(section_id).own_span)
+        position = 0
+        parts = list[str]()
         for (start, end), name in sorted(self._quotes[section_id].items()):
             first = max(start, position)  # two quotes may share words
             parts += escape(sanitise_text(text[position:first])), f'<mark id="{name}">'

@@ -65,12 +65,11 @@ def render_markdown_table(table: Table, path: Path) -> str:
 
     Links to the documents are relative to `path`, where the file will be.
     """
-    documents, questions = (
-        format_count(len(table.rows), "document"),
-        format_count(len(table.columns), "question"),
-    )
+    documents = format_count(len(table.rows), "document")
+    questions = format_count(len(table.columns), "question")
     titles = [_escape_markdown(column.title) for column in table.columns]
-    grid, details = [["", *titles], ["---"] * (len(titles) + 1)], list[str]()
+    grid = [["", *titles], ["---"] * (len(titles) + 1)]
+    details = list[str]()
     for row in table.rows:
         source = row.source
         with suppress(ValueError):  # it is on another drive
@@ -79,7 +78,8 @@ def render_markdown_table(table: Table, path: Path) -> str:
                 if "://" in source
                 else Path(os.path.relpath(source, path.absolute().parent)).as_posix()
             )
-        values, proofs = [_escape_markdown(row.title)], list[str]()
+        values = [_escape_markdown(row.title)]
+        proofs = list[str]()
         for title, cell in zip(titles, table.list_cells(row), strict=True):
             values.append(
                 f"{cell.state.sign} {_escape_markdown(shorten(cell.text, _GRID_LENGTH))}" if cell else ""
@@ -94,7 +94,8 @@ def render_markdown_table(table: Table, path: Path) -> str:
 
 def _render_proof(cell: Cell, source: str) -> str:
     """Render the value of a cell, and its quote with a link to its document, in the form that `recheck` reads."""
-    note, proof = f" *{_escape_markdown(cell.note)}*" if cell.note else "", cell.proof
+    note = f" *{_escape_markdown(cell.note)}*" if cell.note else ""
+    proof = cell.proof
     if proof is None:
         return f"{_escape_markdown(cell.value)}{note}".strip()
     value = "" if sanitise_line(proof.quote or "") == cell.value else f"{_escape_markdown(cell.value)} — "

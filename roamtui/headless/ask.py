@@ -130,7 +130,8 @@ class AskReport:
             _print_line(*named_fields)
         match event:
             case QuestionAsked():
-                self._steps, self._opened_ids = [], {}
+                self._steps = []
+                self._opened_ids = {}
                 if note := self._agent.model.note:
                     write_notice(note)
             case SectionsExpanded(opened_ids=opened, results=results):
@@ -152,7 +153,8 @@ class AskReport:
 
     def finish(self) -> int:
         """Write the answer to the last question, and return the exit status."""
-        final, self.final = self.final, None
+        final = self.final
+        self.final = None
         if final is None:
             return 1
         state = self._agent.conversation.state
@@ -170,7 +172,8 @@ class AskReport:
 
     def _make_answer(self, final: QuestionAnswered) -> dict[str, Any]:
         state = self._agent.conversation.state
-        exchange, library = state.exchanges[-1], state.library
+        exchange = state.exchanges[-1]
+        library = state.library
         return {
             "conversation": state.id,
             "model": self._agent.model.name,

@@ -127,7 +127,8 @@ def print_notes(source: str, open_source: Callable[[str], Library], *, delete: b
         RoamtuiError: The document cannot be opened, or has no notes.
     """
     folder = ConversationStore(conversations_path()).notes_folder
-    store, library = NoteStore(folder, source), None
+    store = NoteStore(folder, source)
+    library = None
     try:
         library = open_source(source)
         store = NoteStore(folder, get_source_key(library))

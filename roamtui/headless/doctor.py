@@ -64,11 +64,9 @@ def run_doctor(
         *(f"{'usable' if one.is_usable else 'not usable':<14} {one.name}: {one.reason}" for one in reports),
     ]
     if reports[-1].provider is not None and (reports[-1].is_usable or not reports[-1].window_note):
-        tokens, can_call, note = (
-            reports[-1].window_tokens,
-            reports[-1].can_call_tools,
-            reports[-1].window_note,
-        )
+        tokens = reports[-1].window_tokens
+        can_call = reports[-1].can_call_tools
+        note = reports[-1].window_note
         calls = {True: "tool calls", False: "no tool calls", None: "tool calls unknown"}[can_call]
         window = f"of {tokens:,} tokens" if tokens else "unknown"
         lines.append(f"  window {window}{f' ({note})' if note else ''}, {calls}")
@@ -91,7 +89,8 @@ def _describe_meaning(meaning: str) -> str:
 
 def clear_cache() -> None:
     """Delete cached pages and converted files, and say what was deleted. What is in use stays."""
-    sizes, folders = list[int](), (cache_path("pages"), cache_path("converted"))
+    sizes = list[int]()
+    folders = (cache_path("pages"), cache_path("converted"))
     for path in [
         path for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file()
     ]:

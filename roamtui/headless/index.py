@@ -103,7 +103,8 @@ def add_summaries(library: Library, model: Model, location: IndexLocation, *, as
 async def _write_summaries(
     tasks: tuple[SummaryTask, ...], model: Model, store: SectionStore, *, assume_yes: bool
 ) -> None:
-    done, progress = 0, ProgressLine("{:,} of {:,} summaries")
+    done = 0
+    progress = ProgressLine("{:,} of {:,} summaries")
 
     async def write_one(task: SummaryTask) -> None:
         nonlocal done
@@ -113,7 +114,8 @@ async def _write_summaries(
 
     try:
         sent = sum(estimate_tokens(SUMMARY_PROMPT) + estimate_tokens(task.text) for task in tasks)
-        written, cost = _SUMMARY_TOKENS * len(tasks), ""
+        written = _SUMMARY_TOKENS * len(tasks)
+        cost = ""
         prices = await model.describe() if isinstance(model, LitellmModel) else None
         if prices is not None and prices.input_usd is not None and prices.output_usd is not None:
             usd = sent * prices.input_usd + written * prices.output_usd

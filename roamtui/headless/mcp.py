@@ -134,12 +134,11 @@ def make_mcp_server(session: McpSession) -> Server[Any]:
         try:
             text = await session.call(params.name, params.arguments or {})
         except RoamtuiError as error:
-            text, is_error = sanitise_text(str(error)), True
+            text = sanitise_text(str(error))
+            is_error = True
         except Exception as error:  # noqa: BLE001 - a client's model can continue after a defect, the client cannot
-            text, is_error = (
-                f"A defect in roamtui stopped this call ({type(error).__name__}). Another may work.",
-                True,
-            )
+            text = f"A defect in roamtui stopped this call ({type(error).__name__}). Another may work."
+            is_error = True
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
 
     return Server(
@@ -175,12 +174,10 @@ class McpSession:
         Raises:
             RoamtuiError: The source cannot be opened.
         """
-        self._read, self._options, self._make_searcher, self._files = (
-            read,
-            options,
-            make_searcher,
-            FileStamps(sources),
-        )
+        self._read = read
+        self._options = options
+        self._make_searcher = make_searcher
+        self._files = FileStamps(sources)
         self.conversation = Conversation(read()[0], options=options)
         self._searcher: Searcher | None = None
         self._stamps: object = None
@@ -212,7 +209,9 @@ class McpSession:
                 library = load_files(library, loader)
             self._searcher = self._make_searcher(library) if self._make_searcher is not None else None
             self.conversation = Conversation(library, options=self._options, loader=loader)
-        has_changed, self._stamps, self._checked_at = stamps != self._stamps, stamps, time.monotonic()
+        has_changed = stamps != self._stamps
+        self._stamps = stamps
+        self._checked_at = time.monotonic()
         return has_changed and not is_first
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:

@@ -86,7 +86,8 @@ class PlainChat:
 
     def _greet(self) -> None:
         state = self._conversation.state
-        title, size = sanitise_line(state.library.title), format_count(len(state.library), "section")
+        title = sanitise_line(state.library.title)
+        size = format_count(len(state.library), "section")
         write_sanitised(f"{title}, {size}. {self._agent.model.name} answers.\n")
         if exchanges := state.exchanges:
             last = exchanges[-1]

@@ -28,7 +28,8 @@ _NO_QUOTE = "No quote to check: a quote is a block quote, or three or more words
 
 
 async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
-    text, name = str(arguments.get("text") or ""), str(arguments.get("document") or "").strip("[] ")
+    text = str(arguments.get("text") or "")
+    name = str(arguments.get("document") or "").strip("[] ")
     if not text.strip():
         return ToolResponse(text=_NO_TEXT, is_refused=True)
     return await asyncio.to_thread(_check_quotes, text, name, context.conversation.state.library)

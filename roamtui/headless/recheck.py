@@ -193,7 +193,8 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> dict[st
     row = {"place": claim.place, "line": claim.line or None, "quote": claim.quote, "source": source}
     if isinstance(library, str):
         return {**row, "state": ClaimStatus.UNREACHABLE, "now": None, "message": library}
-    finding, now = recheck(claim, library), None
+    finding = recheck(claim, library)
+    now = None
     if finding.span is not None:
         clean_text = library.clean_text(finding.span)  # page footers are no change
         now = {

@@ -18,7 +18,8 @@ def update_fence(opening: str, line: str) -> str:
 
     `opening` is the opening line of the fence that is open before `line`, or an empty string.
     """
-    opened, match = _FENCE.match(opening), _FENCE.match(line)
+    opened = _FENCE.match(opening)
+    match = _FENCE.match(line)
     if match is None:
         return opening
     if opened is None:

@@ -111,7 +111,8 @@ def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterat
             stack.clear()
         inner = stack[-1] if stack else None
         text, start = (inner.strip(line), inner.start) if inner else (line, "")
-        opened, fence = fence, update_fence(fence, line)
+        opened = fence
+        fence = update_fence(fence, line)
         is_code = opened or fence or (_measure_indent(text) >= 4 if inner else row in code)
         fence_name, title, change = ("", "", 0) if is_code or row in headings else _read_mark(line.strip())
         if not fence_name or (len(stack) >= _NESTING_MAX and change > 0):
@@ -136,17 +137,21 @@ def _read_mark(line: str) -> tuple[str, str, int]:
         its alert; empty if only the content is shown. 1 if it opens the container, -1 if it closes it, 0 for both.
     """
     if match := _FENCE.fullmatch(line):
-        name, kind, change = match["fence"], (match["kind"] or "").lower(), 1 if match["kind"] else -1
+        name = match["fence"]
+        kind = (match["kind"] or "").lower()
+        change = 1 if match["kind"] else -1
         if kind and match["fence"].startswith("/") and kind not in KINDS:
             return "", "", 0
-        rest, text = match["title"] or "", ""
+        rest = match["title"] or ""
+        text = ""
         attributes = _read_attributes(rest)
         title = attributes.get("title") or _BRACES.sub("", rest).strip("{}[]| \t")
     elif (match := _TAG.fullmatch(line)) and not (
         match["name"].isupper() or is_html_element(match["name"].lower())
     ):
         name = kind = match["name"].lower()
-        attributes, text = _read_attributes(match["attributes"]), match["text"] or ""
+        attributes = _read_attributes(match["attributes"])
+        text = match["text"] or ""
         change = -1 if match["end"] else 0 if text or match["attributes"].endswith("/") else 1
         title = attributes.get("title") or attributes.get("label", "")
     else:

@@ -82,7 +82,8 @@ def _read_admonition(state: StateBlock, start: int, end: int, silent: bool) -> b
     match = _ADMONITION.fullmatch(state.src, begin, state.eMarks[start])
     if match is None or (match["kind"] and match["kind"].lower() not in KINDS):
         return False
-    source, index = state.src, len(state.tokens)
+    source = state.src
+    index = len(state.tokens)
     if match["kind"] is None:
         mark = "!!!" if source[begin + 3] == " " else "???+"
         state.src = source[:begin] + mark + source[begin + len(mark) :]

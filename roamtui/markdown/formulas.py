@@ -106,7 +106,9 @@ def _bracket_fractions(text: str) -> str:
     """Put a fraction into brackets if a factor or power next to it would otherwise be read as a part of it."""
     while (end := text.find(_FRACTION_END)) >= 0:
         start = text.rfind(_FRACTION_START, 0, end)
-        before, inner, after = text[:start], text[start + 1 : end], text[end + 1 :]
+        before = text[:start]
+        inner = text[start + 1 : end]
+        after = text[end + 1 :]
         last, first = before.rstrip()[-1:], after.lstrip()[:1]
         is_apart = last in _BEFORE_FRACTION and first in _AFTER_FRACTION
         text = f"{before}{inner}{after}" if is_apart else f"{before}({inner}){after}"

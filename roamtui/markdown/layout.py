@@ -202,7 +202,8 @@ class MarkdownLayout(Struct, kw_only=True):
         return _put_before(lines, bar, bar)
 
     def _lay_out_code(self, block: Code, place: _Place) -> list[Line]:
-        start, language = block.offsets[0], get_language(block.info)
+        start = block.offsets[0]
+        language = get_language(block.info)
         lines: list[Line] = []
         if language:
             label = make_run(language, RunStyle(TextRole.ASIDE))
@@ -216,7 +217,8 @@ class MarkdownLayout(Struct, kw_only=True):
 
     def _lay_out_table(self, block: Table, place: _Place) -> list[Line]:
         """Return the lines of a table. A rule follows a heading row."""
-        head_style, style = RunStyle(emphasis=Emphasis.STRONG), RunStyle()
+        head_style = RunStyle(emphasis=Emphasis.STRONG)
+        style = RunStyle()
         cells = [
             [self._to_runs(cell, head_style if row.is_head else style) for cell in row.cells]
             for row in block.rows

@@ -206,7 +206,8 @@ def _divide_runs(runs: Sequence[Run], ranges: Iterable[tuple[int, int]]) -> list
             first_start += len(runs[first].text)
             first += 1
         sliced: list[Run] = []
-        number, position = first, first_start
+        number = first
+        position = first_start
         while number < len(runs) and position < end:
             run = runs[number]
             text = run.text[max(0, start - position) : end - position]
@@ -231,7 +232,8 @@ def _break_text(text: str, width: int) -> Iterator[tuple[int, int]]:
             yield line_start, line_end
             line_start = None
         if line_start is None:
-            line_start, filled_cells = piece.start(), 0
+            line_start = piece.start()
+            filled_cells = 0
         if cells > width:
             *full_lines, rest = chop(piece[0], width)
             for part in full_lines:

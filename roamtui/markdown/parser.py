@@ -258,9 +258,11 @@ def _read_tag(text: str) -> _Tag | None:
     match = _TAG.fullmatch(text)
     if match is None:
         return None
-    name, found = match["name"].lower(), _ATTRIBUTE.findall(match["attributes"])
+    name = match["name"].lower()
+    found = _ATTRIBUTE.findall(match["attributes"])
     attributes = {key.lower(): html.unescape(double or single or bare) for key, double, single, bare in found}
-    is_block, is_bare = BLOCK_TAGS.fullmatch(name) is not None, not match["attributes"].strip()
+    is_block = BLOCK_TAGS.fullmatch(name) is not None
+    is_bare = not match["attributes"].strip()
     return _Tag(name, bool(match["end"]), is_block, is_bare, attributes)
 
 
@@ -355,7 +357,8 @@ class _BlockReader(Struct, kw_only=True):
         return tuple(blocks)
 
     def _make_code(self, text: str, info: str, first: int, end: int) -> Code:
-        count, last = text.count("\n") + 1 if text else 0, len(self.lines) - 1
+        count = text.count("\n") + 1 if text else 0
+        last = len(self.lines) - 1
         offsets = tuple(min(self.lines[min(first + number, last)], end) for number in range(count + 1))
         return Code(text=text, info=info, offsets=offsets)
 
@@ -437,7 +440,8 @@ class _BlockReader(Struct, kw_only=True):
     def _read_quote(self, token: Token) -> Iterator[Quote]:
         """Yield a quote, unless it is empty. The first line of an alert names its kind, and may have a title."""
         start, end = self._find_span(token)
-        alert, title = "", Inline()
+        alert = ""
+        title = Inline()
         inline = self.tokens[min(self._next + 1, len(self.tokens) - 1)]
         children = inline.children or []
         found = _ALERT.fullmatch(children[0].content) if children and children[0].type == "text" else None
@@ -460,7 +464,8 @@ class _BlockReader(Struct, kw_only=True):
         """Yield the paragraphs and the code of a block of HTML. Its lists and tables become lines."""
         start, end = self._find_span(token)
         if match := _PRE.fullmatch(token.content.strip()):
-            text, first = html.unescape(_ANY_TAG.sub("", match[1])), (token.map or (0, 0))[0]
+            text = html.unescape(_ANY_TAG.sub("", match[1]))
+            first = (token.map or (0, 0))[0]
             yield self._make_code(text.strip("\n"), "", first + text.startswith("\n"), end)
             return
         first = (token.map or (0, 0))[0]
@@ -478,7 +483,8 @@ class _BlockReader(Struct, kw_only=True):
                     self._add_html_text(text, begin, stop)
         if words := self._take_words():
             yield Paragraph(words=words, start=start, end=end)
-        self._open_elements, self._hidden = [], ""
+        self._open_elements = []
+        self._hidden = ""
 
     def _add_html_text(self, text: str, start: int, end: int) -> None:
         """Add text of HTML, in which a line end or several spaces count as one space."""
@@ -521,12 +527,14 @@ class _BlockReader(Struct, kw_only=True):
                     emphasis = Emphasis.CODE if kind == "code" else Emphasis.NONE
                     for text, start, end in pieces:
                         self._add(text, emphasis, start=start, end=end)
-        self._open_elements, self._hidden = [], ""
+        self._open_elements = []
+        self._hidden = ""
         return self._take_words()
 
     def _take_words(self) -> Inline:
         """Return and remove the words collected so far, without space at both ends."""
-        words, self._words = self._words, []
+        words = self._words
+        self._words = []
         while words and not words[0].text.strip():
             del words[0]
         while words and not words[-1].text.strip():
@@ -544,7 +552,8 @@ class _BlockReader(Struct, kw_only=True):
         end: int = 0,
     ) -> None:
         """Add words from `start` to `end` of the source. They have their own `link`, unless another has them."""
-        number, sign = None, ""
+        number = None
+        sign = ""
         for name, added, opened in self._open_elements:
             emphasis |= added
             number = number if opened is None else opened

@@ -202,7 +202,8 @@ PROVIDERS: Mapping[str, Provider] = {
 
 def list_key_variables(provider: str) -> tuple[str, ...]:
     """Return the variables that may hold a provider's key, the recommended one first."""
-    known, upper = PROVIDERS.get(provider), provider.upper()
+    known = PROVIDERS.get(provider)
+    upper = provider.upper()
     return (known and known.key_variables) or (f"{upper}_API_KEY", f"{upper.replace('_', '')}_API_KEY")
 
 

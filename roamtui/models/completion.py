@@ -213,7 +213,8 @@ class _ReplyAssembler:
         calls = self._calls.finish()
         yield from map(ToolCallReceived, calls)
         if (usage := self._usage) is not None:
-            details, cost = getattr(usage, "prompt_tokens_details", None), getattr(usage, "cost", None)
+            details = getattr(usage, "prompt_tokens_details", None)
+            cost = getattr(usage, "cost", None)
             is_counted = any(
                 getattr(chunk, "usage", None) is not None for chunk in getattr(stream, "chunks", ())
             )
@@ -249,7 +250,8 @@ class CallAssembler:
         has_other_id = bool(id and call.id and id != call.id)
         is_named_again = bool(name and not id and call.arguments)
         if (has_other_id or is_named_again) and _may_end_before(call, name or "", arguments or ""):
-            position, call = None, ToolCall(id="", name="", arguments="")
+            position = None
+            call = ToolCall(id="", name="", arguments="")
         if position is None:
             position = self._positions[index] = len(self._calls)
             self._calls.append(call)

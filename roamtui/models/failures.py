@@ -110,7 +110,8 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
     names = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
     for kinds, reason, advice, is_transient in _CAUSES:
         if names & kinds:
-            who, where = resolved.title, resolved.address or resolved.title
+            who = resolved.title
+            where = resolved.address or resolved.title
             words = {"who": who, "where": where, "detail": _clean(str(chain[-1]), environ)}
             return ModelFailure(reason=reason.format_map(words), advice=advice, is_transient=is_transient)
     return _explain_status(chain, resolved, environ)
@@ -125,15 +126,19 @@ def _explain_redirect(redirect: RedirectRefusedError) -> ModelFailure:
 def _explain_status(
     chain: Sequence[BaseException], resolved: ResolvedModel, environ: Mapping[str, str]
 ) -> ModelFailure:
-    who, text, status = resolved.title, " ".join(map(str, chain)), _get_http_status(chain)
+    who = resolved.title
+    text = " ".join(map(str, chain))
+    status = _get_http_status(chain)
     model = _clean(resolved.model.partition("/")[2] or resolved.model, environ)
     is_too_long = status == 413 or (
         status in (400, 422, 429, 500, None) and _OVERFLOW.search(text) is not None
     )
-    is_busy, advice = False, f"check it or {CHOOSE_ADVICE}"
+    is_busy = False
+    advice = f"check it or {CHOOSE_ADVICE}"
     window = request = None
     if is_too_long:
-        window, request = _find_size(_WINDOW_SIZE, text), _find_size(_REQUEST_SIZE, text)
+        window = _find_size(_WINDOW_SIZE, text)
+        request = _find_size(_REQUEST_SIZE, text)
         size = f" of {window:,} tokens" if window else ""
         reason = f'The request exceeds the context window{size} of "{model}"'
         advice = _advise_on_window(resolved)
@@ -145,19 +150,19 @@ def _explain_status(
         advice = f'run "ollama pull {model}"' if resolved.is_ollama else "check the name"
         advice = f"{advice} or {CHOOSE_ADVICE}"
     elif status == 402 or (status == 429 and _NO_CREDIT.search(text)):
-        reason, advice = f"{who} has no credit left for your key", f"add credit or {CHOOSE_ADVICE}"
+        reason = f"{who} has no credit left for your key"
+        advice = f"add credit or {CHOOSE_ADVICE}"
     elif status is not None and (status in (408, 409, 425, 429) or status >= 500):
         detail = "" if status == 429 else _find_own_reason(chain, environ)
         reason = f"{who} {'gets too many requests' if status == 429 else 'is unavailable'} ({status}{detail})"
-        is_busy, advice = True, f"wait a minute and ask again or {CHOOSE_ADVICE}"
+        is_busy = True
+        advice = f"wait a minute and ask again or {CHOOSE_ADVICE}"
     else:
         refused = (
             f"The request to {who} failed" if status is None else f"{who} refused the request ({status})"
         )
-        reason, advice = (
-            f"{refused}: {_clean(_get_provider_message(chain), environ).rstrip('.')}",
-            CHOOSE_ADVICE,
-        )
+        reason = f"{refused}: {_clean(_get_provider_message(chain), environ).rstrip('.')}"
+        advice = CHOOSE_ADVICE
     wait = _get_retry_after(chain) if is_busy else None
     return ModelFailure(
         reason=reason,

@@ -122,7 +122,8 @@ class LitellmModel(Model):
         # Nothing is sent, so a failure (the name is unknown, or the process ended) is reported at once.
         job = replace(self._job, operation="describe", options=replace(self._options, retries=0))
         resolved = await self._worker.run_to_result(job, ResolvedModel)
-        self._is_described, self.window_tokens = resolved.is_reached, resolved.window_tokens
+        self._is_described = resolved.is_reached
+        self.window_tokens = resolved.window_tokens
         self.window_note = resolved.window_note
         if self._window_limit is not None:
             super().limit_window(self._window_limit)
@@ -224,7 +225,8 @@ class WorkerProcess:
             ModelError: There is no reply, or only a partial one.
         """
         for attempt in count():  # from 0
-            failure, has_begun = None, False
+            failure = None
+            has_begun = False
             async with aclosing(self._run_once(job)) as events:
                 async for event in events:
                     if isinstance(event, ModelFailure):
@@ -234,7 +236,8 @@ class WorkerProcess:
                         yield event
             if failure is None:
                 return
-            options, wait = job.options, failure.wait_seconds
+            options = job.options
+            wait = failure.wait_seconds
             if wait is None:
                 wait = min(options.retry_wait_seconds * float(2**attempt), options.retry_wait_seconds_max)
             can_retry = failure.is_transient and not has_begun and attempt < options.retries
@@ -267,7 +270,8 @@ class WorkerProcess:
     async def _run_once(self, job: Job) -> AsyncGenerator[JobEvent, None]:
         # If the caller stops before the last event, the job is cancelled. A process that does not confirm that in time
         # is killed.
-        process, number = await self._start(), next(self._job_numbers)
+        process = await self._start()
+        number = next(self._job_numbers)
         frames = self._frames_by_job[number] = asyncio.Queue()
         is_over = False
         try:
@@ -361,11 +365,13 @@ def _remove_tools(request: ModelRequest) -> ModelRequest:
     for message in request.messages:
         opening = [call for call in message.tool_calls if call.name == READ_TOOL]
         opening_ids.update(call.id for call in opening)
-        text, role = message.text, message.role
+        text = message.text
+        role = message.role
         if role is Role.SYSTEM:
             text = f"{text}\n\n{advice}"
         elif role is Role.TOOL:
-            text, role = text if message.tool_call_id in opening_ids else "", Role.USER
+            text = text if message.tool_call_id in opening_ids else ""
+            role = Role.USER
         elif message.tool_calls:
             text = "\n".join(
                 f"{READ_START} {', '.join(SECTION_ID.findall(call.arguments))}" for call in opening

@@ -166,13 +166,15 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
         provider = str(litellm.get_llm_provider(model)[1])
     except Exception:  # noqa: BLE001 -- litellm's exceptions have no common base
         return None
-    is_ollama, info = provider == "ollama_chat", dict[str, Any]()
+    is_ollama = provider == "ollama_chat"
+    info = dict[str, Any]()
     if not is_ollama:  # litellm would ask the server, and wait for it
         try:
             info = dict(litellm.get_model_info(model))
         except Exception:  # noqa: BLE001 -- litellm raises a bare Exception for a model that it does not know
             info = {}
-    key_variable, known = get_key_variable(provider, environ), PROVIDERS.get(provider)
+    key_variable = get_key_variable(provider, environ)
+    known = PROVIDERS.get(provider)
     if known is not None and known.key_variables:
         missing_keys = () if key_variable else known.key_variables[:1]
     else:
@@ -206,13 +208,18 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
 
 def add_facts(resolved: ResolvedModel, facts: ServerFacts, options: ModelOptions) -> ResolvedModel:
     """Decide the window and the tools of a model from what its server says, and say where the window is from."""
-    window, note, limit = resolved.window_tokens, resolved.window_note, facts.window_tokens_max
+    window = resolved.window_tokens
+    note = resolved.window_note
+    limit = facts.window_tokens_max
     if options.window_tokens is None and facts.window_tokens is not None:
-        window, note = facts.window_tokens, "as the server says"
+        window = facts.window_tokens
+        note = "as the server says"
     elif options.window_tokens is None and resolved.is_ollama:
-        window, note = min(OLLAMA_WINDOW_TOKENS, limit or OLLAMA_WINDOW_TOKENS), "as asked of Ollama"
+        window = min(OLLAMA_WINDOW_TOKENS, limit or OLLAMA_WINDOW_TOKENS)
+        note = "as asked of Ollama"
     elif window is None and is_loopback(resolved.api_base or ""):
-        window, note = min(ASSUMED_WINDOW_TOKENS, limit or ASSUMED_WINDOW_TOKENS), ASSUMED_NOTE
+        window = min(ASSUMED_WINDOW_TOKENS, limit or ASSUMED_WINDOW_TOKENS)
+        note = ASSUMED_NOTE
     can_call_tools = resolved.can_call_tools if facts.can_call_tools is None else facts.can_call_tools
     return replace(resolved, window_tokens=window, window_note=note, can_call_tools=can_call_tools)
 

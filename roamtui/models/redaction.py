@@ -55,7 +55,8 @@ async def mask_keys(
 
     Text and thinking may alternate, but each is joined by itself later, so each is masked by itself.
     """
-    text, thinking = _StreamMask(keys), _StreamMask(keys)
+    text = _StreamMask(keys)
+    thinking = _StreamMask(keys)
     try:
         async for event in events:
             if isinstance(event, TextDelta):
@@ -118,7 +119,8 @@ class _StreamMask:
 
     def release(self) -> str:
         """Return the held text at the end of a reply. Most of a key is masked too."""
-        held, self._held = self._held, ""
+        held = self._held
+        self._held = ""
         return MASK if len(held) >= _KEY_LENGTH_MIN else held
 
     def _mask(self, text: str) -> str:

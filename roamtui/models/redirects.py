@@ -26,7 +26,8 @@ class RedirectRefusedError(Exception):
     @property
     def hosts(self) -> tuple[str, str]:
         """Names of both servers, as short as they can be while they differ."""
-        source, target = urlsplit(self.url), urlsplit(self.target)
+        source = urlsplit(self.url)
+        target = urlsplit(self.target)
         if source.netloc != target.netloc:
             return source.netloc, target.netloc
         if source.scheme != target.scheme:

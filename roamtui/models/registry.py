@@ -217,7 +217,8 @@ async def inspect_model(
             options = replace(options, output_tokens=1, retries=0)
             trial = make_model(name, api_base=api_base, options=options, worker=worker)
             await request_one_token(trial)
-            reason, can_call_tools = f"{reason}; it answered", not trial.lacks_tools
+            reason += "; it answered"
+            can_call_tools = not trial.lacks_tools
     except (UsageError, ModelError) as error:
         return ModelAvailability(name=name, is_usable=False, reason=str(error))
     finally:
@@ -272,7 +273,8 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
     from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - not needed by the first screen
 
     try:
-        url, origin = normalise_url(server_url).rstrip("/"), origin_of(server_url)
+        url = normalise_url(server_url).rstrip("/")
+        origin = origin_of(server_url)
     except SourceError:
         return ServerStatus(url="?", problem="its address is invalid; write it like " + OLLAMA_URL)
     options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_REPLY_BYTES_MAX, redirects_max=0)

@@ -55,7 +55,8 @@ async def read_reply(model: Model, request: ModelRequest) -> AsyncGenerator[Mode
                     ending = ReplyFinished("repeated" if is_repeated else "length")
                     break
         except ModelError as error:
-            failure, leaves_calls_out = error, True
+            failure = error
+            leaves_calls_out = True
     for one in reader.finish():
         if not (leaves_calls_out and isinstance(one, ToolCallReceived | CallUnreadable)):
             yield one

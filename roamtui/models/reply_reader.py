@@ -113,7 +113,9 @@ class ReplyReader:
             _UNCLOSED_CALL.search(self._thoughts) if self._mode is _Mode.THOUGHTS and self._names else None
         )
         if unclosed is not None:  # some models call a tool before they close their thoughts
-            self._pending, self._is_marked, self._mode = unclosed[0], True, _Mode.CALL
+            self._pending = unclosed[0]
+            self._is_marked = True
+            self._mode = _Mode.CALL
         if self._mode is _Mode.CALL:
             self._finish_calls()
         return [*events, *self._events]
@@ -121,7 +123,8 @@ class ReplyReader:
     def _read(self) -> list[ModelEvent]:
         while self._pending and self._read_next():
             pass
-        events, self._events = self._events, []
+        events = self._events
+        self._events = []
         return events
 
     def _read_next(self) -> bool:
@@ -146,7 +149,8 @@ class ReplyReader:
 
     def _read_line_start(self) -> bool | None:  # noqa: PLR0911 - one return a kind of mark
         """Read what begins a line. Return None if it is plain text, false if more text is needed to decide."""
-        mark, head = self._find_mark(_LINE_STARTS), self._pending[:_AHEAD]
+        mark = self._find_mark(_LINE_STARTS)
+        head = self._pending[:_AHEAD]
         is_decidable = self._is_end or len(head) == _AHEAD
         if mark is None:
             return False
@@ -170,7 +174,8 @@ class ReplyReader:
         return self._begin_call(is_marked=False) if is_call else None
 
     def _begin_call(self, *, is_marked: bool) -> bool:
-        self._mode, self._is_marked = _Mode.CALL, is_marked
+        self._mode = _Mode.CALL
+        self._is_marked = is_marked
         return True
 
     def _begin_thoughts(self, mark: str) -> bool | None:
@@ -181,7 +186,8 @@ class ReplyReader:
             if not newline and not self._is_end:
                 return False
         self._pending = self._pending[len(mark) :]
-        self._mode, self._thoughts = _Mode.THOUGHTS, ""
+        self._mode = _Mode.THOUGHTS
+        self._thoughts = ""
         return True
 
     def _read_channel(self, mark: str) -> bool:
@@ -195,7 +201,8 @@ class ReplyReader:
             return self._begin_call(is_marked=True)
         self._pending = body
         if header["name"].lower() != "final":
-            self._mode, self._thoughts = _Mode.THOUGHTS, ""
+            self._mode = _Mode.THOUGHTS
+            self._thoughts = ""
         return True
 
     def _read_end_mark(self) -> bool | None:
@@ -214,7 +221,8 @@ class ReplyReader:
             self._events = [event for event in self._events if not isinstance(event, TextDelta)]
             self._events.append(ThinkingDelta(self._answer, replaces_text=True))
             self._answer = ""
-        self._pending, self._line = self._pending[len(mark) :], ""
+        self._pending = self._pending[len(mark) :]
+        self._line = ""
         return True
 
     def _read_plain(self) -> None:
@@ -223,7 +231,8 @@ class ReplyReader:
         end = special.start() if special else len(self._pending)
         if self._pending[0] == "\n" or (self._pending[0] == " " and self._line in _INDENTS):
             end = 1  # a mark may follow
-        text, self._pending = self._pending[:end], self._pending[end:]
+        text = self._pending[:end]
+        self._pending = self._pending[end:]
         self._answer += text
         self._put(TextDelta(text))
         if text == "\n":
@@ -232,7 +241,8 @@ class ReplyReader:
             self._line += text
 
     def _end_line(self) -> None:
-        fence, self._line = _FENCE.fullmatch(self._line), ""
+        fence = _FENCE.fullmatch(self._line)
+        self._line = ""
         if fence is None:
             return
         if not self._fence:
@@ -248,14 +258,16 @@ class ReplyReader:
             if not found[0].startswith("`"):
                 self._take_thoughts(found.start())
                 self._pending = self._pending[0 if found["next"] else len(found[0]) :]
-                self._mode, self._line = _Mode.ANSWER, ""
+                self._mode = _Mode.ANSWER
+                self._line = ""
                 return True
         held = 0 if self._is_end else _MARK_LENGTH_MAX
         self._take_thoughts(max(shown, len(self._pending) - held))
         return False
 
     def _take_thoughts(self, length: int) -> None:
-        text, self._pending = self._pending[:length], self._pending[length:]
+        text = self._pending[:length]
+        self._pending = self._pending[length:]
         self._thoughts += text
         self._put(ThinkingDelta(text))
 
@@ -268,7 +280,8 @@ class ReplyReader:
             self._events.append(event)
 
     def _finish_calls(self) -> None:
-        text, self._pending = self._pending, ""
+        text = self._pending
+        self._pending = ""
         calls, rest = parse_calls(text[:ARGUMENTS_LENGTH_MAX])
         is_example = not self._is_marked and bool(calls) and bool(rest)
         is_meant = bool(calls) or any(f'"{name}"' in text for name in self._names)

@@ -127,12 +127,14 @@ def _make_section_block(
     library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str, page_tokens: int
 ) -> ExpandedBlock:
     page_note = ""
-    own, tokens = node.own_content_span, library.count_tokens(node.id)[1]
+    own = node.own_content_span
+    tokens = library.count_tokens(node.id)[1]
     if reference.page is None and tokens <= min(WHOLE_TOKENS_MAX, page_tokens):
         wanted = node.content_span
     else:
         pages = split_pages(library.text_at(own), page_tokens)
-        number, count = 1 if reference.page is None else reference.page, len(pages)
+        number = 1 if reference.page is None else reference.page
+        count = len(pages)
         if not 1 <= number <= count:
             known = f"It has {count} page{'s' if count > 1 else ''}, [{node.id}:1] to [{node.id}:{count}]."
             return ExpandedBlock(section_id=None, text=f"[{node.id}] has no such page. {known}")
@@ -287,9 +289,11 @@ def _make_range_block(
     library: Library, reference: Reference, delivered: Delivered, nonce: str, page_tokens: int
 ) -> ExpandedBlock:
     """Make the block of a range of children, with their texts if these are small, or else with lines for them."""
-    parent_id, steps = reference.section_id, reference.steps
+    parent_id = reference.section_id
+    steps = reference.steps
     ranges = ChildRanges.for_section(library, parent_id)
-    children, bounds = ranges.children, ranges.get_bounds(steps)
+    children = ranges.children
+    bounds = ranges.get_bounds(steps)
     if not children:
         return ExpandedBlock(section_id=None, text=f"[{parent_id}] has nothing below it.")
     if bounds is None:
@@ -335,7 +339,8 @@ def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = 
 def list_id_marks(library: Library, span: Span, *, skipped_id: str | None = None) -> dict[int, str]:
     """Return the marks to insert into the text of a span, by their offset in it: at the ends of headings and links."""
     document = library.documents_by_key[span.doc]
-    starts, kinds = document.columns.starts, document.columns.kinds
+    starts = document.columns.starts
+    kinds = document.columns.kinds
     marks: dict[int, str] = {}
     for row in range(bisect_left(starts, span.start, hi=len(kinds)), len(kinds)):
         if starts[row] >= span.end:

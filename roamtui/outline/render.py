@@ -271,7 +271,8 @@ class _Outline(Struct):
         while queue:
             (_, is_later, _), _, line = heappop(queue)
             if is_later and reserve:
-                self.tokens_left, reserve = self.tokens_left + reserve, 0
+                self.tokens_left = self.tokens_left + reserve
+                reserve = 0
                 self._add_ranges(partial)
                 partial = []
             below = self.list_lines(line.entry.below, line.depth + 1)

@@ -62,7 +62,8 @@ def make_entry(library: Library, node_id: str) -> OutlineEntry | None:
         names.append(format_node_and_heading(library.node(node_id), length_max=_TITLE_LENGTH_MAX))
         canonical = get_canonical_id(library, node_id)
         file = library.node(node_id).file if canonical != node_id else None
-        node_id, below = canonical, list_outline_children(library, canonical)
+        node_id = canonical
+        below = list_outline_children(library, canonical)
         if file is not None and file.sole_row:
             opening = normalise_line_ends(file.text[: file.columns.starts[file.sole_row]])
             if opening[measure_front_matter(opening) :].strip():
@@ -220,14 +221,16 @@ class ChildRanges(Struct, frozen=True):
                 library, children, [0, *accumulate(library.count_tokens(child)[1] for child in children)]
             )
         first = library.node(children[0])
-        before, rows = first.document.tokens_before, first.document.rows_by_id
+        before = first.document.tokens_before
+        rows = first.document.rows_by_id
         end = first.document.columns.ends[rows[children[-1]]]
         tokens_before = [before[row] - before[first.row] for row in (*map(rows.__getitem__, children), end)]
         return cls(library, children, tokens_before)
 
     def split(self, start: int, end: int) -> list[tuple[int, int]]:
         """Split the children from `start` up to `end` (exclusive) into at most 64 ranges."""
-        size, tokens = _RANGE_CHILDREN_MAX, WHOLE_TOKENS_MAX
+        size = _RANGE_CHILDREN_MAX
+        tokens = WHOLE_TOKENS_MAX
         while True:
             parts: list[tuple[int, int]] = []
             position = start
@@ -243,7 +246,8 @@ class ChildRanges(Struct, frozen=True):
                 position = stop
             if len(parts) <= _RANGES_MAX:
                 return parts or [(start, end)]
-            size, tokens = size * 2, tokens * 2
+            size = size * 2
+            tokens = tokens * 2
 
     def get_bounds(self, steps: tuple[int, ...]) -> tuple[int, int] | None:
         """Return the start and the (exclusive) end of a range of children, or None if there is no such range.

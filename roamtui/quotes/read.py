@@ -162,10 +162,8 @@ def _bind_quotes(
     for quote in quotes:
         following = [mark for mark in marks if mark.start >= quote.start]
         adjacent = _MARKS_AFTER_QUOTE.match(answer, quote.end)
-        chosen_before, chosen = (
-            chosen,
-            [mark for mark in following if adjacent and mark.start < adjacent.end()],
-        )
+        chosen_before = chosen
+        chosen = [mark for mark in following if adjacent and mark.start < adjacent.end()]
         if not chosen:
             preceding = [
                 mark for mark in reversed(marks) if position <= mark.start < quote.start

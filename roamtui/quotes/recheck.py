@@ -214,8 +214,11 @@ class CitedPassage(Struct, frozen=True, kw_only=True):
 
 def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPassage:
     """Find the quote of a citation, or, if it is not in the text, the most similar words of the cited section."""
-    library, section_id, quote = state.library, citation.section_id, citation.quote
-    span, warning = resolve_citation(citation, library), ""
+    library = state.library
+    section_id = citation.section_id
+    quote = citation.quote
+    span = resolve_citation(citation, library)
+    warning = ""
     if span is None and quote and citation.is_changed:
         return _find_changed(citation, quote, library)
     if span is None and quote and section_id in library:
@@ -408,7 +411,9 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
     for quote, quotation in zip(quotes, read_answer(_LINK.sub(replace_link, markdown)).quotes, strict=True):
         if quotation.is_code or not quotation.marks:
             continue
-        section_id, source, anchor = quotation.marks[0].section_id, "", ""
+        section_id = quotation.marks[0].section_id
+        source = ""
+        anchor = ""
         if section_id in links:
             source, _, anchor = (links[section_id]["wide"] or links[section_id]["target"]).partition("#")
             section_id = ""
@@ -547,7 +552,8 @@ def locate_notes(notes: Iterable[Note], library: Library | None) -> tuple[Locate
 
 def _locate_note(note: Note, library: Library) -> LocatedNote:
     """Locate the quote of a note, or the opening words of its section."""
-    section_id, quote = note.citation.section_id, note.citation.quote
+    section_id = note.citation.section_id
+    quote = note.citation.quote
     is_unread = any(link in library and not library.node(link).is_loaded for link in note.links)
     # it may be in text that is not loaded
     if section_id not in library and (is_unread or library.unloaded_files):

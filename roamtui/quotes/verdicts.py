@@ -104,7 +104,8 @@ class QuoteChecker:
 
     def __init__(self, state: ConversationState) -> None:
         self._library = state.library
-        self._open_ids, self._excerpts = tuple(state.open_sections), state.collect_excerpts()
+        self._open_ids = tuple(state.open_sections)
+        self._excerpts = state.collect_excerpts()
         self._read = state.collect_delivered()
         """The text that the model got, by document: deliveries and excerpts."""
         for doc, bounds in self._excerpts.items():
@@ -232,8 +233,11 @@ class Source(Struct, frozen=True, kw_only=True):
 
 def describe_source(citation: Citation, library: Library) -> Source:
     """Say where a quote is, or that it was not found."""
-    section_id, state, span = citation.section_id, citation.state, citation.span
-    title, file = _format_section(section_id, library), _format_file(citation.doc)
+    section_id = citation.section_id
+    state = citation.state
+    span = citation.span
+    title = _format_section(section_id, library)
+    file = _format_file(citation.doc)
     if state is QuoteState.ELSEWHERE and section_id in library:
         file = _format_file(library.node(section_id).doc)  # the citation has the file of the words
     if (
@@ -251,7 +255,8 @@ def describe_source(citation: Citation, library: Library) -> Source:
     elif state is QuoteState.ELSEWHERE:
         if span is not None and span.doc in library.documents_by_key:
             section_id = library.section_at(span.doc, span.start) or section_id
-        section, other = _format_section(section_id, library), _format_file(citation.doc)
+        section = _format_section(section_id, library)
+        other = _format_file(citation.doc)
         if other not in ("", file) and not other.endswith(section):
             section = f"{section} in {other}"
         place = f"these words are in {section}, {place}"
@@ -309,7 +314,9 @@ def resolve_citation(citation: Citation | None, library: Library) -> Span | None
     """Return the span of a citation in the document as it is now, or None if it is gone."""
     if citation is None or citation.span is None or citation.span.doc not in library.documents_by_key:
         return None
-    span, quote, text = citation.span, citation.quote, library.documents_by_key[citation.span.doc].text
+    span = citation.span
+    quote = citation.quote
+    text = library.documents_by_key[citation.span.doc].text
     is_there = quote is None or find_quote(quote, text[span.start : span.end]) is not None
     return span if is_there and span.end <= len(text) else None
 

@@ -52,7 +52,8 @@ def drop_weak_hits(hits: Sequence[Hit], policy: RetrievalPolicy = DEFAULT_POLICY
 
 def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tuple[str, ...]:
     """Return the id of the first hit if it is far ahead, short and has most terms of the question; else nothing."""
-    policy, library = view.policy, view.library
+    policy = view.policy
+    library = view.library
     matcher = TermMatcher.for_question(question)
     if not hits or len(matcher.terms) < policy.terms_min:
         return ()
@@ -75,7 +76,8 @@ def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tup
 
 def complete_follow_up(questions: Sequence[str], policy: RetrievalPolicy = DEFAULT_POLICY) -> str:
     """Return the last question. If it is a short follow-up, the last question that is not one comes before it."""
-    full, question = "", ""
+    full = ""
+    question = ""
     for question in questions:
         if not _FOLLOW_UP.match(question) or len(extract_query_terms(question)) > policy.follow_up_terms_max:
             full = question
@@ -103,7 +105,8 @@ def search_question(
         limit: Maximum number of hits.
         policy: What counts as a follow-up.
     """
-    last, completed = questions[-1], complete_follow_up(questions, policy)
+    last = questions[-1]
+    completed = complete_follow_up(questions, policy)
     search = partial(searcher.search, limit=limit, within=within, earlier=earlier)
     words = tokenise(_FOLLOW_UP.sub("", last, count=1))
     is_asking = completed != last and len(words) >= policy.asking_words_min and words[0] in _ASKING

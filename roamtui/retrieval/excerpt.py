@@ -67,8 +67,10 @@ class _Cutter:
 
     def add_named(self, section_id: str) -> None:
         """Add a section that the query names, whole if possible."""
-        library, policy = self._view.library, self._view.policy
-        tokens_max, whole_max = policy.named_excerpt_tokens, policy.named_whole_tokens
+        library = self._view.library
+        policy = self._view.policy
+        tokens_max = policy.named_excerpt_tokens
+        whole_max = policy.named_whole_tokens
         if self._named_left is not None:
             tokens_max = min(tokens_max, self._named_left)
             whole_max = min(whole_max, self._named_left)

@@ -137,7 +137,8 @@ def _widen(
     library: Library, passage: FoundPassage, text: str, room: int, shown: Sequence[Span]
 ) -> FoundPassage:
     """Widen a passage by paragraphs of `text` that are not `shown`, up to `room` tokens in all, those below first."""
-    own, span = library.node(passage.section_id).own_content_span, passage.span
+    own = library.node(passage.section_id).own_content_span
+    span = passage.span
     others = [own.get_part(*bounds) for bounds in split_passages(text)]
     below, above = (
         [one for one in others if one.start >= span.end],

@@ -67,7 +67,8 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
         hits_by_id.setdefault(get_canonical_id(library, hit.section_id), hit)
     known = {doc: [*bounds] for doc, bounds in view.delivered.items()}
     for section_id in opened:
-        node, is_whole = library.node(section_id), library.count_tokens(section_id)[1] <= WHOLE_TOKENS_MAX
+        node = library.node(section_id)
+        is_whole = library.count_tokens(section_id)[1] <= WHOLE_TOKENS_MAX
         span = node.content_span if is_whole else node.own_content_span
         add_delivered(known, (span,))
     chosen = choose_excerpts(replace(view, delivered=known), hits_by_id, matcher)

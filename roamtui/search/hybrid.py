@@ -145,7 +145,9 @@ class HybridSearcher:
             return ranking
 
     def _update_indexes(self, on_progress: Progress | None = None) -> None:
-        options, services, library = self._options, self._services, self._library
+        options = self._options
+        services = self._services
+        library = self._library
         if self._indexed_library is library:
             return
         vectors: VectorIndex | None = None
@@ -159,7 +161,8 @@ class HybridSearcher:
                 vectors = VectorIndex(library, options.chunk_size, vector_store, services.embedder, progress)
             except RoamtuiError as error:
                 services.fall_back_to_keywords(error, options.mode)
-        self._indexed_library, self._vectors = library, vectors
+        self._indexed_library = library
+        self._vectors = vectors
 
     def _list_rankings(
         self, query: str, ranking: Ranking, vectors: VectorIndex | None, within: str | None

@@ -138,7 +138,9 @@ def _list_titles_above(library: Library, document: Document) -> tuple[str, ...]:
 
 def _join_context(document: Document, row: int, above: Sequence[str]) -> str:
     """Return the titles above a row and the path of its file without suffix, each once, as one string."""
-    key, columns, titles = document.key, document.columns, list[str]()
+    key = document.key
+    columns = document.columns
+    titles = list[str]()
     stem_end = key.rfind(".") if key.rfind(".") > key.rfind("/") else len(key)
     while (row := columns.parents[row]) >= 0:
         titles.append(columns.titles[row][:_ABOVE_LENGTH_MAX])
@@ -161,7 +163,8 @@ class IndexedDocument(Struct, frozen=True):
     @classmethod
     def make(cls, document: Document, layout: NodeNumbering, library: Library) -> IndexedDocument:
         """Describe a document of a library."""
-        columns, summaries = document.columns, library.summaries
+        columns = document.columns
+        summaries = library.summaries
         above = _list_titles_above(library, document)
         rows = range(len(columns)) if columns.has_files else ()
         loaded = frozenset(row for row in rows if len(layout.subtree(layout.number_of(document, row))) > 1)
@@ -187,7 +190,8 @@ class IndexedDocument(Struct, frozen=True):
 
     def make_rows(self) -> Iterator[tuple[int, tuple[str, str, str]]]:
         """Yield the number of each row, and its title, path and body. Summaries are searched like the text."""
-        document, starts = self.document, self.document.columns.starts
+        document = self.document
+        starts = self.document.columns.starts
         titles = frozenset(map(_make_key, document.columns.titles)) - {""}
         for row in range(len(document.columns)):
             if row not in self.loaded:
@@ -267,7 +271,8 @@ class SectionStore:
                 )
                 execute("DELETE FROM parts WHERE digest = ?", (digest,))
             missing = [part for part in parts if part.digest not in numbers]
-            done, total = 0, sum(map(len, missing))
+            done = 0
+            total = sum(map(len, missing))
             for part in missing:
                 if on_progress is not None:
                     on_progress(done, total)

@@ -105,7 +105,8 @@ def correct_query(index: SectionIndex, query: Query) -> Query:
     corrections = suggest_corrections(index, query.words)
     added = tuple(dict.fromkeys(chain.from_iterable(corrections.values())))
     known = (word for word in query.words if word not in corrections)
-    terms, words = dict.fromkeys((*query.terms, *added)), dict.fromkeys((*known, *added))
+    terms = dict.fromkeys((*query.terms, *added))
+    words = dict.fromkeys((*known, *added))
     return replace(query, terms=tuple(terms), words=tuple(words))
 
 
@@ -250,7 +251,8 @@ def _prefer_phrases(
         scores = {number: score for number, score in scores.items() if number in matches}
     if not matches or not scores:
         return scores
-    best, best_other = max(matches.values()), max(scores.values())
+    best = max(matches.values())
+    best_other = max(scores.values())
     for number, score in matches.items():
         scores[number] = scores.get(number, 0.0) + best_other * (1 + score / best)
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
@@ -306,7 +308,8 @@ def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Qu
     stems = frozenset(map(stem, query.words))
     boosted = {}
     for number, score in scores.items():
-        title, path = stem_title(index.title(number)), index.path_stems(number)
+        title = stem_title(index.title(number))
+        path = index.path_stems(number)
         bonus = _TITLE_SHARE * compute_share(title) + _PATH_SHARE * compute_share(path)
         boosted[number] = score + best * bonus
     return boosted

@@ -64,14 +64,16 @@ class LanceStore:
             except ValueError:  # no such table yet; another program may be creating it
                 return {}
             rows = table.search().select(["digest", "vector"]).to_arrow()
-            digests, vectors = rows["digest"].to_pylist(), rows["vector"].combine_chunks()
+            digests = rows["digest"].to_pylist()
+            vectors = rows["vector"].combine_chunks()
             matrix = vectors.flatten().to_numpy(zero_copy_only=False).reshape(-1, vectors.type.list_size)
             return dict(zip(digests, (row.tobytes() for row in matrix), strict=True))
 
     def save(self, kind: str, vectors: Mapping[str, bytes]) -> None:
         """Add vectors of an embedder."""
         arrow = self._arrow
-        count, data = len(vectors), b"".join(vectors.values())
+        count = len(vectors)
+        data = b"".join(vectors.values())
         values = arrow.Array.from_buffers(arrow.float16(), len(data) // 2, [None, arrow.py_buffer(data)])
         matrix = arrow.FixedSizeListArray.from_arrays(values, len(values) // count)
         rows = arrow.table({"digest": list(vectors), "vector": matrix})

@@ -122,7 +122,9 @@ def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -
                 and high < len(spans)
                 and estimate_tokens(text[spans[low][0] : spans[high][1]]) <= tokens_max
             ):
-                first, last, is_growing = low, high, True
+                first = low
+                last = high
+                is_growing = True
     return spans[first][0], spans[last][1]
 
 

@@ -176,7 +176,8 @@ def _list_statements(index: SectionIndex, kind: str, within: range) -> Iterator[
 
     The table may also be in the first subsection, whose title is then the name of the company.
     """
-    names, noise = _compile(f"statement {kind} names"), _compile("statement title noise")
+    names = _compile(f"statement {kind} names")
+    noise = _compile("statement title noise")
     for number, _ in index.rank(_STATEMENT_TITLES, within, _TITLES_MAX):
         title = index.title(number)[:_TITLE_LENGTH_MAX]
         if names.fullmatch(" ".join(noise.sub(" ", title).split())):

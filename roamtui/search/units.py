@@ -113,7 +113,8 @@ def read_blocks(text: str) -> tuple[Block, ...]:
     firsts = [index for index, token in enumerate(reader.tokens) if token.level == 0 and token.nesting >= 0]
     blocks = []
     for first, last in pairwise((*firsts, len(reader.tokens))):
-        kind, (line, line_after) = reader.tokens[first].type, reader.tokens[first].map or (0, 0)
+        kind = reader.tokens[first].type
+        line, line_after = reader.tokens[first].map or (0, 0)
         start, end = starts[line], starts[min(line_after, len(starts) - 1)]
         body = text[start:end]
         end -= len(body) - len(body.rstrip())
@@ -183,7 +184,8 @@ class _UnitReader:
             if not line.strip():
                 continue
             # The parser cuts off the marks of containers, so the content of a line is at the end of the source line.
-            source_line, content = self._lines[number], line.strip()
+            source_line = self._lines[number]
+            content = line.strip()
             if content not in source_line:  # a container took part of a tab
                 content = source_line.strip()
             start = self._starts[number] + source_line.rfind(content)
@@ -254,7 +256,8 @@ def _iter_inner_ends(text: str, unit: Unit) -> Iterator[int]:
             if piece[stop] == "." and _is_abbreviation(piece, start, stop, end, following):
                 continue
         yield unit.start + end
-        start, depth = end, 0
+        start = end
+        depth = 0
 
 
 def _is_abbreviation(piece: str, start: int, stop: int, end: int, following: str) -> bool:

@@ -58,8 +58,10 @@ def make_section_chunks(
     besides its titles.
     """
     node = library.node(section_id)
-    document, row = node.document, node.row
-    columns, key = document.columns, document.key
+    document = node.document
+    row = node.row
+    columns = document.columns
+    key = document.key
     text = document.text[columns.starts[row] : columns.starts[row + 1]][:length_max]
     if not text.strip() and node.has_children:
         return

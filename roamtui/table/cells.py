@@ -108,7 +108,8 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column) -> Cell:
         citations: tuple[Citation, ...] = passages[:1]
         value = sanitise_line(passages[0].quote or "").strip()
     else:
-        citations, value = exchange.citations, _parse_value(exchange.answer)
+        citations = exchange.citations
+        value = _parse_value(exchange.answer)
     if not value:
         return replace(cell, state=CellState.FAILED, note="the answer has no value")
     faults = [] if column.fits(value) else [f"not {column.type_description}"]

@@ -104,7 +104,9 @@ def parse_question(text: str) -> Column:
     Raises:
         UsageError: The question is empty.
     """
-    question, kind, choices = text, ColumnType.TEXT, tuple[str, ...]()
+    question = text
+    kind = ColumnType.TEXT
+    choices = tuple[str, ...]()
     if match := _TYPE_IN_QUESTION.search(text):
         choices = tuple(filter(None, map(str.strip, match["type"].split("|"))))
         choices = choices if len(choices) > 1 else ()

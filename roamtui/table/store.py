@@ -113,7 +113,8 @@ def read_table(folder: Path) -> Table:
     Raises:
         StoreError: The log cannot be read.
     """
-    table, path = Table(folder=folder), folder / _LOG
+    table = Table(folder=folder)
+    path = folder / _LOG
     with map_store_errors("read the table", folder):
         data = path.read_bytes() if path.exists() else b""
     for text in data.split(b"\n"):

@@ -57,7 +57,9 @@ class RoamApp(App[None], inherit_bindings=False):
         # before the style sheet is made: a change later would parse it again
         self.set_reactive(App.theme, theme)
         super().__init__()
-        self._options, self._keys, self._first = options, build_keymap(options.keys), first
+        self._options = options
+        self._keys = build_keymap(options.keys)
+        self._first = first
         self._problems = " ".join((*self._keys.conflicts, *theme_problems))
         self.key_queue = KeyQueue(self, super().on_event)
         self.documents: dict[str, MainScreen] = {}
@@ -144,7 +146,8 @@ class RoamApp(App[None], inherit_bindings=False):
         self.switch_mode(mode)
         headers = [screen.header for screen in self.documents.values()]
         for number, header in enumerate(headers):
-            header.titles, header.index = tuple(one.title for one in headers), number
+            header.titles = tuple(one.title for one in headers)
+            header.index = number
 
     def action_turn_to(self, index: int) -> None:
         self._switch_to(list(self.documents)[index])
@@ -190,7 +193,8 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @work(group="tables", exclusive=True, exit_on_error=False)
     async def action_open_table(self) -> None:
-        main, origin = self.main_screen, self._origins.get(self.current_mode, "")
+        main = self.main_screen
+        origin = self._origins.get(self.current_mode, "")
         if self._pages.get(origin):  # a cell of this table led to the document
             self._switch_to(origin)
         else:
@@ -211,12 +215,11 @@ class RoamApp(App[None], inherit_bindings=False):
         from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - rarely needed
 
         request = request or DocumentRequested()
-        mode, current = self._find_mode(request), self.documents.get(self.current_mode)
+        mode = self._find_mode(request)
+        current = self.documents.get(self.current_mode)
         if not mode:
-            model, title = (
-                None if current is None else current.agent.model,
-                "Open a document" if self._pages else "",
-            )
+            model = None if current is None else current.agent.model
+            title = "Open a document" if self._pages else ""
             dialog = OpenDialog(self._options, self._keys, request, self._find_mode, model, title)
             opened = await self.push_screen_wait(dialog)
             if isinstance(opened, AppContext):
@@ -224,7 +227,8 @@ class RoamApp(App[None], inherit_bindings=False):
                 mode = self._add_page(screen)
                 self.documents[mode] = screen
             elif opened is not None:  # it is open already
-                request, mode = opened, self._find_mode(opened)
+                request = opened
+                mode = self._find_mode(opened)
             elif not self._pages:
                 self.exit()
         if mode:

@@ -15,7 +15,8 @@ def format_full_path(library: Library, section_id: str) -> str:
     """Return the path of a node, or a placeholder if the library no longer has it."""
     if section_id not in library:
         return f"unknown section {sanitise_line(section_id)}"
-    ancestors, title = format_ancestors(library, section_id), format_node_title(library.node(section_id))
+    ancestors = format_ancestors(library, section_id)
+    title = format_node_title(library.node(section_id))
     return f"{ancestors}{STEP}{title}" if ancestors else title
 
 

@@ -89,7 +89,8 @@ def resolve_image_mode(mode: ImageMode, environ: Mapping[str, str], *, has_true_
         return mode
     if not has_true_colour:
         return ImageMode.OFF
-    term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "").casefold()
+    term = environ.get("TERM", "")
+    program = environ.get("TERM_PROGRAM", "").casefold()
     is_in_multiplexer = "TMUX" in environ or "STY" in environ or term.startswith(_MULTIPLEXER_TERMS)
     is_kitty = term == "xterm-kitty" or ("KITTY_WINDOW_ID" in environ and program in ("", "kitty"))
     is_supported = is_kitty or term == "xterm-ghostty" or program == "ghostty"
@@ -101,7 +102,8 @@ def resolve_image_mode(mode: ImageMode, environ: Mapping[str, str], *, has_true_
 
 def get_source_and_doc(library: Library, section_id: str) -> tuple[str, str]:
     """Return the name of the source that contains a section, and the key of the section's document in that source."""
-    source, doc = library.source_of(section_id), library.node(section_id).content_span.doc
+    source = library.source_of(section_id)
+    doc = library.node(section_id).content_span.doc
     if source is None:
         return library.source, doc
     return source.name, doc.removeprefix(source.key).removeprefix("/")

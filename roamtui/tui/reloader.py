@@ -61,7 +61,9 @@ class Reloader:
         # a deleted one may come back
         paths = [path for path in named if path in self._paths or os.path.lexists(path)]
         if paths != self._paths:  # a source was added or taken out, or this is the first check
-            self._paths, self._files, self.loaded = paths, FileStamps(paths), None
+            self._paths = paths
+            self._files = FileStamps(paths)
+            self.loaded = None
         return self._files.read()
 
     async def reload(self) -> tuple[str, list[str]]:
@@ -73,11 +75,10 @@ class Reloader:
         if self._reload_library is None:
             raise RoamtuiError("Cannot reload: the document came from standard input.")
         async with self._reloading:
-            old, self._paths = self.loaded or {}, []  # a source that is gone is no longer waited for
-            stamps, before = (
-                await asyncio.to_thread(self._read_stamps) or {},
-                self._conversation.state.library,
-            )
+            old = self.loaded or {}
+            self._paths = []  # a source that is gone is no longer waited for
+            stamps = await asyncio.to_thread(self._read_stamps) or {}
+            before = self._conversation.state.library
             self._seen = stamps
             changed = frozenset(key for key in old.keys() | stamps.keys() if old.get(key) != stamps.get(key))
             library = await asyncio.to_thread(self._reload_library, before, changed)

@@ -85,7 +85,8 @@ class StatusLine(ClickableLine):
         )
         model = model.truncate(self.size.width, ellipsis=True)
         message = message.truncate(max(0, self.size.width - model.cell_length - len(_GAP)), ellipsis=True)
-        opened, usage = "No open sections", sum((one.usage for one in self.state.exchanges), Usage())
+        opened = "No open sections"
+        usage = sum((one.usage for one in self.state.exchanges), Usage())
         if self.state.open_sections:
             opened = (
                 f"◆ {len(self.state.open_sections)} open · ~{format_tokens(self.state.open_tokens)} tokens"

@@ -46,7 +46,8 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         node = library.node(file_id)
         folders = node.ancestors
         folder = f"{format_path(library, folders[-1])} > " if folders else ""
-        title, size = format_node_and_heading(node), format_size(library, file_id)
+        title = format_node_and_heading(node)
+        size = format_size(library, file_id)
         line = f"[{get_canonical_id(library, file_id)}] {folder}{title} ({size})"
         length_max = SUMMARY_LENGTH if library.summary(file_id) else OPENING_LENGTH
         if node.is_loaded and (opening := extract_opening_words(library, file_id, length_max=length_max)):

@@ -182,7 +182,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def _show_change(self, event: ConversationEvent) -> None:
         """Change the exchanges."""
-        current, state = self.current, self._conversation.state
+        current = self.current
+        state = self._conversation.state
         match event:
             case QuestionReceived(question=question):
                 self._show_received(question)
@@ -232,7 +233,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def action_select_citation(self) -> None:
         """Select the citation with the typed number."""
-        view, number = self._get_exchange(is_cited=True), int(self._typed_digit or 0)
+        view = self._get_exchange(is_cited=True)
+        number = int(self._typed_digit or 0)
         if view is not None and 0 < number <= len(view.cited):
             self._select(view, view.cited[number - 1])
         else:
@@ -358,7 +360,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         The question is in view too if it is near that start.
         """
         newest = self.current
-        line, has_ended = self.max_scroll_y, newest is not None and newest.exchange.stopped is not None
+        line = self.max_scroll_y
+        has_ended = newest is not None and newest.exchange.stopped is not None
         if newest is not None and newest.answer_line is not None:
             first = self._messages.gutter.top + newest.virtual_region.y
             is_near = newest.answer_line <= self.size.height * _QUESTION_SHARE
@@ -467,7 +470,8 @@ class WelcomeView(ContentView):
 
     def show_library(self, library: Library) -> None:
         """Describe a document, or another version of it: what it consists of, and the first titles at its top."""
-        root, columns = library.root, library.root.columns
+        root = library.root
+        columns = library.root.columns
         rows = [
             root.rows_by_id[one]
             for one in root.list_children(-1 if root.title_row is None else root.title_row)
@@ -481,7 +485,8 @@ class WelcomeView(ContentView):
             parts.append(f"~{format_tokens(length // _CHARACTERS_PER_TOKEN)} tokens" if length else "empty")
         titled = [row for row in rows if columns.kinds[row] not in (NodeKind.PREAMBLE, NodeKind.TEXT)]
         titles = (strip_anchor(sanitise_line(columns.titles[row])) for row in titled[:_TITLES_MAX])
-        self._contents, self._chapters = ", ".join(parts), " · ".join(titles)
+        self._contents = ", ".join(parts)
+        self._chapters = " · ".join(titles)
         self.invalidate()
 
     def show_model(self, model: str) -> None:

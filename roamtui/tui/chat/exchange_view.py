@@ -197,7 +197,8 @@ class ExchangeView(ContentView):
         """Fold or unfold the actions of a finished exchange. Return false if it has none or is not finished."""
         is_possible = self.exchange.stopped is not None and bool(self._actions)
         if is_possible:
-            self._is_folded, self.selected = not self._is_folded, None
+            self._is_folded = not self._is_folded
+            self.selected = None
             self.invalidate()
         return is_possible
 
@@ -227,9 +228,11 @@ class ExchangeView(ContentView):
 
     @override
     def draw(self, width: int) -> list[Content]:
-        started, room = monotonic(), max(1, width - 2)
+        started = monotonic()
+        room = max(1, width - 2)
         has_ended = self.exchange.stopped is not None
-        self.targets, self._is_drawing_due = [], False
+        self.targets = []
+        self._is_drawing_due = False
         steps = self._draw_steps(room)
         answer = list[Content]()
         if self.passages is None and self.answer.strip() and (has_ended or self._checker is not None):
@@ -249,7 +252,8 @@ class ExchangeView(ContentView):
 
     def _draw_steps(self, width: int) -> list[Content]:
         """Draw the actions, oldest first, and what happens now. Once the exchange has ended, a summary comes first."""
-        exchange, lines = self.exchange, list[Content]()
+        exchange = self.exchange
+        lines = list[Content]()
         has_usage = bool(exchange.usage.input_tokens or exchange.usage.output_tokens)
         if exchange.stopped is not None and (self._actions or has_usage):
             sign = ("▸" if self._is_folded else "▾") if self._actions else "·"
@@ -286,7 +290,8 @@ class ExchangeView(ContentView):
         answer = replace_signs(self.answer)
         citations = self.exchange.citations if self._checker is None else self._checker.cite(answer)
         proof = make_proof(answer, citations)
-        first, first_id = len(self.targets), citations[0].section_id if citations else None
+        first = len(self.targets)
+        first_id = citations[0].section_id if citations else None
         for link, mark in zip(proof.markdown.links, proof.link_marks, strict=True):
             if mark is None:
                 self.targets.append(LinkTarget(link.href, first_id))
@@ -298,7 +303,8 @@ class ExchangeView(ContentView):
             parts = []
             for run in line.runs:
                 words = render_run(run.text, run.style)
-                quote, link_number = run.style.quote_number, run.style.link_number
+                quote = run.style.quote_number
+                link_number = run.style.link_number
                 mark = None if link_number is None else proof.link_marks[link_number]
                 if mark is not None:
                     words = Content.styled(run.text, f"bold {_QUOTE_STYLES[mark.verdict]}")
@@ -313,12 +319,14 @@ class ExchangeView(ContentView):
 
     def _draw_ending(self, width: int) -> list[Content]:
         """Draw the sources by number, how the exchange ended, and the key or click that opens likely sections."""
-        exchange, lines = self.exchange, list[Content]()
+        exchange = self.exchange
+        lines = list[Content]()
         if self._sources:
             is_verified = all(
                 citation.is_verified for citation in exchange.citations if citation.quote is not None
             )
-            proof, style = format_verification(exchange.citations), "$success" if is_verified else "$warning"
+            proof = format_verification(exchange.citations)
+            style = "$success" if is_verified else "$warning"
             lines.append(Content.assemble(("Sources", "bold $muted"), (f"  {proof}" if proof else "", style)))
         indent = len(str(len(self._sources))) + 2
         for index, source in enumerate(self._sources):
@@ -344,10 +352,8 @@ def _format_source(citation: Citation, source: Source, answer: str) -> Content:
 
     If there are several documents, the name of its document comes first.
     """
-    style, quote = (
-        _SOURCE_STYLES.get(citation.state, "$muted"),
-        sanitise_line(simplify_quote(citation.quote or "")),
-    )
+    style = _SOURCE_STYLES.get(citation.state, "$muted")
+    quote = sanitise_line(simplify_quote(citation.quote or ""))
     return Content.assemble(
         (
             f"{citation.state.sign} " if citation.state.sign else "",
@@ -407,7 +413,8 @@ class Passages:
 
     def draw(self, view: ContentView, first: int, width: int) -> list[Content]:
         """Draw the cards in a view, whose targets from `first` on belong to them."""
-        lines, room = wrap(self._draw_lead(), width), max(_TEXT_WIDTH_MIN, width - 2)
+        lines = wrap(self._draw_lead(), width)
+        room = max(_TEXT_WIDTH_MIN, width - 2)
         for index, card in enumerate(self._cards):
             if card.blocks or not index:
                 lines.append(Content())
@@ -437,7 +444,8 @@ class Passages:
         ask = format_key_hint(self._ask_key, "asks a model", "screen.run('section.ask')")
         ask = Content.styled("in the conversation, ", "$muted") + ask
         if not self._missing:
-            count, them = format_count(len(self._cards), "passage"), "it" if len(self._cards) == 1 else "them"
+            count = format_count(len(self._cards), "passage")
+            them = "it" if len(self._cards) == 1 else "them"
             return Content.assemble(
                 (count, "bold $muted"), (f" · no model has read {them} · ", "$muted"), ask
             )
@@ -462,11 +470,14 @@ def _make_card(passages: Sequence[Citation], question: str, library: Library) ->
 
 def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:
     """Parse a passage with what its first line needs: its indent, the head of its table, or the fence of its code."""
-    quote, span = passage.quote or "", resolve_citation(passage, library)
+    quote = passage.quote or ""
+    span = resolve_citation(passage, library)
     if span is None:  # the document has changed
         return read_markdown(quote).blocks
-    doc, start = span.doc, span.start
-    text, section_id = library.documents_by_key[doc].text, library.section_at(doc, start)
+    doc = span.doc
+    start = span.start
+    text = library.documents_by_key[doc].text
+    section_id = library.section_at(doc, start)
     first = start if section_id is None else library.node(section_id).own_content_span.start
     above = text[first:start].rstrip(" \t")
     line_start = first + len(above)

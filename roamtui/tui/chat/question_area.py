@@ -159,7 +159,8 @@ class QuestionArea(Container):
 
     def _set_options(self, options: AskOptions) -> AskOptions:
         """Say on the border of the box how the next question will be asked. Return the previous options."""
-        previous, self._options = self._options, options
+        previous = self._options
+        self._options = options
         section = (
             ""
             if options.within is None
@@ -249,7 +250,8 @@ class QuestionArea(Container):
         """
         if not self._sent:
             return False
-        sent, typed = self._sent[-1], self.box.text.strip()
+        sent = self._sent[-1]
+        typed = self.box.text.strip()
         self._remove(sent)
         sent.worker.cancel()
         self.box.return_question(sent.question)
@@ -264,7 +266,8 @@ class QuestionArea(Container):
 
         If it was the last question, the new answer replaces the old one. Otherwise, it becomes a new question.
         """
-        exchanges, library = self._conversation.state.exchanges, self._conversation.state.library
+        exchanges = self._conversation.state.exchanges
+        library = self._conversation.state.library
         exchange = exchanges[number - 1]
         options = AskOptions(
             replaces=exchange if number == len(exchanges) else None,

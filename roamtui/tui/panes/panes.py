@@ -70,7 +70,8 @@ class PaneTitle(Widget):
     @override
     def render(self) -> Content:
         line = Content(" ").join(self._draw_tab(scope, key) for scope, key in self.tabs)
-        room, note = self.size.width - line.cell_length - 1, Content(self.note)
+        room = self.size.width - line.cell_length - 1
+        note = Content(self.note)
         if room - _NOTE_GAP < _NOTE_WIDTH_MIN:
             note = Content()
         while note.cell_length > room - _NOTE_GAP and note:
@@ -120,7 +121,9 @@ class ReaderPane(TitledPane):
         hint = format_key_hint(keys.first_keys["tree.read"], "on a line of the outline to read it here")
         self._empty = Static(hint, id="reader-empty")
         super().__init__(Scope.READER, self._empty)
-        self._conversation, self._keys, self._options = conversation, keys, options
+        self._conversation = conversation
+        self._keys = keys
+        self._options = options
         self._reader: DocumentReader | None = None
 
     @property
@@ -190,7 +193,10 @@ class PaneSwitcher(Horizontal):
         chat = TitledPane(Scope.CHAT, log)
         self._right = Vertical(Horizontal(chat, reader, id="upper"), questions, id="right")
         super().__init__(tree, self._right, id="body")
-        self._tree, self._log_view, self._reader, self._questions = tree, log, reader, questions
+        self._tree = tree
+        self._log_view = log
+        self._reader = reader
+        self._questions = questions
         self._panes: dict[Scope, TitledPane] = {Scope.TREE: tree, Scope.CHAT: chat, Scope.READER: reader}
         self._keys = keys
         self._columns = 0
@@ -374,7 +380,8 @@ class PaneSwitcher(Horizontal):
 
     def show(self) -> None:
         """Show the panes that fit, each with the key that goes there. In two of them, digits do something else."""
-        shown, focus_scope = self.shown, self.scope
+        shown = self.shown
+        focus_scope = self.scope
         keys = {scope: self._keys.first_keys[f"global.go_{scope}"] for scope in PANES}
         if focus_scope in (Scope.INPUT, Scope.CHAT):
             steps = {-1: "global.previous_pane", 1: "global.next_pane"}

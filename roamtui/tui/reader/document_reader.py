@@ -185,7 +185,8 @@ class DocumentReader(Reader):
         if self.section_id is None:
             return
         library = self.state.library
-        start, ids = library.node(self.section_id).content_span, [*library.walk()]
+        start = library.node(self.section_id).content_span
+        ids = [*library.walk()]
         index = ids.index(self.section_id)
         for node in map(library.node, ids[index + 1 :] if direction > 0 else reversed(ids[:index])):
             span = node.content_span
@@ -197,7 +198,8 @@ class DocumentReader(Reader):
 
     def follow_answer_link(self, target: LinkTarget) -> None:
         """Follow a link in an answer."""
-        library, section_id = self.state.library, target.href.lstrip("#")
+        library = self.state.library
+        section_id = target.href.lstrip("#")
         origin_id = target.section_id if target.section_id in library else next(library.walk(), None)
         if section_id in library:  # some models write a section's id as a URL
             self.open(section_id)
@@ -217,7 +219,8 @@ class DocumentReader(Reader):
     def action_look(self) -> None:
         """Ask to show the first image in view, or else the page, on the whole screen."""
         links = (shown.link for shown in self.lines.list_links(self._view_range))
-        image, page = next((link for link in links if link.is_image), None), self.page_in_view
+        image = next((link for link in links if link.is_image), None)
+        page = self.page_in_view
         if image is not None:
             self.follow(image)
         elif self.section_id is not None and page is not None:

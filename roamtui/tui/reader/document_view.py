@@ -36,8 +36,10 @@ class DocumentView(Struct, frozen=True, kw_only=True):
 
     def cut(self) -> list[TextChunk]:
         """Split the text into chunks that are laid out one by one: at blocks."""
-        text, columns = self.document.text, self.document.columns
-        first, end = self._measure_front_matter(), len(text)
+        text = self.document.text
+        columns = self.document.columns
+        first = self._measure_front_matter()
+        end = len(text)
         front = [TextChunk(start=0, end=first, prefix="```yaml\n")] if first else []
         rows = range(bisect_left(columns.starts, first, 0, len(columns)), len(columns))
         headings = [columns.starts[row] for row in rows if columns.kinds[row] is NodeKind.SECTION]
@@ -138,14 +140,16 @@ def _split_long(text: str, start: int, end: int) -> Iterator[TextChunk]:
     """Yield one chunk, or several if the span is too long for one."""
     prefix = ""
     while end - start > CHUNK_LENGTH_MAX:
-        middle, limit = start + CHUNK_LENGTH_MAX // 2, start + CHUNK_LENGTH_MAX
+        middle = start + CHUNK_LENGTH_MAX // 2
+        limit = start + CHUNK_LENGTH_MAX
         cut = _get_line_end(text, middle, limit)
         next_prefix = build_parser_context(text, start, cut, prefix) if cut else ""
         if not cut:
             space = text[middle:limit].rfind(" ")
             cut = middle + space + 1 if space >= 0 else limit
         yield TextChunk(start=start, end=cut, prefix=prefix, is_continued=True)
-        start, prefix = cut, next_prefix
+        start = cut
+        prefix = next_prefix
     if start < end:
         yield TextChunk(start=start, end=end, prefix=prefix)
 

@@ -152,7 +152,8 @@ class LazyLines:
                 self.cached.clear()
             laid_out = self.cached[chunk] = self._lay_out(self.chunks[chunk])
             if len(laid_out.lines) != self.heights[chunk]:
-                self.heights[chunk], self._tops = len(laid_out.lines), None
+                self.heights[chunk] = len(laid_out.lines)
+                self._tops = None
             self.text_width = max(self.text_width, *(measure_runs(line.runs) for line in laid_out.lines), 0)
         return self.cached[chunk]
 
@@ -163,17 +164,16 @@ class LazyLines:
 
     def iter_highlights(self, found: LocatedLine) -> Iterator[Highlight]:
         """Yield the highlights of a line, with their columns."""
-        line, highlights = found.line, self.get_chunk_lines(found.chunk).highlights
+        line = found.line
+        highlights = self.get_chunk_lines(found.chunk).highlights
         column = 0
         for run in line.runs if highlights else ():
             if run.style.quote_number is not None:
                 yield Highlight(column, column + len(run.text), highlights[run.style.quote_number].kind)
             column += len(run.text)
         if line.is_code and highlights:  # code is shown as it is, so columns are offsets
-            source, shown = (
-                self.document.text[line.block_start : line.block_end],
-                line.text[line.prefix_length :],
-            )
+            source = self.document.text[line.block_start : line.block_end]
+            shown = line.text[line.prefix_length :]
             shift = line.prefix_length - line.block_start - max(0, source.find(shown.rstrip()))
             for start, end, kind in highlights:
                 first, last = max(line.prefix_length, start + shift), min(len(line.text), end + shift)
@@ -212,7 +212,8 @@ class LazyLines:
         if not self.chunks or (chunk and self.chunks[chunk].start == offset):
             return self.get_top(chunk)
         laid_out = self.get_chunk_lines(chunk)
-        lines, highlights = laid_out.lines, laid_out.highlights
+        lines = laid_out.lines
+        highlights = laid_out.highlights
         number = next((n for n, one in enumerate(highlights) if one.start <= offset < one.end), -1)
         marked = (
             y for y, line in enumerate(lines) if any(run.style.quote_number == number for run in line.runs)

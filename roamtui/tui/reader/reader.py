@@ -112,8 +112,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         Raises:
             UnknownSectionError: The library has no such section.
         """
-        view, previous_view = make_document_view(library, section_id), self._document_view
-        self._library, self._document_view = library, view
+        view = make_document_view(library, section_id)
+        previous_view = self._document_view
+        self._library = library
+        self._document_view = view
         # the caller knows this section, so do not post it back
         self.section_id = self._posted_id = section_id
         self._jump_offset = min(view.start + offset, len(view.document.text))
@@ -155,7 +157,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _show_quote(self) -> None:
         """Scroll to the highlighted quote, if any, but not above the start of its section."""
-        library, quote = self._library, self._highlights.quote
+        library = self._library
+        quote = self._highlights.quote
         if library is not None and quote is not None and self.lines.chunks:
             y = self.lines.get_y(quote.start)
             section_id = library.section_at(quote.doc, quote.start)
@@ -180,14 +183,16 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _set_hints(self, links: Sequence[ShownLink], typed: str = "") -> None:
         if self._hints or links:
-            self._hints, self._typed = links, typed
+            self._hints = links
+            self._typed = typed
             self.refresh()
 
     def on_key(self, event: events.Key) -> None:
         """While links have numbers, take the digits of one. Any other key removes the numbers, and acts as usual."""
         if not self._hints:
             return
-        hints, typed = self._hints, self._typed + (event.character or "")
+        hints = self._hints
+        typed = self._typed + (event.character or "")
         is_digit = event.character is not None and event.character.isdecimal()
         if is_digit or event.key == "escape":
             event.stop()
@@ -263,7 +268,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _get_section_at(self, offset: int) -> str | None:
         """Return the section at an offset, or the current one if it starts at the same place, as a file does."""
-        current_id, document = self.section_id, self._document_view.document
+        current_id = self.section_id
+        document = self._document_view.document
         if self._library is None or current_id is None or self._document_view.is_generated:
             return current_id
         section_id = self._library.section_at(document.key, offset)
@@ -309,14 +315,16 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         text = "\n".join(part.text.rstrip() for part in selected)
         if text.strip():
             start = next(part.line.block_start for part in selected if part.text.strip())
-            page, section_id = document.page_at(start), self._get_section_at(start)
+            page = document.page_at(start)
+            section_id = self._get_section_at(start)
             path = format_full_path(self._library, section_id) if section_id is not None else title
             source = title if path == title else f"{title}{STEP}{path}"
             return f"{text}\n\n({source})\n" if page is None else f"{text}\n\n({source}, p. {page})\n"
         if self._document_view.is_generated:
             return document.text
         span = self._library.node(self.section_id).content_span
-        text, page = self._library.text_at(span), document.page_at(span.start)
+        text = self._library.text_at(span)
+        page = document.page_at(span.start)
         return text if page is None else f"{text.rstrip()}\n\n({title}, p. {page})\n"
 
     def get_selection_span(self) -> Span | None:
@@ -356,7 +364,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def action_last(self) -> None:
         """Scroll to the last lines of the document."""
         # Measure the chunks that the last screen shows, because the estimated number of lines may be wrong.
-        chunk, height = len(self.lines.chunks) - 1, 0
+        chunk = len(self.lines.chunks) - 1
+        height = 0
         while chunk >= 0 and height < self.view_size.height:
             height += len(self.lines.get_chunk_lines(chunk).lines)
             chunk -= 1
@@ -384,12 +393,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _jump_to(self, y: int) -> None:
         """Scroll line `y` to the top of the view."""
-        lines, height = self.lines, self.view_size.height
+        lines = self.lines
+        height = self.view_size.height
         if lines.chunks:
             lines.measure_from(y, height)
             self._update_virtual_size()
             top = self._measure_chunk_at(y, is_from_end=True)
-            self._blank_lines, self._height = max(0, top + height - len(lines)), height
+            self._blank_lines = max(0, top + height - len(lines))
+            self._height = height
             self._update_virtual_size()
             self._is_jumping = True
             self.scroll_to(y=top, animate=False, force=True)
@@ -399,7 +410,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     @override
     def render_line(self, y: int) -> Strip:
-        line_y, left, width = y + self.top_y, self.scroll_offset.x, self.view_size.width
+        line_y = y + self.top_y
+        left = self.scroll_offset.x
+        width = self.view_size.width
         found = self.lines.get_line(line_y)
         if found is None:
             return Strip.blank(width, self.visual_style.rich_style).apply_offsets(0, line_y)
@@ -486,7 +499,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
         The top line keeps its place in its chunk, counted from the end of the chunk if the person scrolls up.
         """
-        lines, height = self.lines, self.view_size.height
+        lines = self.lines
+        height = self.view_size.height
         if not lines.chunks or not height:
             self._update_virtual_size()
             return

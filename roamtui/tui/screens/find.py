@@ -72,7 +72,8 @@ class FindResults(Struct, frozen=True, kw_only=True):
 
     def locate(self, result: FindResult) -> tuple[int | None, Span | None]:
         """Return the index of the first match in a section, or else the place of its best sentence."""
-        index, span = self.first_matches.get(result.section_id), self.library.node(result.section_id).own_span
+        index = self.first_matches.get(result.section_id)
+        span = self.library.node(result.section_id).own_span
         return index, find_in_span(result.excerpt, self.library, span) if index is None else None
 
 
@@ -117,7 +118,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         found = FindResults(query=query, library=library, results=titles, is_complete=False)
         if titles:
             self._show_found(found)
-        matches, first_matches = await find_text(library, query), dict[str, int]()
+        matches = await find_text(library, query)
+        first_matches = dict[str, int]()
         for index, match in enumerate(matches):
             if (section_id := library.section_at(match.doc, match.start)) is not None:
                 first_matches.setdefault(section_id, index)
@@ -137,7 +139,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._show_found(replace(found, results=tuple(results), is_complete=True))
 
     def _show_found(self, found: FindResults) -> None:
-        is_new, self.found = found.query != self.found.query, found
+        is_new = found.query != self.found.query
+        self.found = found
         (self.show_from_top if is_new else self.show)()
         self._reader.set_class(not found.results, "-empty")
         self.show_message("" if found.is_complete else "Searching…")
@@ -182,7 +185,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     async def open_match(self, reader: DocumentReader, direction: int) -> bool:
         """Open the next (1) or previous (-1) match, wrapping around. Return whether there is another one."""
-        library, query = await self._agent.conversation.loader.load_all(), self.found.query
+        library = await self._agent.conversation.loader.load_all()
+        query = self.found.query
         if self.found.library is not library:
             self.found = replace(self.found, library=library, matches=await find_text(library, query))
         if matches := self.found.matches:
@@ -227,7 +231,8 @@ def _find_titles(titles: list[tuple[int, str]], query: str, library: Library) ->
 
 async def find_text(library: Library, query: str) -> tuple[Span, ...]:
     """Find a query as a phrase, ignoring case and line ends. Matches do not overlap."""
-    words, found = query.lower().split(), list[Span]()
+    words = query.lower().split()
+    found = list[Span]()
     pattern = re.compile(r"\s".join(map(re.escape, words)))
     # A run is a part of a document. Each document has one run that starts at row 0.
     for document in [document for document, row, _ in library.iter_runs() if words and row == 0]:
@@ -251,11 +256,14 @@ async def find_text(library: Library, query: str) -> tuple[Span, ...]:
 
 def _list_texts(found: FindResults) -> Iterator[FindResult]:
     """Yield the first sections that contain the phrase, each with the text around its first match."""
-    library, matches, phrase = found.library, found.matches, " ".join(found.query.split())
+    library = found.library
+    matches = found.matches
+    phrase = " ".join(found.query.split())
     count = format_count(len(matches), "match", "matches")
     group = f"Text · {'first ' if len(matches) == _MATCHES_MAX else ''}{count}"
     for section_id, index in islice(found.first_matches.items(), _SECTIONS_MAX):
-        span, match = library.node(section_id).own_span, matches[index].start
+        span = library.node(section_id).own_span
+        match = matches[index].start
         text = library.documents_by_key[span.doc].text
         before = text[max(span.start, text.rfind("\n", span.start, match) + 1) : match]
         if len(before) > _EXCERPT_BEFORE:

@@ -67,7 +67,8 @@ class ItemList(OptionList, Generic[Item]):
     def set_rows(self, rows: Sequence[Row[Item]], position: int, empty: str) -> None:
         """Replace the items. The one at `position` is chosen. Without items, show `empty`."""
         lines: list[tuple[Item | None, Content]] = []
-        group, chosen = "", None
+        group = ""
+        chosen = None
         for number, row in enumerate(rows[:_ROWS_MAX]):
             if str(row.group) != group:
                 group = str(row.group)
@@ -180,7 +181,8 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
 
     def show_from_top(self) -> None:
         """List the items, with the cursor on the first one."""
-        self._key, self._position = None, 0
+        self._key = None
+        self._position = 0
         self.show()
 
     def show_message(self, words: str | None, *, is_problem: bool = False) -> None:
@@ -200,7 +202,8 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
     @on(OptionList.OptionHighlighted)
     def _follow_cursor(self) -> None:
         if self.chosen is not None:
-            self._key, self._position = self.get_key(self.chosen), self.list.items.index(self.chosen)
+            self._key = self.get_key(self.chosen)
+            self._position = self.list.items.index(self.chosen)
             self.preview(self.chosen)
 
     @on(OptionList.OptionSelected)

@@ -75,7 +75,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._reloader = Reloader(context)
         self._find_dialog: FindDialog | None = None
         """The last search."""
-        state, options = context.conversation.state, context.options
+        state = context.conversation.state
+        options = context.options
         self.welcome = WelcomeView(state.library, options.examples, self.agent.model.name, keys)
         self.chat_log = ChatLog(context.conversation, self.welcome, keys)
         self.tree_pane = TreePane(state)
@@ -377,7 +378,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Add a document, folder or site to the conversation. While a question is being answered, it waits."""
         from roamtui.tui.screens.open_document import OpenDialog
 
-        options, title = self.app_context.options, "Add a source to this conversation"
+        options = self.app_context.options
+        title = "Add a source to this conversation"
         dialog = OpenDialog(options, self.keys, DocumentRequested(), is_open=lambda _: True, title=title)
         if isinstance(chosen := await self.app.push_screen_wait(dialog), DocumentRequested):
             self.post_message(StatusMessage(f"Adding {chosen.source}…", is_progress=True))
@@ -401,10 +403,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(TargetSelected)
     def _show_citation(self, event: TargetSelected) -> None:
         """Show the passage of a citation in the reader if that is in view. Otherwise, the conversation shows it."""
-        target, is_visible = (
-            event.target,
-            Scope.READER in self.panes.shown and self.panes.scope is not Scope.READER,
-        )
+        target = event.target
+        is_visible = Scope.READER in self.panes.shown and self.panes.scope is not Scope.READER
         if isinstance(target, SectionTarget) and target.citation is not None and is_visible:
             self.reader_pane.reader.open_target(target, is_read=False)
 

@@ -137,7 +137,8 @@ async def add_note(app: App[None], conversation: Conversation, section_id: str, 
 
     If that text has a note already, change it.
     """
-    library, store = conversation.state.library, get_note_store(conversation)
+    library = conversation.state.library
+    store = get_note_store(conversation)
     cited = cite_span(section_id, span, library)
     key = (cited.section_id, cited.quote)
     notes = await asyncio.to_thread(store.read)

@@ -156,7 +156,8 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     @work(group="opening", exit_on_error=False)
     async def _open(self, source: str, conversation_id: str | None, model: Model | None) -> None:
-        worker, open_source = get_current_worker(), self._options.open_source
+        worker = get_current_worker()
+        open_source = self._options.open_source
         words = f"Opening {sanitise_line(source)}…"
         self.show_message(f"{words} · esc to cancel")
 

@@ -104,7 +104,8 @@ class ModelPicker(PickerDialog):
     """
 
     def __init__(self, context: AppContext) -> None:
-        self._agent, self._current = context.agent, context.agent.model.name
+        self._agent = context.agent
+        self._current = context.agent.model.name
         foot = "enter to test and use, esc to cancel · ✓ works"
         super().__init__("Model", (), self._current, context.options, foot=foot)
         self._environ = ChainMap(self.options.typed_keys, os.environ)
@@ -164,7 +165,8 @@ class ModelPicker(PickerDialog):
     @work(group="testing", exclusive=True, exit_on_error=False)
     async def _choose(self, name: str) -> None:
         """Use a model, once the person has agreed that its provider gets questions and sections, and it has replied."""
-        offer, key = self._offers.get(name), ""
+        offer = self._offers.get(name)
+        key = ""
         if offer is None:
             typed = await self.app.push_screen_wait(ModelDialog("" if name == _OTHER_MODEL else name))
             if typed is None:
@@ -194,9 +196,11 @@ class ModelPicker(PickerDialog):
 
     async def _make_model(self, offer: ModelOffer, key: str) -> Model | None:
         """Return a model if it replies to a request of one token. Otherwise, show why not, and forget its key."""
-        make_model, variable = self.options.make_model, get_recommended_key_variable(offer.name)
+        make_model = self.options.make_model
+        variable = get_recommended_key_variable(offer.name)
         assert make_model is not None
-        typed_keys, model = self.options.typed_keys, None
+        typed_keys = self.options.typed_keys
+        model = None
         earlier_keys = dict(typed_keys)
         if key:
             typed_keys[variable] = key

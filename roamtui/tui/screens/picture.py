@@ -78,12 +78,16 @@ class PictureCanvas(Widget):
 
     def show(self, drawn: DrawnPicture, columns: int, rows: int) -> None:
         """Show another drawing, which takes `columns` and `rows` cells."""
-        self.drawn, self.columns, self.rows = drawn, columns, rows
+        self.drawn = drawn
+        self.columns = columns
+        self.rows = rows
         self.refresh()
 
     @override
     def render_line(self, y: int) -> Strip:
-        row, width, base = y - (self.size.height - self.rows) // 2, self.size.width, self.rich_style
+        row = y - (self.size.height - self.rows) // 2
+        width = self.size.width
+        base = self.rich_style
         if self.drawn is None or not 0 <= row < self.rows:
             return Strip.blank(width, base)
         margin = Segment(" " * max(0, (width - self.columns) // 2), base)
@@ -150,11 +154,9 @@ class PictureScreen(Screen[None]):
     def _show(self, drawing: Drawing, cell: tuple[int, int]) -> None:
         viewport = drawing.viewport
         left, top, right, bottom = viewport.box
-        self.drawing, self._zoom, self._centre = (
-            drawing,
-            viewport.zoom,
-            ((left + right) / 2, (top + bottom) / 2),
-        )
+        self.drawing = drawing
+        self._zoom = viewport.zoom
+        self._centre = ((left + right) / 2, (top + bottom) / 2)
         columns, rows = -(-viewport.width // cell[0]), -(-viewport.height // cell[1])
         drawn: DrawnPicture = drawing.data
         if self._mode is ImageMode.KITTY:
@@ -211,7 +213,8 @@ class PictureScreen(Screen[None]):
 
 def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request: FullScreenRequested) -> str:
     """Show a picture or page. Ask first if it must be fetched. Return a sentence if it cannot be shown."""
-    library, href = request.library, request.href
+    library = request.library
+    href = request.href
     source, doc = get_source_and_doc(library, request.section_id)
     document = library.documents_by_key[library.node(request.section_id).content_span.doc]
     mode = choose_image_mode(options.image_mode, app)
@@ -241,7 +244,8 @@ def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request:
     else:
         file = PictureFile(owner.path.resolve())
         read = partial(_read, file, size_max=PDF_BYTES_MAX)
-        count, page = len(document.page_starts), request.page - 1
+        count = len(document.page_starts)
+        page = request.page - 1
         quote = request.quote
         show(ShownFile(name=file.name, read=read, path=file.path, page=page, page_count=count, quote=quote))
     return ""

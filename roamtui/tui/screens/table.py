@@ -66,12 +66,15 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
     @property
     def cell(self) -> Cell | None:
         """The cell under the cursor, or None if it has no answer yet."""
-        document, question = self.document, self.question
+        document = self.document
+        question = self.question
         return self.table.get_cell(document, question) if document and question else None
 
     def show(self) -> None:
         """Draw the table again. The cursor stays where it is, or at the edge."""
-        rows, columns, place = self.table.rows, self.table.columns, self.cursor_coordinate
+        rows = self.table.rows
+        columns = self.table.columns
+        place = self.cursor_coordinate
         width = self.scrollable_content_region.width
         titles = min(
             max((cell_len(row.title) + _PADDING for row in rows), default=0), int(width * _TITLE_SHARE)
@@ -157,7 +160,9 @@ class TableScreen(Screen[None]):
     @on(DataTable.CellHighlighted)
     def _show_proof(self) -> None:
         """Show the question, the value, its quote and its place below the grid."""
-        column, cell, view = self._grid.question, self._grid.cell, self._proof
+        column = self._grid.question
+        cell = self._grid.cell
+        view = self._proof
         width, height = view.content_size
         if column is None:
             add_key = self._keys.first_keys["table.add_column"]
@@ -165,7 +170,8 @@ class TableScreen(Screen[None]):
             return
         lines = [Content.styled(shorten(sanitise_line(column.question), width), "bold")]
         if cell is not None:
-            proof, has_verdict = cell.proof, cell.state is not CellState.PASSAGE
+            proof = cell.proof
+            has_verdict = cell.state is not CellState.PASSAGE
             quote = proof.quote if proof is not None and has_verdict else None
             room = max(1, (height - 2) // (2 if quote else 1)) * width * 9 // 10  # lines end between words
             value = sanitise_line(cell.text) if cell.value else sanitise_line(cell.note or cell.state.label)
@@ -210,7 +216,8 @@ class TableScreen(Screen[None]):
             self.post_message(DocumentRequested(row.source, place=target, is_cell=True, note=note))
 
     def action_conversation(self) -> None:
-        row, cell = self._grid.document, self._grid.cell
+        row = self._grid.document
+        cell = self._grid.cell
         if row is not None and cell is not None and cell.conversation:
             log = str(self._table.conversations / f"{cell.conversation}{LOG_SUFFIX}")
             self.post_message(DocumentRequested(row.source, log, is_cell=True))

@@ -86,7 +86,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     @override
     def render_line(self, y: int) -> Strip:
-        line, width = y + self.scroll_offset.y, self.scrollable_content_region.width
+        line = y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
         if self.lines.id_at(line) is None:
             return Strip.blank(width, self.visual_style.rich_style)
         content = self.draw_line(line, width)
@@ -98,11 +99,13 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def draw_line(self, line: int, width: int) -> Content:
         """Draw a line of exactly `width` cells: guides, triangle, title, signs and page."""
-        node, fold = self.lines.library.node(self.lines.ids[line]), self.lines.fold_at(line)
+        node = self.lines.library.node(self.lines.ids[line])
+        fold = self.lines.fold_at(line)
         is_open = node.id in self._state.open_sections
         # The model can also have the text of a section because one above it is open.
         has_text = is_open or (node.is_loaded and is_delivered(self.lines.library, node.id, self._delivered))
-        guides, opened = self.lines.draw_guides(line, width), "◆ " if has_text else ""
+        guides = self.lines.draw_guides(line, width)
+        opened = "◆ " if has_text else ""
         signs = self._signs.get(node.id, "")
         signs = signs.replace("◦", "") if has_text else signs
         signs += "✎" if node.id in self._noted else ""
@@ -134,7 +137,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         top_id = self.lines.id_at(round(self.scroll_target_y))
         if state.library is not self.lines.library or state.unfolded != self.lines.unfolded:
             self.lines = VisibleLines(state.library, state.unfolded)
-        self._state, self._signs = state, list_signs(state, self.lines)
+        self._state = state
+        self._signs = list_signs(state, self.lines)
         self._delivered = state.collect_delivered()
         self.virtual_size = Size(self.scrollable_content_region.width, len(self.lines.ids))
         self.scroll_to(y=self.lines.find_line(top_id), animate=False, force=True)
@@ -192,7 +196,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def reveal(self, section_id: str | None) -> None:
         """Scroll a node, or its nearest visible ancestor, into view with some lines around it."""
-        line, height = self.lines.find_line(section_id), self.scrollable_content_region.height
+        line = self.lines.find_line(section_id)
+        height = self.scrollable_content_region.height
         if line >= 0 and height:
             margin = max(0, min(_MARGIN, (height - 1) // 2))
             top = max(line - height + 1 + margin, min(self.scroll_target_y, line - margin))
@@ -219,7 +224,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self.reveal(self.cursor_id)
 
     def _set_cursor(self, line: int) -> None:
-        before_line, before_id = self.cursor_line, self.cursor_id
+        before_line = self.cursor_line
+        before_id = self.cursor_id
         self.cursor_line = max(0, min(line, len(self.lines.ids) - 1))
         self.cursor_id = self.lines.id_at(self.cursor_line)
         if self.cursor_line != before_line:

@@ -13,7 +13,11 @@ from roamtui.conversation.events import SectionsExpanded
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 
-_BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ", "‥ "
+_BRANCH = "├ "
+_LAST_BRANCH = "└ "
+_TRUNK = "│ "
+_GAP = "  "
+_CUT_GUIDES = "‥ "
 
 
 class FoldState(StrEnum):
@@ -68,7 +72,8 @@ class VisibleLines:
 
     def draw_guides(self, line: int, width: int) -> str:
         """Draw the guides of a line, which show where siblings follow. Of a deep line, the first ones are cut."""
-        guides, node = "", self.library.node(self.ids[line])
+        guides = ""
+        node = self.library.node(self.ids[line])
         while node.parent is not None:
             continued, ended = (_TRUNK, _GAP) if guides else (_BRANCH, _LAST_BRANCH)
             siblings = reversed(self.library.children(node.parent))
