@@ -53,6 +53,12 @@ def write_notice(*texts: str) -> None:
     _write_quietly("".join(f"{sanitise_line(text)}\n" for text in texts))
 
 
+def confirm(question: str) -> bool:
+    """Ask a question on stderr, and return whether the line that follows on stdin says yes."""
+    write_notice(f"{question} [y/N]")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def _write_quietly(text: str) -> None:
     with suppress(OSError):
         sys.stderr.write(text)

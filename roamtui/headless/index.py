@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 
 from msgspec.structs import replace
 
@@ -12,7 +11,7 @@ from roamtui.document.library import Library
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.models.base import OFFLINE, Model
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.output import ProgressLine, warn, write_notice, write_text
+from roamtui.output import ProgressLine, confirm, warn, write_notice, write_text
 from roamtui.paths import cache_path
 from roamtui.plain import format_count
 from roamtui.search.base import RetrievalOptions, SearchServices
@@ -122,10 +121,8 @@ async def _write_summaries(
             cost = f", about ${usd:.2f}"
         tokens = f"{format_tokens(sent)} tokens in and {format_tokens(written)} out"
         write_notice(f"Summaries to write by {model.name}: {len(tasks):,}, about {tokens}{cost}.")
-        if not assume_yes:
-            write_notice("Continue? [y/N]")
-            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-                raise UsageError("no summaries were written. Confirm, or add --yes.")
+        if not assume_yes and not confirm("Continue?"):
+            raise UsageError("no summaries were written. Confirm, or add --yes.")
         for start in range(0, len(tasks), _REQUESTS_AT_ONCE):
             batch = map(write_one, tasks[start : start + _REQUESTS_AT_ONCE])
             for error in filter(None, await asyncio.gather(*batch, return_exceptions=True)):
