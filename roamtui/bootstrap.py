@@ -151,7 +151,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """
         if source.startswith("-"):
             raise SourceError(
-                "It came from standard input, which is gone. `roamtui recheck` takes its file with --in."
+                "It came from standard input, which is gone. "
+                "To check it against a file, run `roamtui recheck --in FILE`."
             )
         if (
             is_url(source)
@@ -159,7 +160,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             and (origin := origin_of(source)) not in self.loading.parse_allowed()
         ):
             raise SourceError(
-                f"A file names this address, so it is not fetched without --allow-origin {origin}."
+                f"This address comes from a file, so it is fetched only with --allow-origin {origin}."
             )
         library, loader = self.open(split_sources(source), load_all=True)
         if added:

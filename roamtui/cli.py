@@ -71,7 +71,7 @@ def _leave_deleted_folder() -> None:
 
         home = os.path.expanduser("~")  # noqa: PTH111
         os.chdir(home)
-        warn(f"this folder was deleted, so paths now start at {home}.")
+        warn(f"the current folder was deleted, so relative paths now start at {home}.")
 
 
 def _fail(problem: str, exit_code: int = 1) -> int:

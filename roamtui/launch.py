@@ -118,7 +118,9 @@ class Launch(Struct, frozen=True, kw_only=True):
         question = ""
         if isinstance(model, RecordedModel):
             question = model.question
-            notes.append("Recorded: a person played the model, and quoted one figure wrong.")
+            notes.append(
+                "A recorded demo: a person wrote the model's answers, and quoted one figure wrong on purpose."
+            )
         progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self.bootstrap, on_warning=notes.append, progress=progress)
         agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, conversation_id), model)
@@ -181,7 +183,7 @@ class Launch(Struct, frozen=True, kw_only=True):
         try:
             terminal = os.open(name, flags)
         except OSError:
-            problem = "the app needs a terminal for its keys. Use `roamtui ask - QUESTION` without one."
+            problem = "the app needs a terminal to read keys from. Without one, use `roamtui ask - QUESTION`."
             raise UsageError(problem) from None
         os.dup2(terminal, 0)
         os.close(terminal)

@@ -561,7 +561,7 @@ class Agent:
             run.may_call = run.may_call and run.call_counts[key] < _SAME_CALLS_MAX
             result = ToolResponse(text=f'There is no tool "{name}". The tools are {", ".join(self._tools)}.')
             if is_repeated:
-                result = ToolResponse(text=REPEATED_CALL, notice="The model repeated a call")
+                result = ToolResponse(text=REPEATED_CALL, notice="The model repeated the same tool call")
             context = ToolContext(
                 conversation=self.conversation,
                 searcher=self.searcher,

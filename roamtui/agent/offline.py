@@ -94,7 +94,7 @@ async def read_offline(
         looked = (
             ", ".join(f"“{term}”" for term in extract_query_terms(question)[:6]) or "nothing: it has no words"
         )
-        reason = f"no passage has enough words of the question. Looked for {looked}."
+        reason = f"no passage has enough of the question's words. Looked for {looked}."
         lead = f"Not found: {reason if len(conversation.state.library) else 'the document is empty.'}"
     answer, citations = _write_passages(question, passages, conversation.state.library, lead)
     conversation.publish(AnswerStreamed(text=answer))

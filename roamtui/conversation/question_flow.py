@@ -161,7 +161,7 @@ def _list_remarks(state: ConversationState, within: str | None, context: PromptC
     parts: list[str] = []
     if within is not None and within in state.library:
         path = format_path(state.library, within)
-        parts.append(f"(The question is about [{within}] {path} and what lies below it: look there alone.)")
+        parts.append(f"(The question is about [{within}] {path} and what lies below it: look only there.)")
     if state.reading_id is not None and state.reading_id in state.library:
         parts.append(
             f"(The person is reading [{state.reading_id}] {format_path(state.library, state.reading_id)}.)"

@@ -166,7 +166,10 @@ class Loader:
         key = node.doc
         file = self.files.get(node.doc)
         if file is None:
-            problem = node.problem or f"{key} is newer than the list of files. Reload the document."
+            problem = (
+                node.problem
+                or f"{key} was added or changed after the files were listed. Reload the document."
+            )
             return make_error_document(key, problem, is_page=False)
         try:
             raw = read_listed(file, key, conversion=self.options.conversion)

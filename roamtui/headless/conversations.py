@@ -51,7 +51,7 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
         write_text("No conversations yet.\n")
     if hidden := len(saved) - len(summaries):
         write_notice(
-            f"{format_count(hidden, 'conversation')} of `roamtui ask` not listed. Add --all to list all."
+            f"{format_count(hidden, 'conversation')} from `roamtui ask` not listed. Add --all to list them."
         )
 
 

@@ -120,7 +120,7 @@ async def _write_summaries(
             usd = sent * prices.input_usd + written * prices.output_usd
             cost = f", about ${usd:.2f}"
         tokens = f"{format_tokens(sent)} tokens in and {format_tokens(written)} out"
-        write_notice(f"Summaries to write by {model.name}: {len(tasks):,}, about {tokens}{cost}.")
+        write_notice(f"{model.name} will write {len(tasks):,} summaries, about {tokens}{cost}.")
         if not assume_yes and not confirm("Continue?"):
             raise UsageError("no summaries were written. Confirm, or add --yes.")
         for start in range(0, len(tasks), _REQUESTS_AT_ONCE):

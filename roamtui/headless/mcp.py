@@ -58,11 +58,11 @@ _COLLAPSE_DESCRIPTION = (
     "closed section again."
 )
 _CHANGED_NOTE = (
-    "(The source has changed and was read again. Nothing is open any more, and ids of sections that moved are others: "
+    "(The source has changed and was read again. Nothing is open any more, and sections that moved have new ids: "
     "read the outline again.)"
 )
 _REPEATED_NOTE = (
-    "(What is open already was given to this client before. If its text is not in your context, close it with "
+    "(What is open was sent to this client earlier. If you no longer have its text, close it with "
     "collapse_sections and open it again.)"
 )
 _CHECK_SECONDS = 2.0

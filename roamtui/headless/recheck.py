@@ -152,7 +152,7 @@ def _read_export(text: str, name: str) -> list[Claim]:
             if citation["verified"] and citation["quote"]
         ]
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise SourceError(f"{name} is no exported conversation or table.") from None
+        raise SourceError(f"{name} is not an exported conversation or table.") from None
 
 
 def _read_csv(text: str, name: str) -> list[Claim]:
@@ -160,7 +160,7 @@ def _read_csv(text: str, name: str) -> list[Claim]:
     try:
         titles, *rows = csv.reader(io.StringIO(text))
     except (ValueError, csv.Error):
-        raise SourceError(f"{name} is no exported table.") from None
+        raise SourceError(f"{name} is not an exported table.") from None
     columns = [number for number, title in enumerate(titles) if title.endswith(_QUOTE_COLUMN)]
     return [
         Claim(

@@ -98,7 +98,7 @@ def render_section(
     if reference is None or reference.section_id not in library:
         suggested = "; ".join(f"[{i}] {format_path(library, i)}" for i in nearest if i in library)
         name = shorten(sanitise_line(requested), 80)
-        problem = f'"{name}" is no section id, and no path or title that one section alone has.'
+        problem = f'"{name}" is not a section id, and not the path or title of exactly one section.'
         return ExpandedBlock(
             section_id=None, text=f"{problem} Nearest: {suggested}." if suggested else problem
         )

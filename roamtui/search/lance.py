@@ -37,7 +37,9 @@ class LanceStore:
 
     def __init__(self, uri: str) -> None:
         if importlib.util.find_spec("lancedb") is None:
-            raise UsageError('an index by URI needs LanceDB. Install it with: pip install "roamtui[lancedb]"')
+            raise UsageError(
+                'an index at a URI needs LanceDB. Install it with: pip install "roamtui[lancedb]"'
+            )
         os.environ.setdefault("LANCEDB_LOG", "error")  # otherwise it writes warnings to the terminal
         os.environ.setdefault("LANCE_LOG", "error")
         self._uri = uri if "://" in uri else str(Path(uri).expanduser())

@@ -95,7 +95,8 @@ def _read_pipe(pipe: IO[bytes], name: str) -> bytes:
     data = pipe.read(_PIPE_BYTES_MAX + 1)
     if len(data) > _PIPE_BYTES_MAX:
         raise SourceError(
-            f"{name} is larger than {_PIPE_BYTES_MAX // 1_000_000} MB. Save it as files, and open these."
+            f"{name} is larger than {_PIPE_BYTES_MAX // 1_000_000} MB. "
+            "Save it as several smaller files, and open those."
         )
     return data
 

@@ -25,7 +25,10 @@ _NUMBER = re.compile(
 )
 """A currency, a number, and a unit of up to five words."""
 _DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
-_FORM_HINT = 'Write for each question a TOML table [[questions]] with question = "When does it end?" and type = "date".'
+_FORM_HINT = (
+    "Write a table [[questions]] for each question, "
+    'for example with question = "When does it end?" and type = "date".'
+)
 
 
 class ColumnType(StrEnum):

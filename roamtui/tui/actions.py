@@ -390,7 +390,7 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
             continue
         if action.is_priority and (typed := [key for key in keys if _is_printable(key)]):
             problems.append(
-                f'"{action_id}" stays as it was: {_quote_keys(set(typed))} is typed into the text field.'
+                f'"{action_id}" stays as it was: {_quote_keys(set(typed))} is needed for typing in the text field.'
             )
             continue
         for other in tuple(actions.values()):

@@ -151,6 +151,8 @@ def _quote_command(command: Sequence[str]) -> str:
         return shlex.join(command)
     for word in command:
         if '"' in word or "%" in word:
-            raise RoamtuiError(f'{sanitise_line(word)} cannot be served: it holds " or %. Rename it.')
+            raise RoamtuiError(
+                f'{sanitise_line(word)} cannot be served: its name contains " or %. Rename it.'
+            )
     # A backslash before the closing quotation mark would escape it.
     return " ".join(f'"{_TRAILING_BACKSLASHES.sub(lambda last: last[0] * 2, word)}"' for word in command)

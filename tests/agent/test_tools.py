@@ -81,7 +81,7 @@ async def test_only_twenty_of_three_hundred_ids_are_opened() -> None:
     finished = await _call(agent, "expand_sections", {"section_ids": wanted})
     assert tuple(agent.conversation.state.open_sections) == tuple(wanted[:20])
     assert finished.section_ids == tuple(wanted[:20])
-    assert results(agent)[0].endswith("(280 more ids were not opened: at most 20 a call.)")
+    assert results(agent)[0].endswith("(280 more ids were not opened: the limit is 20 per call.)")
 
 
 @pytest.mark.parametrize("shape", ['{{"section_ids": ["{0}", "{1}"]}}', "{1}", '{{"section_ids": "{0}{1}"}}'])
@@ -118,7 +118,7 @@ async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
     events = await ask(agent)
     assert searcher.searches[0] == ("late fees", 3, None)
     line, excerpt, note = results(agent)[0].split("\n")
-    assert note == "(1 of 3: no other section matches as well.)"
+    assert note == "(1 of 3 shown: other sections match less well.)"
     assert line.startswith(f"- [{fees}] Lending > Fees (")
     assert excerpt == " Late returns cost 2 euros a day (deadbeef) <!-- x -->."
     searched = next(event for event in events if isinstance(event, SectionsSearched))
@@ -202,4 +202,4 @@ async def test_the_searches_of_a_step_share_a_budget_and_bring_only_new_text() -
     excerpts = [span for use in agent.conversation.state.exchanges[-1].steps[0].uses for span in use.excerpts]
     assert len(excerpts) > len(queries)
     assert not any(one.overlaps(other) for one, other in combinations(excerpts, 2))
-    assert " of 9: more had no room" in results(agent)[0]
+    assert " of 9 shown: the rest did not fit" in results(agent)[0]

@@ -58,7 +58,7 @@ def test_a_document_is_read_from_a_folder_that_was_deleted(garden: Path, tmp_pat
     result = subprocess.run(command, cwd=deleted, capture_output=True, check=False, timeout=180)
     assert json.loads(result.stdout)["title"] == "Garden manual"
     assert (result.returncode, result.stderr.count(b"\n")) == (0, 1)
-    assert b"roamtui: this folder was deleted, so paths now start at " in result.stderr
+    assert b"roamtui: the current folder was deleted, so relative paths now start at " in result.stderr
 
 
 def test_all_streams_closed_write_into_no_file(garden: Path) -> None:

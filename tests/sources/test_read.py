@@ -44,7 +44,7 @@ class _EndlessBytes(io.RawIOBase):
 
 def test_endless_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(_EndlessBytes())))
-    assert _refuse("-") == "Standard input is larger than 200 MB. Save it as files, and open these."
+    assert _refuse("-") == "Standard input is larger than 200 MB. Save it as several smaller files, and open those."
 
 
 def test_the_error_for_a_missing_file_suggests_the_nearest_name(tmp_path: Path) -> None:

@@ -125,8 +125,8 @@ async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
 def test_what_is_typed_cannot_send_a_question(key: str) -> None:
     keys = build_keymap({"input.send": (key,), "start.complete": (key,)})
     assert keys.conflicts == (
-        f'"input.send" stays as it was: "{key}" is typed into the text field.',
-        f'"start.complete" stays as it was: "{key}" is typed into the text field.',
+        f'"input.send" stays as it was: "{key}" is needed for typing in the text field.',
+        f'"start.complete" stays as it was: "{key}" is needed for typing in the text field.',
     )
     assert keys.first_keys["input.send"] == "enter"
 
@@ -157,6 +157,6 @@ async def test_help_is_filtered_as_typed() -> None:
         )
         await press_until(pilot, "No match", *"zz")
         await press_until(pilot, "Go to the next pane.", "escape")
-        await press_until(pilot, "This works only with its key, in: Picture", *"zoom", "enter")
+        await press_until(pilot, "This works only by its key, pressed in: Picture", *"zoom", "enter")
         await pilot.press("escape")
         await press_until(pilot, lambda: app.screen is app.main_screen, "escape")

@@ -95,7 +95,7 @@ async def test_the_recorded_answer_shows_a_false_quote_and_then_the_box_is_free(
         states = [citation.state for citation in exchange.citations]
         assert [state.value for state in states].count("not_found") == 1
         assert QuoteState.FOUND in states
-        assert "Recorded: a person played the model" in screen_text(app)
+        assert "A recorded demo: a person wrote" in screen_text(app)
         store = app.main_screen.conversation.store
         assert store is not None
         assert store.list() == (), "the person has asked nothing"

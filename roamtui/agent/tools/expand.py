@@ -42,7 +42,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
             results += [(result.id, result.status) for result in event.results]
             texts += [result.text for result in event.results]
     if left_out:
-        texts.append(f"({left_out} more ids were not opened: at most {IDS_MAX} a call.)")
+        texts.append(f"({left_out} more ids were not opened: the limit is {IDS_MAX} per call.)")
     text = "\n\n".join(texts)
     return ToolResponse(text=text, section_ids=ids, results=tuple(results))
 

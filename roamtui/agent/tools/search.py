@@ -43,7 +43,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     within = str(arguments.get("within") or "").strip("[] ") or asked
     note = ""
     if within is not None and within not in library:
-        note = f'("{within[:40]}" is no section id.)'
+        note = f'("{within[:40]}" is not a section id.)'
         within = asked if asked in library else None
     limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
     earlier = list_history_texts(state.exchanges[:-1])
@@ -58,9 +58,9 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     parts = [] if results else [await asyncio.to_thread(_format_no_hits, library, query)]
     parts.append(listed.text)
     if "limit" in arguments and len(results) < min(limit, len(hits)):
-        parts.append(f"({len(results)} of {limit}: more had no room, or only text that stands above.)")
+        parts.append(f"({len(results)} of {limit} shown: the rest did not fit, or only repeats text above.)")
     elif "limit" in arguments and 0 < len(hits) < limit:
-        parts.append(f"({len(hits)} of {limit}: no other section matches as well.)")
+        parts.append(f"({len(hits)} of {limit} shown: other sections match less well.)")
     context.conversation.apply_unsaved(make_search_event(library, query, hits))
     text = "\n".join(filter(None, (*parts, note)))
     return ToolResponse(text=text, query=query, results=results, excerpts=listed.excerpts)

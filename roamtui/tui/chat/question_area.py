@@ -113,7 +113,7 @@ class QuestionBox(TextArea):
     def on_paste(self, event: events.Paste) -> None:
         if len(event.text) > _PASTE_LENGTH_MAX:
             event.prevent_default()
-            problem = f"That paste is too long for a question. It may have {_PASTE_LENGTH_MAX:,} characters."
+            problem = f"That paste is too long for a question. A question has at most {_PASTE_LENGTH_MAX:,} characters."
             self.notify(problem, severity="warning", markup=False)
 
 
@@ -204,7 +204,7 @@ class QuestionArea(Container):
         self.table_question = question if has_several and _ABOUT_EACH.match(question) else ""
         if self.table_question:
             key = self._keys.first_keys["global.table"]
-            self.post_message(StatusMessage(f"{key} asks each document, as a table"))
+            self.post_message(StatusMessage(f"{key} asks every document and shows the answers in a table"))
 
     def _remove(self, sent: _SentQuestion) -> None:
         if sent is self._sent[0]:

@@ -94,7 +94,7 @@ class HelpDialog(ListDialog[str, str | None]):
             self.show_message("This cannot be run from here.")
         elif item not in self._sign_styles:
             place = next(choice.group for choice in self._choices if choice.value == item)
-            self.show_message(f"This works only with its key, in: {place}")
+            self.show_message(f"This works only by its key, pressed in: {place}")
 
     def action_close(self) -> None:
         self.dismiss(None)

@@ -111,7 +111,7 @@ def test_a_typed_name_does_not_lead_to_a_metadata_service_while_a_typed_number_d
         internet.answers["docs.example"] = [["169.254.169.254"]]
         internet.servers["169.254.169.254", 80] = server
         server.handlers["/"] = answer(b"inside")
-        with pytest.raises(FetchError, match="where no site can be"):
+        with pytest.raises(FetchError, match="cannot be the address of a website"):
             fetcher.fetch(SITE, allow(SITE))
         assert fetcher.fetch("http://169.254.169.254/", allow("http://169.254.169.254")).body == b"inside"
 

@@ -164,7 +164,7 @@ async def test_what_is_not_found_is_said_plainly_with_the_nearest_sections_to_en
     async with running(make_offline_app(), LARGE) as (app, pilot):
         await show_cards(pilot, app, question)
         lines = list_lines(app)
-        assert "Not found: no passage has enough words of the question. Looked for “" in " ".join(lines)
+        assert "Not found: no passage has enough of the question's words. Looked for “" in " ".join(lines)
         assert any(line.startswith("Nearest sections") for line in lines)
         assert card in lines
         assert "not found in the document" not in screen_text(app)

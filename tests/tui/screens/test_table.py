@@ -196,7 +196,7 @@ async def test_a_question_about_each_document_offers_the_table_and_is_asked_ther
         await ask(pilot, "How long?")
         assert "as a table" not in screen_text(app)
         await ask(pilot, "Compare the rents.")
-        await wait_until(pilot, "ctrl+l asks each document, as a table")
+        await wait_until(pilot, "ctrl+l asks every document and shows")
         await press_until(pilot, PromptDialog, "ctrl+l")
         assert app.screen.query_one(Input).value == "Compare the rents."
         await press_until(pilot, TableScreen, "escape")

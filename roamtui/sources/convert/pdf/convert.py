@@ -169,7 +169,7 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
         return []
     if b"Failed loading language" in done.stderr:
         raise SourceError(
-            f"tesseract lacks data for {names}. Install them, or change `languages` below `[ocr]`."
+            f"tesseract has no data for {names}. Install it, or change `languages` below `[ocr]` in config.toml."
         )
     if done.returncode:
         return []
