@@ -38,7 +38,12 @@ def _list_files() -> list[Path]:
 
 def test_it_is_fetched_once_after_a_yes(hub: HostileServer) -> None:
     questions: list[str] = []
-    assert "from now on" in install_default_embedder(lambda question: not questions.append(question), "", _pin(hub))
+
+    def agree(question: str) -> bool:
+        questions.append(question)
+        return True
+
+    assert "from now on" in install_default_embedder(agree, "", _pin(hub))
     folder = models_path() / DEFAULT_MODEL
     assert {path.relative_to(folder).as_posix(): path.read_bytes() for path in _list_files()} == _FILES
     assert find_model(folder) == folder / "onnx/model_quint8.onnx"
