@@ -49,6 +49,7 @@ def choose_excerpts(
         cutter.add_whole(strong.pop(0))
     cutter.add(strong)
     cutter.widen(strong)
+    cutter.limit_to(view.policy.weak_tokens_max)
     cutter.add([one for one in others if hits[one].score < view.policy.score_share_min * best])
     return cutter.list_chosen()
 
@@ -62,7 +63,8 @@ class _Cutter:
         self._matcher = matcher
         self._chosen: dict[str, tuple[Span, ...]] = {}
         room = view.room_tokens
-        self._left = view.policy.hits_tokens_max if room is None else min(room, view.policy.hits_tokens_max)
+        self._budget = view.policy.hits_tokens_max if room is None else min(room, view.policy.hits_tokens_max)
+        self._left = self._budget
         self._named_left = room
 
     def add_named(self, section_id: str) -> None:
@@ -111,6 +113,10 @@ class _Cutter:
             spans = self._excerpt(section_id, tokens_max, tokens_max)
             if self._choose(section_id, spans):
                 self._left -= self._count(spans) + policy.head_tokens
+
+    def limit_to(self, tokens_max: int) -> None:
+        """Lower the budget of all excerpts, those that are chosen included."""
+        self._left -= max(0, self._budget - tokens_max)
 
     def widen(self, section_ids: Sequence[str]) -> None:
         """Give what is left to hits that have an excerpt already, best first."""

@@ -73,3 +73,10 @@ def test_only_text_that_the_model_does_not_have_is_chosen() -> None:
     assert not any(half.overlaps(span) for span in first)
     add_delivered(delivered, [own])
     assert _choose(library, 1.0, 0.9, delivered=delivered)[0] == ()
+
+
+def test_weak_hits_add_nothing_beyond_their_budget() -> None:
+    library = _make_library(*[50] * 9)
+    excerpts = _choose(library, 1.0, *[0.5] * 8)
+    tokens = sum(_count(library, spans) for spans in excerpts)
+    assert DEFAULT_POLICY.weak_tokens_max // 2 < tokens <= DEFAULT_POLICY.weak_tokens_max
