@@ -11,18 +11,9 @@ from hypothesis import strategies as st
 
 from roamtui.errors import RoamtuiError
 from roamtui.settings import load_settings, save_settings
+from tests.case_files import read_case
 
-MINE = """# My settings
-theme = "dusk"  # dark at night
-model = 'offline'
-
-# how long
-[keep_open]
-mode = "keep"
-
-[keys]
-"tree.read" = "ctrl+r"
-"""
+MINE = read_case("settings.toml")
 
 
 @pytest.fixture

@@ -13,32 +13,12 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import AskOptions, ConversationState, OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.search.base import Hit, Progress, Searcher
+from tests.case_files import read_case
 from tests.conversation.conversations import check_messages, find, make_library
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
 Result = TypeVar("Result")
-MANUAL = """\
-# Manual
-
-Welcome.
-
-## Lending
-
-Books can be borrowed for *four weeks*. See the [rules](rules.md "Rules") for more.
-
-### Fees
-
-Late returns cost 2 euros a day.
-
-### Lost books
-
-A lost book costs its price
-plus a fee of 12 euros.
-
-## Hours
-
-Open daily.
-"""
+MANUAL = read_case("library_manual.md")
 
 
 class FakeSearcher:

@@ -15,40 +15,11 @@ from roamtui.document.parse import parse_document
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import collect_events
+from tests.case_files import read_case
 from tests.fakes.site import FakeSite
 from tests.real_documents import PROJECT_DIR
 
-FERRY = """\
-# Ferry handbook
-
-How the island ferry runs.
-
-## Timetable
-
-The first boat leaves at six. The last boat leaves at ten in the evening.
-
-## Tickets
-
-### Foot passengers
-
-A single ticket for a foot passenger costs 4 crowns. Children under six travel free.
-
-### Cars
-
-A car costs 30 crowns each way. A trailer costs 12 crowns more.
-
-### Bicycles
-
-A bicycle costs 2 crowns. It stands on the lower deck.
-
-## Weather
-
-The "red flag" means that no boat leaves. Ask the harbour master.
-
-## Lost things
-
-Lost things are kept for forty days in the harbour office.
-"""
+FERRY = read_case("ferry_for_answers.md")
 
 
 @dataclass(kw_only=True)
@@ -276,17 +247,7 @@ async def test_any_question_gets_an_answer(question: str) -> None:
     assert answer.stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND)
 
 
-_HARBOUR = """\
-# Hafen
-
-## § 3 Hafenmeister
-
-Der Hafenmeister führt die Aufsicht. Er wird vom Gemeinderat gewählt. Er hat das dreißigste Lebensjahr vollendet.
-
-## § 4 Gebühr
-
-Die Gebühr wird am 1. April fällig. Die Gebühr zahlt, wer einen Platz hat.
-"""
+_HARBOUR = read_case("harbour_de.md")
 
 
 @pytest.mark.parametrize(

@@ -15,24 +15,11 @@ from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
+from tests.case_files import read_case
 from tests.conversation.conversations import make_state
 from tests.real_documents import PROJECT_DIR
 
-MILL = """# Mill
-
-## Stones
-
-There are two stones of basalt, and the upper one turns.
-
-| Stone | Weight |
-|---|---|
-| upper | 900 kg |
-| lower | 1,400 kg |
-
-## Grain
-
-Rye comes by boat on Mondays.
-"""
+MILL = read_case("mill_fees.md")
 
 
 async def _ask(question: str, *, text: str = MILL) -> tuple[Exchange, Library]:

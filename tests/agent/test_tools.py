@@ -22,6 +22,7 @@ from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.text import estimate_tokens
 from tests.agent.asking import MANUAL, FakeSearcher, ask, count_turns, ids, make_agent, model_of, results
+from tests.case_files import read_rows
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder
@@ -38,25 +39,7 @@ def _statuses(finished: ToolFinished) -> list[tuple[str, str]]:
     return [(requested, str(status)) for requested, status in finished.results]
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [
-        '{{"section_ids": ["{0}", "{1}"]}}',
-        '{{"section_ids": "{0}, {1}"}}',
-        '{{"section_ids": "[\\"{0}\\", \\"{1}\\"]"}}',
-        '{{"section_ids": ["[{0}]", " {1} "]}}',
-        '{{"section_ids": [["{0}"], {{"id": "{1}"}}]}}',
-        '{{"ids": ["{0}", "{1}"]}}',
-        '["{0}", "{1}"]',
-        '{{"section_ids": ["{0}", "{1}"',
-        "section_ids: {0}, {1}",
-        '{{"section_ids": ["{0} Fees", "Lost books [{1}]"]}}',
-        '{{"sections": ["{0}", "{1}"]}}',
-        '{{"why": "to read the fees", "sectionIds": "{0},{1}"}}',
-        "{0}, {1}",
-        '{{"section_ids": ["{0}", null, "", "{1}"]}}',
-    ],
-)
+@pytest.mark.parametrize("shape", read_rows("agent/tools", "shapes"))
 async def test_ids_are_parsed_from_any_shape(shape: str) -> None:
     agent = make_agent()
     fees, lost = ids(agent, "Fees", "Lost books")

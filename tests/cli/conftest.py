@@ -11,28 +11,9 @@ import pytest
 
 from roamtui.cli import main, make_parser
 from roamtui.paths import config_path
+from tests.case_files import read_case
 
-GARDEN = """\
-# Garden manual
-
-How the shared garden works.
-
-## Plots
-
-Each plot is ten metres long. A plot costs 24 euros a year.
-
-### Watering
-
-Water the beds before nine in the morning. The tap is locked from November to March.
-
-### Compost
-
-Compost is turned every second Saturday by the plot holders in turn.
-
-## Tools
-
-Tools are lent for three days. A late spade costs 50 cents a day.
-"""
+GARDEN = read_case("garden.md")
 
 
 def write_settings(text: str) -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from roamtui.paths import config_path
+from tests.case_files import read_rows
 from tests.cli.conftest import RunCommand, write_settings
-
-_COSTS = ("0", "-2", "much", "inf", "nan", "1e999")
 
 
 @pytest.mark.parametrize("command", [["outline"], ["show", "", "00000000"], ["ask", "", "Why?"], ["search", "", "x"]])
@@ -23,38 +22,7 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
     assert result.err == f'roamtui: There is no file {name}. Did you mean "{garden.name}"?\n'
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("", "needs a terminal"),
-        ("ask x.md", "QUESTION"),
-        ("ask x.md ' '", "the question is empty"),
-        ("outline x.md --nonsense", "unrecognized arguments: --nonsense. See `roamtui outline --help`."),
-        *((f"ask x.md q --max-cost={cost}", "max") for cost in _COSTS),
-        ("ask x.md q --keep-open sometimes", "--keep-open"),
-        ("ask x.md q --continue --conversation abc", "not allowed with argument --continue"),
-        ("search x.md q --mode psychic", "argument --mode: invalid choice: 'psychic' (choose from"),
-        ("search x.md ' '", "the query is empty"),
-        ("search x.md q --mode off", "search is off"),
-        ("x.md --jsno", "unrecognized arguments: --jsno. See `roamtui --help`."),
-        ("ask x.md q --mode vector", "needs an embedder"),
-        ("search x.md q --mode hybrid --embedder word", 'invalid embedder name "word"'),
-        ("ask x.md q --model 'two words'", "invalid model name"),
-        ("conversations show", "the ID"),
-        ("conversations list abc", "no ID"),
-        ("conversations show abc -o a.md", "-o goes with export"),
-        ("conversations export abc -o a.txt", "-o takes a file whose name ends with .md, .json, .html."),
-        ("conversations burn", "invalid choice: 'burn' (choose from"),
-        ("serch x.md q", 'no command or file "serch". Did you mean "search"?'),
-        ("check x.md", 'Did you mean "recheck"?'),
-        ("Outline x.md", 'Did you mean "outline"?'),
-        ("recheck", "--all"),
-        ("mcp -", "the client uses standard input"),
-        ("eval", "required: --docs"),
-        ("eval x.md --docs . --mode off", "search is off"),
-        ("table x.md -q Q --jobs 0", "--jobs: must be a whole number of 1 or more"),
-    ],
-)
+@pytest.mark.parametrize(("line", "words"), read_rows("cli/wrong_use", "wrong_use"))
 def test_wrong_use_is_one_sentence(
     run: RunCommand, garden: Path, line: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,25 +56,7 @@ def test_a_conversation_goes_on_with_its_document_where_that_was_moved(run: RunC
     assert run("ask", after, "What flies now?", "--continue", "--json").json["conversation"] == conversation
 
 
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("model = ", "not valid TOML"),
-        ("modell = 'x'", 'there is no setting "modell". Did you mean "model"?'),
-        ("[keep_open]\nmoed = 'x'", 'there is no setting "keep_open.moed". Did you mean "keep_open.mode"?'),
-        ("max_cost_usd = 2", 'there is no setting "max_cost_usd". Did you mean "limits.max_cost_usd"?'),
-        ("[retrieval]\nheading_boost = 2", 'there is no setting "retrieval.heading_boost".'),
-        ('"a\\nb\\u001b[31m" = 2', 'there is no setting "a b'),
-        ("images = 'kity'", 'images must be one of auto, cells, kitty, off. Did you mean "kitty"?'),
-        ("[retrieval]\nmode = 'magic'", "retrieval.mode must be one of off, keyword, vector, hybrid."),
-        ("[retrieval]\nchunk_size = 49", "retrieval.chunk_size must be a whole number of at least 50."),
-        ("[limits]\nmax_cost_usd = inf", "limits.max_cost_usd must be a number of at most 1,000,000,000."),
-        ("window_tokens = '8k'", "window_tokens must be a whole number."),
-        ('[models."openai/x"]\ntemperature = 3', "models[...].temperature must be a number of at most 2."),
-        ('[models."openai/x"]\nwindow_token = 3', 'there is no setting "window_token". Did you mean "window_tokens"?'),
-        ("[web]\nallow = 'https://x'", "web.allow must be a list of quoted strings."),
-    ],
-)
+@pytest.mark.parametrize(("text", "word"), read_rows("cli/wrong_use", "broken_configuration"))
 def test_a_broken_configuration_names_the_place(run: RunCommand, garden: Path, text: str, word: str) -> None:
     write_settings(text)
     result = run("ask", garden, "Why?")

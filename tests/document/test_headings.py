@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from roamtui.document.headings import HeadingScanner
 from roamtui.document.parse import parse_document
+from tests.case_files import read_rows
 from tests.document.block_texts import list_texts
 from tests.document.invariants import read_sections
 from tests.document.judge import judge_outline
@@ -31,27 +32,7 @@ def test_headings_of_random_texts_match_a_full_parse(seed: int) -> None:
         assert strip_titles(found) == strip_titles(judge_outline(text)), repr(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "- a\n  ```\n  # no\n  ```\n# yes",
-        "- a\n  ```\n  text\nzzz\n  ```\n# no",
-        "- item\n\n ```\n# no\n ```\n",
-        "- <!--\n\n  # no\n-->\n# yes",
-        "text\n<span>\n# yes",
-        "<span>\n# no\n\n# yes",
-        "a | b\n--\n\n|a\n---\n",
-        "[a]: /u\n'title\n===\nmore'\n# yes",
-        "# a | b |\n| --- | ---|\n",
-        "``` a | b\n--|--\n# yes\n",
-        "- a\n  ~~~ a | b\n  --|--\n  ~~~\n\n# yes\n",
-        "~~~ a | b\n-\n\ny\n",
-        "# [a]\n\n> [a]:\n> /u\n",
-        "# [a b]\n\n> [a\n> b]: /u\n",
-        "1. a\n   # no\n\nb\n   # yes\n",
-        "- a\n  ```\n\nplain\n\n  ```\n\n# no\n\nplain\n",
-    ],
-)
+@pytest.mark.parametrize("text", read_rows("document/headings", "hard_cases"))
 def test_headings_of_hard_cases_match_a_full_parse(text: str) -> None:
     for ended in (text, text + "\n"):
         assert read_sections(parse_document(ended)) == judge_outline(ended)

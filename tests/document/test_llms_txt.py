@@ -8,6 +8,7 @@ from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.sources.read import RawText
+from tests.case_files import read_rows
 from tests.document.invariants import assert_is_lossless, assert_is_nested, list_nodes, read_sections
 from tests.real_documents import list_documents, read_document
 
@@ -43,27 +44,10 @@ def test_a_link_is_below_its_section_with_its_item_as_text() -> None:
     assert library.text_at(library.node(one.parent or "").own_span) == "## Docs\n\nWords.\n\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("- [A](a)\n", [("A", "https://site.example/docs/a")]),
-        ("- [`code` and *more*](a)\n", [("code and more", "https://site.example/docs/a")]),
-        ("- [A][ref]\n\n[ref]: /r\n", [("A", "https://site.example/r")]),
-        ("- [A](a#part) and [B](#here)\n", [("A", "https://site.example/docs/a")]),
-        ("- top\n  - [A](a)\n    - [B](b)\n", [("A", "https://site.example/docs/a"), ("B", "https://site.example/docs/b")]),
-        ("- Home: https://x.example/h.\n", [("Home", "https://x.example/h")]),
-        ("- <https://x.example/h>: note\n", [("x.example/h", "https://x.example/h")]),
-        ("- \u5b98\u7f51\u6587\u6863\uff1ahttps://x.example\uff5cCLI\uff1ahttps://x.example/cli/\n", [
-            ("\u5b98\u7f51\u6587\u6863", "https://x.example/"), ("CLI", "https://x.example/cli/"),
-        ]),
-        ("- [mail](mailto:a@b.example) [js](javascript:alert(1)) [f](file:///etc/passwd) [d](data:text/html,x)\n", []),
-        ("- `[A](a)`\n\n[B](b)\n\n```\n- [C](c)\n```\n", []),
-        ("- [![picture](p.png)](page)\n", [("picture", "https://site.example/docs/page")]),
-    ],
-)  # fmt: skip
-def test_links_of_list_items_become_nodes(text: str, expected: list[tuple[str, str]]) -> None:
+@pytest.mark.parametrize(("text", "expected"), read_rows("document/llms_txt", "links"))
+def test_links_of_list_items_become_nodes(text: str, expected: list[list[str]]) -> None:
     document = parse(f"# T\n\n{text}")
-    assert list_titles_and_urls(document) == expected
+    assert [[*each] for each in list_titles_and_urls(document)] == expected
     assert_is_lossless(document)
 
 

@@ -4,40 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-BOATS = """\
-# Boats
+from tests.case_files import read_case
 
-How to hire a boat.
-
-## Prices
-
-Prices depend on the season.
-
-### Rowing boat
-
-A rowing boat costs 6 crowns an hour.
-
-### Canoe
-
-A canoe costs 9 crowns an hour.
-
-## Safety
-
-Everybody wears a life jacket.
-"""
-BIKES = """\
-# Bicycles
-
-How to hire a bicycle.
-
-## Prices
-
-A bicycle costs 12 crowns a day.
-
-## Repairs
-
-A flat tyre is mended for nothing.
-"""
+BOATS = read_case("boats.md")
+BIKES = read_case("bikes.md")
 
 
 def write_folder(folder: Path) -> Path:

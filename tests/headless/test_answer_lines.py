@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from roamtui.headless.answer_lines import render_answer
 from roamtui.quotes.verdicts import make_proof
+from tests.case_files import read_rows
 from tests.export.answering import LABELS, answer_question
 
 _SEQUENCE = re.compile(r"\x1b\[([\d;]+)m")
@@ -34,21 +35,7 @@ def test_quotes_and_marks_have_the_verdicts_of_the_screen() -> None:
     assert plain == _SEQUENCE.sub("", text.replace("\x1b[0m", ""))
 
 
-@pytest.mark.parametrize(
-    ("answer", "lines"),
-    [
-        ("> one two three four five", ["▌ one two three four", "▌ five"]),
-        ("```py\nx = 1\n\n  y = 'a long line of code'\n```", [" py", " x = 1", "", "   y = 'a long line of code'"]),
-        (
-            "| a | b |\n|---|---|\n| 1 | c d e f g h i j k l m |",
-            ["a │ b", "──┼─────────────────", "1 │ c d e f g h i j", "  │ k l m"],
-        ),
-        ("a [link](https://e.org) b", ["a link", "(https://e.org) b"]),
-        ("a [link](rules.md)\\\nb ![pic](x.png)", ["a link", "b [image: pic]"]),
-        ("a <https://e.org> b", ["a https://e.org b"]),
-        ("***", ["─" * 20]),
-    ],
-)
+@pytest.mark.parametrize(("answer", "lines"), read_rows("headless/answer_lines", "lines"))
 def test_markdown_is_laid_out_in_lines(answer: str, lines: list[str]) -> None:
     assert write(answer, width=20).splitlines() == lines
 

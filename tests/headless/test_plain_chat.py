@@ -20,24 +20,10 @@ from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
+from tests.case_files import read_case, read_rows
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
-TEXT = """# Harbour rules
-
-How boats come and go.
-
-## Moorings
-
-A mooring costs 12 euros a night.
-
-### Winter \x1b[31mmoorings
-
-In winter a mooring is free.
-
-## Noise
-
-Engines are off after ten.
-"""
+TEXT = read_case("harbour_rules.md")
 
 
 class Typed(io.StringIO):
@@ -123,17 +109,7 @@ def test_sections_are_opened_read_and_closed_by_the_person(pipe: Pipe) -> None:
     assert chat.conversation.state.open_sections == {}
 
 
-@pytest.mark.parametrize(
-    ("line", "reply"),
-    [
-        ("/close", "/outline: "),
-        ("/outline", "Outline of "),
-        ("/show noise", "Engines are off after ten."),
-        ("/open nowhere", 'no section is called "nowhere".'),
-        ("/open 00000000", 'No section "00000000".'),
-        ("/jump", "/outline: "),
-    ],
-)
+@pytest.mark.parametrize(("line", "reply"), read_rows("headless/plain_chat", "commands"))
 def test_wrong_and_right_commands_are_answered_in_a_sentence(line: str, reply: str, pipe: Pipe) -> None:
     chat = Chat()
     assert reply in pipe(chat, line)

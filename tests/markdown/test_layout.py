@@ -12,6 +12,7 @@ from roamtui.markdown.code import get_language
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.lines import Run, fold_runs, wrap_runs
 from roamtui.markdown.parser import read_markdown
+from tests.case_files import read_rows
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import PROJECT_DIR, list_documents, read_document
 from tests.tui.reader.sections import UNSAFE, make_view, read_chunks, read_lines, show
@@ -29,20 +30,7 @@ def test_markdown_is_laid_out(name: str) -> None:
     assert show(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "links"),
-    [
-        (
-            "[a](x.md) <https://i.invalid> [![b](c)](d) <a href='e&amp;f'>g</a> [ref] [no ref]\n\n[ref]: <u v>\n",
-            ["x.md", "https://i.invalid", "d", "e&f", "u%20v"],
-        ),
-        (
-            "A[^1] ![b](c.png) [![in](e)](d) `[^2]` \\[^2] [^3]:\n\n[^1]: Its note[^4].\n",
-            ["[^1]", "c.png", "d", "[^3]", "[^1]:", "[^4]"],
-        ),
-        ("<p><a href='a&amp;b'>c <img src=d></a> <img src='e' alt='f'></p>\n\n<a name='g'></a>h\n", ["a&b", "e"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "links"), read_rows("markdown/layout", "addresses"))
 def test_links_images_and_footnotes_have_their_addresses(text: str, links: list[str]) -> None:
     (chunk,) = read_chunks(text)
     assert [link.href for link in chunk.links] == links
@@ -116,25 +104,7 @@ def _texts(lines: list[list[Run]]) -> list[str]:
     return ["".join(run.text for run in line) for line in lines]
 
 
-@pytest.mark.parametrize(
-    ("text", "width", "lines"),
-    [
-        ("", 10, [""]),
-        ("   ", 2, [""]),
-        ("one two three", 20, ["one two three"]),
-        ("one two three", 8, ["one two", "three"]),
-        ("one two three", 7, ["one two", "three"]),
-        ("one  two", 4, ["one", "two"]),
-        ("unbreakable words", 5, ["unbre", "akabl", "e", "words"]),
-        ("a unbreakable b", 5, ["a", "unbre", "akabl", "e b"]),
-        ("日本語の文書。これは", 8, ["日本語の", "文書。こ", "れは"]),
-        ("日本語。です", 7, ["日本", "語。で", "す"]),
-        ("see 日本語 now", 9, ["see 日本", "語 now"]),
-        ("it is so ([5,6 ✗])", 12, ["it is so", "([5,6 ✗])"]),
-        ("it is so [5 ✓][6 ✗].", 13, ["it is so", "[5 ✓][6 ✗]."]),
-        ("costs 5\xa0% now", 8, ["costs", "5\xa0% now"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "width", "lines"), read_rows("markdown/layout", "broken_lines"))
 def test_text_is_broken_between_words_and_by_cells(text: str, width: int, lines: list[str]) -> None:
     assert _texts(wrap_runs([Run(text)], width)) == lines
 
@@ -148,18 +118,7 @@ def test_lines_fit_and_lose_nothing_and_wrapped_ones_spaces_alone(texts: list[st
     assert "".join(folded) == "".join(texts)
 
 
-@pytest.mark.parametrize(
-    ("info", "language"),
-    [
-        ("", ""),
-        ('python title="x.py" hl_lines="1 2"', "python"),
-        ("rust,editable,compile_fail", "rust"),
-        ("js{1,3-5} [main.js]", "js"),
-        ("ts:line-numbers {1}", "ts"),
-        ("{.python .numberLines}", "python"),
-        ("c++", "c++"),
-    ],
-)
+@pytest.mark.parametrize(("info", "language"), read_rows("markdown/layout", "options"))
 def test_options_of_site_generators_are_left_out(info: str, language: str) -> None:
     assert get_language(info) == language
 

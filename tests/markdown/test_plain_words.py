@@ -4,23 +4,10 @@ import pytest
 
 from roamtui.document.parse import parse_document
 from roamtui.markdown.inline import extract_words
+from tests.case_files import read_rows
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("plain words, 3 - 4", "plain words, 3 - 4"),
-        ("![](sp800-63.png)\n\nDigital *identity*", "Digital identity"),
-        ('<table class="wide">\n<tr><td>Cost</td><td>5</td></tr>\n', "Cost 5"),
-        ('<table class="wide" style="a', ""),
-        ("| a | **b** |\n|---|:-:|\n| c_d | `e` |", "a b c_d e"),
-        ("- [one](a.md) and [two][t]\n> 2. three", "one and two three"),
-        ("```py\ncode()\n```\n---\n:::tip\nmore", "code() more"),
-        ("<!-- note -->Write <your-name> <b>here</b>", "Write <your-name> here"),
-        ("Title\n===\n\n# Next ~~old~~", "Title Next old"),
-        ("|a|b|\n|-|-|\n|c|un*d*o|", "a b c undo"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), read_rows("markdown/plain_words", "markup"))
 def test_markup_is_removed(text: str, words: str) -> None:
     assert extract_words(text) == words
 

@@ -13,54 +13,13 @@ from roamtui.errors import ModelError
 from roamtui.models.base import ModelOptions
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
+from tests.case_files import read_rows
 from tests.fakes.loopback import LoopbackServer, QuietHandler
 from tests.models.asking import OPTIONS, collect
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 KEY = "key-0123456789abcdef"
-KEY_VARIABLES = (
-    "ANTHROPIC_API_KEY",
-    "AZURE_API_KEY",
-    "COHERE_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "GEMINI_API_KEY",
-    "GROQ_API_KEY",
-    "MISTRAL_API_KEY",
-    "NVIDIA_NIM_API_KEY",
-    "OPENAI_API_KEY",
-    "OPENROUTER_API_KEY",
-    "TOGETHERAI_API_KEY",
-    "VOYAGE_API_KEY",
-    "XAI_API_KEY",
-)
-MODELS = (
-    "aiohttp_openai/gpt-4o",
-    "anthropic/claude-sonnet-4-5",
-    "azure/gpt-4o",
-    "cohere/command-r",
-    "deepseek/deepseek-chat",
-    "gemini/gemini-2.5-flash",
-    "groq/llama-3.3-70b-versatile",
-    "hosted_vllm/mine",
-    "llamafile/mine",
-    "lm_studio/mine",
-    "mistral/mistral-large-latest",
-    "nvidia_nim/mine",
-    "ollama/llama3.1",
-    "openai/gpt-4.1-mini",
-    "openai/responses/gpt-4.1-mini",
-    "openrouter/openai/gpt-4.1-mini",
-    "together_ai/mine",
-    "xai/grok-3",
-)
-EMBEDDERS = (
-    "cohere/embed-english-v3.0",
-    "mistral/mistral-embed",
-    "ollama/mine",
-    "openai/text-embedding-3-small",
-    "voyage/voyage-3",
-)
 CLIENTS = """
 import asyncio, sys
 import aiohttp, httpx, requests
@@ -149,7 +108,7 @@ def server(target: TargetServer) -> Iterator[RedirectingServer]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def keyed_worker(model_environ: dict[str, str], forking_command: tuple[str, ...]) -> AsyncIterator[WorkerProcess]:
     """Return a process that has a key of each provider."""
-    keys = dict.fromkeys(KEY_VARIABLES, KEY)
+    keys = dict.fromkeys(read_rows("models/redirects", "key_variables"), KEY)
     environ = {**model_environ, **keys, "AZURE_API_VERSION": "2024-06-01"}
     process = WorkerProcess(environ, command=forking_command)
     yield process
@@ -164,7 +123,7 @@ def write_refusal(server: RedirectingServer, target: TargetServer) -> str:
     )
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", read_rows("models/redirects", "models"))
 async def test_no_model_is_asked_on_another_server(
     keyed_worker: WorkerProcess, server: RedirectingServer, target: TargetServer, name: str
 ) -> None:
@@ -187,7 +146,7 @@ async def test_no_kind_of_redirect_is_followed(
     assert target.paths == []
 
 
-@pytest.mark.parametrize("name", EMBEDDERS)
+@pytest.mark.parametrize("name", read_rows("models/redirects", "embedders"))
 async def test_no_text_is_embedded_by_another_server(
     keyed_worker: WorkerProcess, server: RedirectingServer, target: TargetServer, name: str
 ) -> None:

@@ -25,6 +25,7 @@ from roamtui.markdown.parser import read_markdown
 from roamtui.plain import sanitise_text
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from tests.agent.asking import MANUAL
+from tests.case_files import read_rows
 from tests.conversation.conversations import begin, expand_by_agent, make_state
 
 STATE = expand_by_agent(begin(make_state(MANUAL)), "Fees", "Hours")[0]
@@ -70,35 +71,7 @@ def show(markdown: Markdown) -> str:
     return shown + ("}" if group is not None else "")
 
 
-@pytest.mark.parametrize(
-    ("answer", "shown"),
-    [
-        ('It costs "2 euros a day" [{Fees}].', 'It costs {"2 euros a day"} [1 ✓].'),
-        ('**"2 **euros** a day"** [{Fees}].', '{"2 euros a day"} [1 ✓].'),
-        ('"2 *euros* a `day`" [{Fees}].', '{"2 euros a day"} [1 ✓].'),
-        ("So `2 euros a day` [{Fees}].", "So {2 euros a day} [1 ✓]."),
-        ('- "2 euros a day" [{Fees}]\n- **"9 euros"** [{Fees}]', '{"2 euros a day"} [1 ✓]\n{"9 euros"} [2 ✗]'),
-        ('| a | b |\n|---|---|\n| "2 euros a day" | [{Fees}] |', 'a\nb\n{"2 euros a day"}\n[1 ✓]'),
-        ('> "2 euros a day" [{Fees}]', '{"2 euros a day"} [1 ✓]'),
-        ('"2 euros a day""9 euros" [{Fees}]', '{"2 euros a day"}{"9 euros"} [1,2 ✗]'),
-        ('"2 euros\\\na day" [{Fees}]', '{"2 euros}\n{a day"} [1 ✓]'),
-        ("See [{Fees}, {Hours}].", "See [1][2]."),
-        ('"2 euros a day" [{Fees}, {Hours}], so [{Fees}].', '{"2 euros a day"} [1 ✓][2], so [1 ✓].'),
-        (
-            '[{Hours}]: "Open daily"; [{Fees}]: "2 euros a day"; [{Hours}]: "Late returns".',
-            '[1 ✓]: {"Open daily"}; [2 ✓]: {"2 euros a day"}; [3 !]: {"Late returns"}.',
-        ),
-        ("`Open daily` [{Fees}], then `Open daily` [{Hours}].", "Open daily [1], then {Open daily} [2 ✓]."),
-        ("In `[{Fees}]` and [{Hours}].", f"In [{FEES}] and [1]."),
-        ('```\n"a" [{Fees}]\n```\n\nSo [{Fees}].', f'"a" [{FEES}]\nSo [2].'),
-        ('[rules](rules.md "2 euros a day") of [{Fees}].', "rules of [1 ✓]."),
-        ('Fees [{Fees}]: "2 euros a day"', 'Fees [1 ✓]: {"2 euros a day"}'),
-        ("[{Fees}]: #fees\n\nSee [{Hours}].", "See [2]."),
-        ("[{Fees}](#fees) says so.", f"{FEES} says so."),
-        ('\\* A &amp; B\ufeff: \\"9 euros\\" [`{Fees}`].', '* A & B: {"9 euros"} [1 ✗].'),
-        ('See ["2 euros a day"](fees.md) [{Fees}].', 'See {"2 euros a day"} [1 ✓].'),
-    ],
-)
+@pytest.mark.parametrize(("answer", "shown"), read_rows("quotes/proof", "parsing"))
 def test_quotes_and_marks_are_found_again_after_parsing(answer: str, shown: str) -> None:
     assert show(read(answer)) == shown
 

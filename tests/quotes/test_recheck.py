@@ -25,21 +25,12 @@ from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.sources.read import RawText
 from roamtui.text import Span
 from tests.benchmarks.recheck import EXPECTED, PATTERNS, try_copies
+from tests.case_files import read_case
 from tests.conversation.conversations import begin, expand_by_agent, find, make_library, make_state
 from tests.real_documents import list_documents
 from tests.search.libraries import make_folder
 
-HANDBOOK = """\
-# Handbook
-
-## Loans
-
-A book may be kept for three weeks, then it costs 2 euros a day. Ask at the desk for longer.
-
-## Rooms
-
-Rooms are let by the hour to members of the library alone.
-"""
+HANDBOOK = read_case("handbook_to_recheck.md")
 QUOTE = "A book may be kept for three weeks"
 
 
@@ -126,20 +117,7 @@ def test_changes_of_real_documents_are_classified() -> None:
     assert right["delete"] >= 3  # of 4: a document may say nearly the same twice
 
 
-TEXT = """# Garden manual
-
-## Tools
-
-A late spade costs 50 cents a day. Rakes are free, and may be kept over the winter.
-
-### Sheds
-
-Each shed has two keys, and the second one lies with the neighbour across the lane.
-
-## Water
-
-The tap is shut in November.
-"""
+TEXT = read_case("garden_to_recheck.md")
 SPADE = "A late spade costs 50 cents a day."
 
 

@@ -13,39 +13,12 @@ from roamtui.conversation.state import ConversationState, apply
 from roamtui.quotes.read import read_answer
 from roamtui.quotes.verdicts import QuoteChecker, make_citation, make_proof
 from tests.agent.asking import MANUAL
+from tests.case_files import read_rows
 from tests.conversation.conversations import begin, close_by, expand_by_agent, find, finish, make_library, make_state
 from tests.real_documents import PROJECT_DIR
 
 
-@pytest.mark.parametrize(
-    ("answer", "quotes"),
-    [
-        ('"a","b"', ["a", "b"]),
-        ('He said "a "b" c" twice.', ['a "b" c']),
-        ('"“a” b"', ["“a” b"]),
-        ("“a “b” c “d” e”", ["a “b” c “d” e"]),
-        ("„a“ und „b“", ["a", "b"]),
-        ("«a» et « b »", ["a", "b"]),
-        ("»a« und »b«", ["a", "b"]),
-        ("「a」、『b』", ["a", "b"]),
-        ("他说“a”和”b”", ["a"]),
-        ("”a” och ”b”", ["a", "b"]),
-        ('The 5" pipe is "a".', ["a"]),
-        ('A 3" and a 5" pipe.', []),
-        ('"no end\n\nnew "a" here', ["a"]),
-        ('No start" and "a".', ["a"]),
-        ('**"a"**, *"b"*, ("c"), ["d"], —"e"—', ["a", "b", "c", "d", "e"]),
-        ('说"甲"和"乙"。', ["甲", "乙"]),
-        ("it's a 'single' ‘quote’ of the tenants' rights", ["quote"]),
-        ("it says 'the tenant's fee' and ‘the owner’s’.", ["the tenant's fee", "the owner’s"]),
-        ('``a ` "b"`` and "c"', ['a ` "b"', "c"]),
-        ('```py\nprint("a", "b")\n```\n"c"', ['print("a", "b")', "c"]),
-        ('"the `a` option"', ["the `a` option"]),
-        ('`a "x` and "c" y"', ['a "x', "c"]),
-        ("", []),
-        ('The cell holds "—", "[***]" or `--`, not "a".', ["a"]),
-    ],
-)
+@pytest.mark.parametrize(("answer", "quotes"), read_rows("quotes/verdicts", "languages"))
 def test_quotations_in_many_languages(answer: str, quotes: list[str]) -> None:
     assert [quotation.text for quotation in read_answer(answer).quotes] == quotes
 
@@ -98,27 +71,7 @@ def _list_found(answer: str, state: ConversationState) -> list[tuple[str, str | 
     ]
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        'Late returns cost "2 euros a day" [{Fees}].',
-        '[{Fees}] says that late returns cost "2 euros a day".',
-        'Late returns cost "2 euros a day". [{Fees}]',
-        'Late returns cost "2 euros a day".  [{Fees}] And more.',
-        '- Late returns cost "2 euros a day" [{Fees}]',
-        '| "2 euros a day" | [{Fees}] |',
-        'Late returns: "2 euros a day [{Fees}]".',
-        'Late returns cost "2 euros a day" [§ {Fees}].',
-        'Late returns cost "2 euros a day" [{Fees}:1].',
-        'Late returns cost "2 euros a day" [`{Fees}`].',
-        "Late returns cost **“2 euros a day”** [**{Fees}**].",
-        'From [{Fees}]:\n\n- "2 euros a day"',
-        'The fee [{Fees}] is:\n\n> "2 euros a day"',
-        'According to Art. 5 of [{Fees}], i.e. the manual, No. 3 says: "2 euros a day".',
-        "迟还费是「2 euros a day」[{Fees}]。",
-        '迟还费是"2 euros a day"[{Fees}]。',
-    ],
-)
+@pytest.mark.parametrize("answer", read_rows("quotes/verdicts", "one_citation"))
 def test_a_quote_and_an_id_in_one_sentence_are_one_citation(answer: str, state: ConversationState) -> None:
     assert _list_found(answer, state) == [("Fees", "2 euros a day", _FOUND)]
 

@@ -6,17 +6,9 @@ import pytest
 
 from roamtui.errors import UsageError
 from roamtui.table.columns import Column, ColumnType, parse_question, read_columns
+from tests.case_files import read_case
 
-TOML = """\
-[[questions]]
-question = "How long is the notice period?"
-name = "Notice"
-type = "number"
-
-[[questions]]
-question = "Which colour is it?"
-choices = ["red", "green"]
-"""
+TOML = read_case("questions.toml")
 
 
 def test_a_file_of_questions(tmp_path: Path) -> None:

@@ -16,8 +16,7 @@ from textual.widgets import Input
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.tui.reader import document_reader
-from tests.tui.driving import wait_until, wait_until_started
-from tests.tui.picturing import Compare, Scene
+from tests.tui.driving import Compare, Scene, wait_until, wait_until_started
 
 _ROUNDS_AT_REST = 5
 """A message leads to others, so that a screen is at rest only if it stays the same for some rounds of messages."""

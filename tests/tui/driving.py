@@ -1,8 +1,8 @@
 """What the tests of the app share: a document, a scripted app over it, and waiting for what must come."""
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from textual import events
 from textual.app import App
@@ -10,72 +10,26 @@ from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from roamtui.agent.loop import Agent
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.loader import build_library
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader, build_library
+from roamtui.models.base import Model
+from roamtui.search.base import Searcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.main import MainScreen
-from tests.fakes.contexts import context_of
+from tests.case_files import read_case
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
-TEXT = """# Larch Lane Bakery
+TEXT = read_case("bakery.md")
 
-How the bakery is run.
-
-## Ovens
-
-There are two ovens, and both are lit at three.
-
-### Stone oven
-
-The stone oven takes forty loaves. It must rest for one hour after each batch.
-
-### Deck oven
-
-The deck oven takes ninety loaves.
-
-#### Steam
-
-Steam is let in for the first eight minutes.
-
-## Dough
-
-Dough is made the evening before.
-
-### Starter
-
-Feed the starter with 200 g of rye at six and at noon. See [Steam](#steam) and [a page](https://example.org/x).
-
-## [/red] Odd [@click=app.quit]titles[/]
-
-Nothing here may act.
-"""
-
-RYE = """# Mill
-
-Rye comes by boat.
-
-## Stones
-
-Two stones.
-
-### Upper stone
-
-It grinds rye, and rye alone.
-
-## Store
-
-Wheat.
-
-### Loft
-
-Rye is dried here.
-"""
+RYE = read_case("mill.md")
 """One word in many sections, to go from match to match and read on."""
 
+Scene = Callable[[Pilot[Any]], Awaitable[None]]
 Until = str | type[Screen[Any]] | Callable[[], object]
 AnyApp = TypeVar("AnyApp", bound=App[None])
 _QUICK_ROUNDS = 50
@@ -86,28 +40,45 @@ Pilot._wait_for_screen.__defaults__ = (600.0,)  # on a busy machine the first sc
 EXAMPLES = ("How many loaves does the stone oven take?", "When is the starter fed?")
 
 
+class Compare(Protocol):
+    """The fixture of pytest-textual-snapshot."""
+
+    def __call__(self, app: App[Any], *, terminal_size: tuple[int, int] = ..., run_before: Scene | None = ...) -> bool:
+        """Return whether the picture of an app is the one that was kept."""
+        ...
+
+
 def make_context(
     replies: Iterable[Reply] = (),
     *,
     text: str = TEXT,
-    options: TuiOptions | None = None,
-    notes: tuple[str, ...] = (),
+    library: Library | None = None,
+    model: Model | None = None,
+    searcher: Callable[[Library], Searcher] | None = None,
+    agent_options: AgentOptions | None = None,
     store: ConversationStore | None = None,
+    loader: Loader | None = None,
+    **given: Any,  # noqa: ANN401 - other fields of `AppContext`
 ) -> AppContext:
-    """Return a context over `text` whose model says `replies`; without a store nothing is saved."""
-    library = build_library(RawText(text=text, source="bakery.md", name="bakery"))
-    agent = Agent(Conversation(library, store=store), ScriptedModel(replies))
-    return context_of(agent, options=options or TuiOptions(examples=EXAMPLES), notices=notes)
+    """Return a context over `text` or a library, whose model says `replies`. Without a store nothing is saved."""
+    library = library or build_library(RawText(text=text, source="bakery.md", name="bakery"))
+    conversation = Conversation(library, store=store, loader=loader)
+    agent = Agent(conversation, model or ScriptedModel(replies), searcher and searcher(library), agent_options)
+    return AppContext(agent=agent, **{"options": TuiOptions(examples=EXAMPLES), **given})
 
 
-def make_app(replies: Iterable[Reply] = (), **given: object) -> RoamApp:
+def make_app(replies: Iterable[Reply] = (), **given: Any) -> RoamApp:  # noqa: ANN401 - see `make_context`
     """Return an app over the bakery's handbook, or what `make_context` is given."""
-    return RoamApp(make_context(replies, **given))  # type: ignore[arg-type]
+    return RoamApp(make_context(replies, **given))
 
 
 def find_id(app: RoamApp, title: str) -> str:
     library = app.main_screen.conversation.state.library
     return next(section_id for section_id in library.walk() if library.node(section_id).title == title)
+
+
+def read_title(app: RoamApp, section_id: str | None) -> str:
+    return app.main_screen.conversation.state.library.node(section_id).title if section_id else ""
 
 
 def app_of(pilot: Pilot[None]) -> RoamApp:
@@ -146,6 +117,23 @@ def model_of(app: RoamApp) -> ScriptedModel:
     model = app.main_screen.app_context.agent.model
     assert isinstance(model, ScriptedModel)
     return model
+
+
+async def show_answer(pilot: Pilot[None]) -> None:
+    """Show an answer with a good, a bad and no quote, after a search and a batch."""
+    app = app_of(pilot)
+    stone, deck, steam = (find_id(app, title) for title in ("Stone oven", "Deck oven", "Steam"))
+    answer = (
+        f'The **stone oven** is smaller: "It must rest for one hour after each batch" [{stone}].\n\n'
+        f'- The deck oven: "The deck oven takes a hundred loaves" [{deck}].\n'
+        f"- Both are lit early, and steam has its own section [{steam}].\n\n"
+        "| Oven | Loaves |\n|---|---|\n| stone | 40 |\n| deck | 90 |\n"
+    )
+    model_of(app).add_replies(expand(stone, deck, "0badc0de"), ScriptedReply(text=answer))
+    await ask(pilot, "Which oven is larger, and must either rest?")
+    assert app.main_screen.conversation.state.exchanges[-1].citations
+    assert tuple(app.main_screen.conversation.state.open_sections) == (stone, deck)
+    await pilot.pause()
 
 
 async def go_to(pilot: Pilot[None], section_id: str) -> None:

@@ -14,7 +14,6 @@ from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
-from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel
 
 OFFERS = (
@@ -50,7 +49,7 @@ class Opener:
         else:
             session = Conversation(library, store=self.store)
         agent = Agent(session, model or ScriptedModel())
-        return context_of(agent)
+        return AppContext(agent=agent)
 
     def open(self, source: str, conversation_id: str | None, model: Model | None, report: PageReport) -> AppContext:
         self.opened.append((source, conversation_id))

@@ -16,7 +16,6 @@ from roamtui.table.store import Table
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.table import TableGrid, TableScreen
-from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel
 from tests.table.filling import PERIOD, PETS, answering_model, define, fill, make_plan, write_leases
 from tests.tui.driving import wait_until
@@ -43,7 +42,7 @@ class Tables:
         else:
             store = ConversationStore(Path(log).parent)
             session = Conversation(library, saved_id=Path(log).stem, store=store)
-        return context_of(Agent(session, model or ScriptedModel()))
+        return AppContext(agent=Agent(session, model or ScriptedModel()))
 
     def make_app(self, theme: str | None = None) -> RoamApp:
         options = TuiOptions(

@@ -2,20 +2,16 @@
 
 import asyncio
 
-from roamtui.agent.loop import Agent
-from roamtui.conversation.conversation import Conversation
+import pytest
+
 from roamtui.conversation.events import StopReason, Usage
-from roamtui.document.loader import build_library
 from roamtui.search.base import Hit
-from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.agent.asking import FakeSearcher
-from tests.fakes.contexts import context_of
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import (
-    TEXT,
     ask,
     expand,
     find_id,
@@ -98,37 +94,29 @@ async def test_while_an_answer_streams_its_quotes_have_verdicts_and_then_keep_th
         assert '"The deck oven takes ninety loaves" [1 ✓]. "It takes five" [2 ✗].' in last(app)
 
 
-async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:
+@pytest.mark.parametrize(
+    ("quote", "shown", "note"),
+    [
+        ("ninety loaves", "ninety loaves", ""),
+        ("The deck oven takes fifty loaves", "The deck oven takes ninety loaves", "nearest passage"),
+    ],
+)
+async def test_a_source_that_a_key_chooses_is_shown_in_tree_and_reader(quote: str, shown: str, note: str) -> None:
     async with running(make_app(), SIZE) as (app, pilot):
-        screen = app.main_screen
-        steam = find_id(app, "Steam")
-        quote = "the first eight minutes"
-        model_of(app).add_replies(expand(steam), ScriptedReply(text=f'For "{quote}" [{steam}].'))
-        await ask(pilot, "How long is steam let in?")
+        screen, deck = app.main_screen, find_id(app, "Deck oven")
+        model_of(app).add_replies(expand(deck), ScriptedReply(text=f'"{quote}" [{deck}].'))
+        await ask(pilot, QUESTION)
         await pilot.press("shift+tab")
         assert screen.focused is screen.chat_log
-        await press_until(pilot, lambda: screen.reader_pane.section_id == steam, "j", "enter")
-        await wait_until(pilot, lambda: screen.tree_pane.outline.cursor_id == steam)
-        assert screen.conversation.state.reading_id == steam
-        citation = screen.conversation.state.exchanges[-1].citations[0]
-        assert citation.span is not None
-        assert screen.conversation.state.library.text_at(citation.span) == quote
-        await pilot.press("escape")
-        assert screen.focused is screen.chat_log
-
-
-async def test_a_quote_that_is_not_in_the_text_leads_to_the_nearest_passage() -> None:
-    async with running(make_app(), SIZE) as (app, pilot):
-        screen = app.main_screen
-        deck = find_id(app, "Deck oven")
-        model_of(app).add_replies(expand(deck), ScriptedReply(text=f'"The deck oven takes fifty loaves" [{deck}].'))
-        await ask(pilot, QUESTION)
-        screen.panes.focus_scope(Scope.CHAT)
         await press_until(pilot, lambda: screen.reader_pane.section_id == deck, "j", "enter")
+        await wait_until(pilot, lambda: screen.tree_pane.outline.cursor_id == deck)
+        assert screen.conversation.state.reading_id == deck
         span = screen.reader_pane.reader._highlights.quote
         assert span is not None
-        assert screen.conversation.state.library.text_at(span) == "The deck oven takes ninety loaves"
-        await wait_until(pilot, "nearest passage")
+        assert screen.conversation.state.library.text_at(span) == shown
+        await wait_until(pilot, note)
+        await pilot.press("escape")
+        assert screen.focused is screen.chat_log
 
 
 async def test_the_steps_of_an_answer_fold_to_a_line_and_unfold_by_a_key() -> None:
@@ -238,22 +226,20 @@ async def test_a_question_is_asked_about_one_section_alone() -> None:
 
 
 async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() -> None:
-    library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
-    stone, steam = (
-        next(i for i in library.walk() if library.node(i).title == title) for title in ("Stone oven", "Steam")
-    )
+    probe = make_app()
+    stone, steam = find_id(probe, "Stone oven"), find_id(probe, "Steam")
     hits = [Hit(section_id=one, score=score, snippet="", why="") for one, score in ((stone, 9.0), (steam, 8.0))]
     search = ScriptedReply(text="", calls=(("search_sections", {"query": "ovens"}),))
     answer = ScriptedReply(text=f"“The stone oven takes forty loaves.” [{stone}]")
-    model = ScriptedModel([search, expand(stone), answer, answer])
-    agent = Agent(Conversation(library), model, FakeSearcher(*hits))
-    async with running(RoamApp(context_of(agent)), (120, 40)) as (app, pilot):
+    app = make_app([search, expand(stone), answer, answer], searcher=lambda _: FakeSearcher(*hits))
+    async with running(app, (120, 40)) as (_, pilot):
+        conversation = app.main_screen.conversation
         await ask(pilot, "How many loaves?")
         assert last(app).endswith("1 likely section was not read · o opens it and asks again")
         assert "▸ searched once, opened 1 section · " in last(app)
-        assert agent.conversation.state.open_sections.get(steam) is None
+        assert conversation.state.open_sections.get(steam) is None
         app.main_screen.chat_log.focus()
-        await press_until(pilot, lambda: len(model.requests) == 4 and not app.main_screen.is_asking, "o")
-        assert agent.conversation.state.open_sections.get(steam) is not None
-        assert len(agent.conversation.state.exchanges) == 1
+        await press_until(pilot, lambda: len(model_of(app).requests) == 4 and not app.main_screen.is_asking, "o")
+        assert conversation.state.open_sections.get(steam) is not None
+        assert len(conversation.state.exchanges) == 1
         await press_until(pilot, "No likely sections to open", "o")

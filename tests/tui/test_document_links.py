@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from roamtui.agent.loop import Agent
 from roamtui.bootstrap import open_library
-from roamtui.conversation.conversation import Conversation
 from roamtui.markdown.blocks import Link
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
@@ -17,9 +15,8 @@ from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.screens.pickers import PickerDialog
 from tests.document.linked_notes import write_notes
-from tests.fakes.contexts import context_of
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import ask, model_of, press_until, running, wait_until
+from tests.fakes.scripted_model import ScriptedReply
+from tests.tui.driving import ask, make_context, model_of, press_until, running, wait_until
 
 
 @pytest.fixture
@@ -28,7 +25,7 @@ def notes(tmp_path: Path) -> Path:
 
 
 def _open_source(source: str, *_given: object) -> AppContext:
-    return context_of(Agent(Conversation(open_library([source])), ScriptedModel()))
+    return make_context(library=open_library([source]))
 
 
 def _make_app(source: Path) -> RoamApp:

@@ -8,20 +8,15 @@ from rich.console import RenderableType
 from textual.screen import Screen
 from typing_extensions import override
 
-from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuoteState
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.loader import build_library
 from roamtui.launch import EXAMPLE, Launch
 from roamtui.models.base import OFFLINE
 from roamtui.models.recorded import RecordedModel
-from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from tests.fakes.contexts import context_of
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import EXAMPLES, TEXT, ask, make_context, running, screen_text, wait_until
+from tests.tui.driving import EXAMPLES, ask, make_app, make_context, running, screen_text, wait_until
 
 
 async def test_the_first_paint_shows_all_panes_that_fit() -> None:
@@ -41,7 +36,7 @@ async def test_the_first_paint_shows_all_panes_that_fit() -> None:
 
 
 async def test_a_question_that_is_typed_at_once_is_answered() -> None:
-    app = RoamApp(make_context([ScriptedReply(text="Forty.")]))
+    app = make_app([ScriptedReply(text="Forty.")])
     async with app.run_test(size=(120, 35)) as pilot:
         app.main_screen.question_box.fill("How many?")
         app.main_screen.question_box.action_send()
@@ -49,15 +44,14 @@ async def test_a_question_that_is_typed_at_once_is_answered() -> None:
 
 
 async def test_an_app_can_be_left_before_its_first_screen() -> None:
-    app = RoamApp(make_context())
+    app = make_app()
     app.call_later(app.exit)
     await app.run_async(headless=True)
     assert app.return_code == 0
 
 
 async def test_a_newcomer_sees_what_the_document_is_and_how_to_take_a_question(tmp_path: Path) -> None:
-    context = make_context(store=ConversationStore(tmp_path / "conversations"))
-    async with running(RoamApp(context)) as (app, pilot):
+    async with running(make_app(store=ConversationStore(tmp_path / "conversations"))) as (app, pilot):
         await wait_until(pilot, "Try · ↑ takes one")
         text = screen_text(app)
         assert "3 chapters, ~" in text
@@ -77,8 +71,7 @@ class NotedModel(ScriptedModel):
 
 
 async def test_the_app_says_what_to_know_of_a_model_once() -> None:
-    library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
-    app = RoamApp(context_of(Agent(Conversation(library), NotedModel([ScriptedReply(text="Not found: no.")]))))
+    app = make_app(model=NotedModel([ScriptedReply(text="Not found: no.")]))
     async with app.run_test(size=(120, 40)) as pilot:
         await wait_until(pilot, "It has no [b]tool calls[/b].")
         await ask(pilot, "How many loaves?")

@@ -12,8 +12,7 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from typing_extensions import override
 
-from roamtui.agent.loop import Agent, AgentOptions
-from roamtui.conversation.conversation import Conversation
+from roamtui.agent.loop import AgentOptions
 from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.state import Exchange
 from roamtui.document.loader import build_library
@@ -23,8 +22,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.agent.asking import FakeSearcher
-from tests.fakes.contexts import context_of
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import (
     TEXT,
     ask,
@@ -86,8 +84,7 @@ async def test_the_document_is_embedded_while_nobody_types(monkeypatch: pytest.M
     monkeypatch.setattr("roamtui.tui.screens.main._AHEAD_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr("roamtui.tui.screens.main._IDLE_SECONDS", 600.0)
     searcher = EmbeddingSearcher()
-    library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
-    async with running(RoamApp(context_of(Agent(Conversation(library), ScriptedModel(), searcher)))) as (_, pilot):
+    async with running(make_app(searcher=lambda _: searcher)) as (_, pilot):
         await pilot.press("a")
         assert searcher.count == 0
         monkeypatch.setattr("roamtui.tui.screens.main._IDLE_SECONDS", 0.0)
@@ -96,8 +93,7 @@ async def test_the_document_is_embedded_while_nobody_types(monkeypatch: pytest.M
 
 async def test_the_status_line_says_how_far_the_index_of_a_large_document_is() -> None:
     searcher = IndexingSearcher()
-    library = build_library(RawText(text="# A\n" * 5_001, source="a.md", name="a"))
-    async with running(RoamApp(context_of(Agent(Conversation(library), ScriptedModel(), searcher)))) as (app, pilot):
+    async with running(make_app(text="# A\n" * 5_001, searcher=lambda _: searcher)) as (app, pilot):
         await wait_until(pilot, "Indexing 7 of 5,000 sections")
         searcher.gate.set()
         await wait_until(pilot, lambda: "Indexing" not in screen_text(app))
@@ -107,11 +103,10 @@ async def test_the_status_line_says_how_far_the_index_of_a_large_document_is() -
     ("key", "stopped"), [("y", StopReason.ANSWERED), ("n", StopReason.COST), ("escape", StopReason.COST)]
 )
 async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stopped: StopReason) -> None:
-    library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
     usage = Usage(input_tokens=10, output_tokens=10, cost_usd=0.5, source="provider")
-    model = ScriptedModel([ScriptedReply(text="One.", usage=usage), ScriptedReply(text="Two.", usage=usage)])
-    agent = Agent(Conversation(library), model, options=AgentOptions(cost_usd_max=0.4))
-    async with running(RoamApp(context_of(agent)), (100, 30)) as (app, pilot):
+    replies = [ScriptedReply(text="One.", usage=usage), ScriptedReply(text="Two.", usage=usage)]
+    app = make_app(replies, agent_options=AgentOptions(cost_usd_max=0.4))
+    async with running(app, (100, 30)) as (_, pilot):
         await ask(pilot, "One?")
         app.main_screen.question_box.fill("Two?")
         await press_until(pilot, "$0.50 of $0.40 spent", "enter")
@@ -133,8 +128,7 @@ async def test_the_editor_gets_the_file_and_the_line_and_may_fail_to_start(
         resumed.append(True)  # as in Textual, not after an error
 
     library = build_library(RawText(text=TEXT, source=str(file), name="bakery"))
-    app = RoamApp(context_of(Agent(Conversation(library), ScriptedModel())))
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_app(library=library), (120, 35)) as (app, pilot):
         monkeypatch.setattr(app, "suspend", suspend)
         await pilot.press("escape")
         await run(pilot, "tree.unfold_all")

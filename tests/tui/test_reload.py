@@ -8,15 +8,12 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import AskOptions
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from tests.fakes.contexts import context_of
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
+from tests.fakes.scripted_model import ScriptedReply, SlowModel
 from tests.tui.driving import (
     TEXT,
     app_of,
@@ -24,6 +21,7 @@ from tests.tui.driving import (
     expand,
     find_id,
     go_to,
+    make_app,
     model_of,
     press_until,
     running,
@@ -44,9 +42,14 @@ def file(tmp_path: Path) -> Path:
 def make_reading_app(*sources: Path, is_watching: bool = False) -> RoamApp:
     names = [str(source) for source in sources]
     library, loader = Bootstrap().open(names)
-    agent = Agent(Conversation(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
     reload_library = partial(Bootstrap().reload, sources=names)
-    return RoamApp(context_of(agent, reload_library=reload_library, reload_on_change=is_watching))
+    return make_app(
+        library=library,
+        loader=loader,
+        searcher=KeywordSearcher,
+        reload_library=reload_library,
+        reload_on_change=is_watching,
+    )
 
 
 def write(file: Path, text: str) -> None:

@@ -21,7 +21,7 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
-from tests.fakes.contexts import context_of
+from roamtui.tui.context import AppContext
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.tui.driving import TEXT, app_of, ask, expand, press_until, wait_until
 
@@ -87,7 +87,7 @@ class _Twins:
 
     def _make_app(self, session: Conversation, replies: Iterable[Reply], options: AgentOptions | None) -> RoamApp:
         searcher = KeywordSearcher(session.state.library)
-        return RoamApp(context_of(Agent(session, ScriptedModel(replies), searcher, options)))
+        return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies), searcher, options)))
 
 
 def _export(session: Conversation) -> tuple[str, str]:

@@ -5,48 +5,190 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Input, OptionList
 
+from roamtui.bootstrap import open_library
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.log import ConversationStore
+from roamtui.document.loader import build_library
 from roamtui.models.registry import NoModel
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.sources.read import RawText
+from roamtui.tui.actions import Scope
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import ImageMode, TuiOptions
+from roamtui.tui.screens.conversations import ConversationsScreen
+from roamtui.tui.screens.dialogs import ConfirmDialog
+from roamtui.tui.screens.find import FindDialog
+from roamtui.tui.screens.picture import PictureCanvas, PictureScreen
+from tests.case_files import read_case
+from tests.fakes.scripted_model import ScriptedReply
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 from tests.sources.sample_pictures import make_png
-from tests.tui.driving import press_until, wait_until
-from tests.tui.opening import Opener
-from tests.tui.picturing import (
-    DIALECTS,
-    LARGE,
-    NARROW,
-    USUAL,
-    WIDE,
+from tests.tui.driving import (
+    EXAMPLES,
     Compare,
     Scene,
-    make_reading_app,
-    make_searching_app,
-    make_still_app,
-    name_size,
-    press,
+    app_of,
+    ask,
+    make_app,
+    model_of,
+    press_until,
+    run,
+    screen_text,
     show_answer,
-    show_approval,
-    show_conversations,
-    show_dialects,
-    show_focus_mode,
-    show_found,
-    show_look,
-    show_passages,
-    show_picture,
-    show_source,
-    show_start,
+    wait_until,
 )
+from tests.tui.opening import Opener
 from tests.tui.tabling import Tables, await_grid
 
+_LARGE, _USUAL, _NARROW = (120, 35), (80, 24), (60, 20)
+_WIDE = (160, 40)
+
+
+def _name_size(size: tuple[int, int]) -> str:
+    """Return ``120x35``."""
+    return "x".join(map(str, size))
+
+
+def _make_still_app(
+    theme: str = "dusk",
+    *,
+    image_mode: ImageMode = ImageMode.AUTO,
+    **given: Any,  # noqa: ANN401 - see `make_context`
+) -> RoamApp:
+    """Return an app without animation."""
+    options = TuiOptions(theme=theme, examples=EXAMPLES, image_mode=image_mode)
+    app = make_app(options=options, **given)
+    app.animation_level = "none"
+    return app
+
+
+async def _show_source(pilot: Pilot[None]) -> None:
+    """Show a source of the answer in the reader."""
+    await show_answer(pilot)
+    screen = app_of(pilot).main_screen
+    screen.panes.focus_scope(Scope.CHAT)
+    await press_until(pilot, lambda: screen.reader_pane.title_line.note, "j", "enter")  # it comes last
+    await pilot.pause()
+
+
+_DIALECTS = read_case("dialects.md")
+
+
+async def _show_dialects(pilot: Pilot[None]) -> None:
+    """Show containers, a formula, a diagram and a table in the reader."""
+    screen = app_of(pilot).main_screen
+    await press_until(pilot, lambda: screen.reader_pane.section_id is not None, "escape", "enter", "3")
+    await pilot.pause()
+
+
+async def _show_focus_mode(pilot: Pilot[None]) -> None:
+    await _show_dialects(pilot)
+    await pilot.press("Z")
+    await pilot.pause()
+
+
+async def _show_conversations(pilot: Pilot[None]) -> None:
+    """Show the list of conversations, one of three just deleted."""
+    app = app_of(pilot)
+    questions = ("What of steam?", "How often is the starter fed when the bakery is closed?", "How many loaves?")
+    for question in questions:
+        model_of(app).add_replies(ScriptedReply(text="So."), ScriptedReply(text="So."))
+        await press_until(pilot, lambda: not app.main_screen.conversation.state.exchanges, "ctrl+n")
+        await ask(pilot, question)
+    await press_until(pilot, ConversationsScreen, "f4")
+    await wait_until(pilot, lambda: app.screen.query_one(OptionList).option_count > len(questions))
+    await pilot.press("j", "d")
+    await pilot.pause()
+
+
+def _show_approval(approval: ApprovalRequest) -> Scene:
+    """Return a scene in which the person is asked to approve of something."""
+
+    async def show(pilot: Pilot[None]) -> None:
+        app = app_of(pilot)
+        await pilot.pause()
+        app.main_screen.run_worker(app.main_screen.conversation.loader.approver(approval))
+        await wait_until(pilot, ConfirmDialog)
+        await pilot.pause()
+
+    return show
+
+
+async def _show_passages(pilot: Pilot[None]) -> None:
+    await ask(pilot, "How many loaves does an oven take?")
+    screen = app_of(pilot).main_screen
+    assert len(screen.conversation.state.exchanges[-1].citations) > 1
+    screen.panes.focus_scope(Scope.CHAT)
+    await pilot.press("2")
+    await pilot.pause()
+
+
+async def _show_found(pilot: Pilot[None]) -> None:
+    """Show the marks of what was found in the outline."""
+    app = app_of(pilot)
+    await pilot.pause()
+    await press_until(pilot, FindDialog, "ctrl+f")
+    screen = app.screen
+    assert isinstance(screen, FindDialog)
+    field = screen.query_one(Input)
+    field.value = "how many loaves fit"
+    await wait_until(pilot, lambda: screen.found.query == field.value and screen.found.is_complete)
+    await press_until(pilot, lambda: app_of(pilot).main_screen.reader_pane.section_id is not None, "down", "enter")
+    await pilot.pause()
+
+
+def press(*keys: str, until: str = "") -> Scene:
+    """Return a scene that is reached by keys and `tree.unfold_all`, once the screen says the words of `until`."""
+
+    async def show(pilot: Pilot[None]) -> None:
+        await pilot.pause()
+        for key in keys:
+            await (run(pilot, key) if key == "tree.unfold_all" else pilot.press(key))
+            await pilot.pause()
+        await wait_until(pilot, lambda: until in screen_text(app_of(pilot)))
+        await pilot.pause()
+
+    return show
+
+
+def _make_reading_app(source: Path) -> RoamApp:
+    """Return such an app over a file, with pictures as half cells."""
+    app = _make_still_app(library=open_library([str(source)]), image_mode=ImageMode.CELLS)
+    app.main_screen.header.show_library(build_library(RawText(text="# Guide\n", source="guide.md", name="guide")))
+    return app
+
+
+async def _show_picture(pilot: Pilot[None]) -> None:
+    await press_until(pilot, "▀", "escape", "enter", "3")
+    await pilot.pause()
+
+
+async def _show_look(pilot: Pilot[None]) -> None:
+    """Show a picture, or the page of a PDF, on the whole screen."""
+    app = app_of(pilot)
+    await press_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None, "escape", "enter", "3")
+    await press_until(pilot, lambda: _fills_screen(app.screen), "v")
+    await pilot.pause()
+
+
+def _fills_screen(screen: Screen[Any]) -> bool:
+    if not isinstance(screen, PictureScreen) or screen.drawing is None:
+        return False
+    canvas = screen.query_one(PictureCanvas)
+    is_wide = canvas.columns >= canvas.size.width - 1 and canvas.rows <= canvas.size.height
+    return canvas.rows * 2 == screen.drawing.viewport.height and (is_wide or canvas.rows == canvas.size.height)
+
+
 _SCENES = {
-    "start": (show_start, (WIDE, USUAL, NARROW)),
-    "outline": (press("escape", "tree.unfold_all", "j", "a", "j", "p", "j"), (USUAL,)),
-    "answer": (show_answer, (USUAL, NARROW)),
-    "source": (show_source, (LARGE, NARROW)),
-    "help": (press("f1"), (LARGE, NARROW)),
-    "commands": (press("ctrl+p", *"conv", until="Start a new conversation"), (LARGE,)),
+    "start": (press(), (_WIDE, _USUAL, _NARROW)),
+    "outline": (press("escape", "tree.unfold_all", "j", "a", "j", "p", "j"), (_USUAL,)),
+    "answer": (show_answer, (_USUAL, _NARROW)),
+    "source": (_show_source, (_LARGE, _NARROW)),
+    "help": (press("f1"), (_LARGE, _NARROW)),
+    "commands": (press("ctrl+p", *"conv", until="Start a new conversation"), (_LARGE,)),
 }
 """Scenes of the bakery's handbook, with the sizes at which they are laid out differently."""
 
@@ -54,23 +196,23 @@ _SCENES = {
 @pytest.mark.parametrize(
     ("name", "size"),
     [(name, size) for name, (_, sizes) in _SCENES.items() for size in sizes],
-    ids=lambda value: value if isinstance(value, str) else name_size(value),
+    ids=lambda value: value if isinstance(value, str) else _name_size(value),
 )
 def test_screen(snap_compare: Compare, name: str, size: tuple[int, int]) -> None:
     scene, _ = _SCENES[name]
-    assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=scene)
+    assert snap_compare(_make_still_app(), terminal_size=size, run_before=scene)
 
 
 @pytest.mark.parametrize("theme", ["dawn", "dusk"])
 def test_theme(snap_compare: Compare, theme: str) -> None:
     """A light and a dark theme show all that the main screen has, the reader beside the conversation."""
-    assert snap_compare(make_still_app(theme), terminal_size=WIDE, run_before=show_source)
+    assert snap_compare(_make_still_app(theme), terminal_size=_WIDE, run_before=_show_source)
 
 
-@pytest.mark.parametrize("scene", [show_dialects, show_focus_mode], ids=["panes", "focus mode"])
+@pytest.mark.parametrize("scene", [_show_dialects, _show_focus_mode], ids=["panes", "focus mode"])
 def test_dialects(snap_compare: Compare, scene: Scene) -> None:
     """Containers, a formula, a diagram and a table in the reader; focus mode is one column of text."""
-    assert snap_compare(make_still_app("dusk", text=DIALECTS), terminal_size=LARGE, run_before=scene)
+    assert snap_compare(_make_still_app(text=_DIALECTS), terminal_size=_LARGE, run_before=scene)
 
 
 def test_picture(snap_compare: Compare, tmp_path: Path) -> None:
@@ -80,40 +222,40 @@ def test_picture(snap_compare: Compare, tmp_path: Path) -> None:
     (tmp_path / "stripes.png").write_bytes(make_png(160, 128, *stripes))
     guide = tmp_path / "guide.md"
     guide.write_text("# Guide\n\nFour colours:\n\n![Four stripes](stripes.png)\n\nAnd more words.\n")
-    assert snap_compare(make_reading_app("dusk", guide), terminal_size=WIDE, run_before=show_picture)
+    assert snap_compare(_make_reading_app(guide), terminal_size=_WIDE, run_before=_show_picture)
 
 
 def test_page(snap_compare: Compare, tmp_path: Path) -> None:
     """A page of a PDF fills the screen."""
     (tmp_path / "boats.pdf").write_bytes(make_pdf([lay_out("# Boats", "", "A boat floats.")]))
-    app = make_reading_app("dusk", tmp_path / "boats.pdf")
-    assert snap_compare(app, terminal_size=USUAL, run_before=show_look)
+    app = _make_reading_app(tmp_path / "boats.pdf")
+    assert snap_compare(app, terminal_size=_USUAL, run_before=_show_look)
 
 
 def test_passages(snap_compare: Compare) -> None:
     """Without a model, the answer is cards. Keys of the selected one are in the last line."""
-    app = make_searching_app("dusk", NoModel())
-    assert snap_compare(app, terminal_size=USUAL, run_before=show_passages)
+    app = _make_still_app(model=NoModel(), searcher=KeywordSearcher)
+    assert snap_compare(app, terminal_size=_USUAL, run_before=_show_passages)
 
 
 def test_found(snap_compare: Compare) -> None:
-    assert snap_compare(make_searching_app("dusk"), terminal_size=LARGE, run_before=show_found)
+    assert snap_compare(_make_still_app(searcher=KeywordSearcher), terminal_size=_LARGE, run_before=_show_found)
 
 
 def test_conversations(snap_compare: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.tui.screens.conversations._format_time", lambda _moment: "2026-01-02 03:04")
-    app = make_still_app("dusk", store=ConversationStore(tmp_path / "conversations"))
-    assert snap_compare(app, terminal_size=LARGE, run_before=show_conversations)
+    app = _make_still_app(store=ConversationStore(tmp_path / "conversations"))
+    assert snap_compare(app, terminal_size=_LARGE, run_before=_show_conversations)
 
 
 def test_approval(snap_compare: Compare) -> None:
     question = "Allow this conversation to fetch pages from docs.example.org?"
     detail = "https://docs.example.org/guides/ovens/stone.md and 1 more"
-    scene = show_approval(ApprovalRequest(question=question, detail=detail, yes="Fetch"))
-    assert snap_compare(make_still_app("dusk"), terminal_size=LARGE, run_before=scene)
+    scene = _show_approval(ApprovalRequest(question=question, detail=detail, yes="Fetch"))
+    assert snap_compare(_make_still_app(), terminal_size=_LARGE, run_before=scene)
 
 
-@pytest.mark.parametrize("size", [LARGE, NARROW], ids=name_size)
+@pytest.mark.parametrize("size", [_LARGE, _NARROW], ids=_name_size)
 def test_start_screen(
     snap_compare: Compare, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,7 +268,7 @@ def test_start_screen(
     assert snap_compare(Opener().make_app(theme="dusk"), terminal_size=size, run_before=show)
 
 
-@pytest.mark.parametrize("size", [USUAL, WIDE], ids=name_size)
+@pytest.mark.parametrize("size", [_USUAL, _WIDE], ids=_name_size)
 def test_table(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
     """A table with found, partly found and missing values, and the proof of the cell under the cursor."""
     filled = Tables(tmp_path)

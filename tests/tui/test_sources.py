@@ -20,10 +20,10 @@ from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.tree.visible_lines import FoldState
-from tests.fakes.contexts import context_of
-from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
+from tests.case_files import read_case
+from tests.fakes.scripted_model import Reply, ScriptedReply
 from tests.fakes.site import FakeSite, SitePage
-from tests.tui.driving import ask, expand, find_id, press_until, run, running, screen_text, wait_until
+from tests.tui.driving import ask, expand, find_id, make_context, press_until, run, running, screen_text, wait_until
 
 
 @pytest.fixture
@@ -38,8 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 def make_app(source: Path | str, *replies: Reply) -> RoamApp:
     library, loader = open_sources([str(source)])
-    session = Conversation(library, loader=loader)
-    return RoamApp(context_of(Agent(session, ScriptedModel(replies))))
+    return RoamApp(make_context(replies, library=library, loader=loader))
 
 
 def shown(app: RoamApp) -> list[str]:
@@ -77,20 +76,8 @@ async def test_a_question_reads_all_files_and_what_the_model_opens_unfolds(folde
         await wait_until(pilot, lambda: reader.get_selected_or_section_text().startswith("# Odd"))
 
 
-FEES = """# Fees
-
-Paid at the counter. See [renting](renting.md#keys) and [far](https://far.example/x).
-
-## Late
-
-2 euros.
-"""
-LIST = """# Bikes
-
-- [Fees](fees.md): what it costs
-- [Renting](renting.md): how
-- [Elsewhere](http://other.example/x): far
-"""
+FEES = read_case("bikes_fees.md")
+LIST = read_case("bikes_llms.txt")
 
 
 @pytest.fixture
@@ -146,7 +133,7 @@ def make_adding_app(contracts: Path) -> RoamApp:
         library, loader = Bootstrap().open([source])
         store = ConversationStore(contracts / "conversations")
         session = Conversation(library, store=store, loader=loader, open_source=Bootstrap().open_added)
-        return context_of(Agent(session, NoModel(), KeywordSearcher(library)))
+        return AppContext(agent=Agent(session, NoModel(), KeywordSearcher(library)))
 
     options = TuiOptions(open_source=open_source, save_settings=lambda _: None)
     return RoamApp(open_source("contract.md"), options)

@@ -8,26 +8,12 @@ from textual.color import Color
 from roamtui.paths import get_resource_dir
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.themes import CONTRAST_MIN, TEXTUAL_THEMES, ThemeError, contrast, read_theme
+from tests.case_files import read_case, read_rows
 from tests.tui.driving import make_app, running
 
 BUNDLED = sorted(get_resource_dir("themes").glob("*.toml"))
 GROUNDS = ("background", "surface", "panel")
-GOOD = """
-name = "plum"
-dark = true
-
-[colors]
-primary = "#c0a0f0"
-secondary = "#a0c0f0"
-accent = "#f0c0a0"
-foreground = "#f0f0f0"
-background = "#101010"
-surface = "#181818"
-panel = "#202020"
-success = "#a0f0a0"
-warning = "#f0f0a0"
-error = "#f0a0a0"
-"""
+GOOD = read_case("plum_theme.toml")
 
 
 @pytest.mark.parametrize("file", BUNDLED, ids=lambda file: file.stem)
@@ -54,22 +40,7 @@ async def test_muted_text_of_textuals_themes_is_softer_than_the_text_and_can_be_
     assert contrast(colours["faint"], colours["background"]) < contrast(colours["muted"], colours["background"])
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "told"),
-    [
-        ('name = "plum"', "", "`name`"),
-        ('name = "plum"', 'name = "Plum Pudding"', "$.name"),
-        ("dark = true", 'dark = "yes"', "$.dark"),
-        ("dark = true", "dark = true\nlight = false", "`light`"),
-        ("[colors]", "[colours]", "`colours`"),
-        ('accent = "#f0c0a0"\n', "", "`accent`"),
-        ('accent = "#f0c0a0"', 'accent = "orange"', "$.colors.accent"),
-        ('accent = "#f0c0a0"', 'accent = "#f0c"', "$.colors.accent"),
-        ('accent = "#f0c0a0"', 'accent = "#f0c0a0"\nblink = "#ffffff"', "`blink`"),
-        ('error = "#f0a0a0"\n', 'error = "#f0a0a0"\n[variables]\nmuted = 3\n', "$.variables"),
-        ("[colors]", "[colors", "not valid TOML"),
-    ],
-)
+@pytest.mark.parametrize(("before", "after", "told"), read_rows("tui/themes", "broken"))
 def test_a_broken_theme_is_told_with_file_and_key(tmp_path: Path, before: str, after: str, told: str) -> None:
     file = tmp_path / "plum.toml"
     assert before in GOOD

@@ -51,7 +51,7 @@ async def test_markup_is_text_everywhere() -> None:
 
 
 async def test_control_sequences_are_shown_as_signs() -> None:
-    app = make_app(text=f"# Top {CONTROLS}\n\n## Below {CONTROLS}\n\nText {CONTROLS}\n", notes=(CONTROLS,))
+    app = make_app(text=f"# Top {CONTROLS}\n\n## Below {CONTROLS}\n\nText {CONTROLS}\n", notices=(CONTROLS,))
     async with app.run_test(size=(200, 50)) as pilot:
         below = next(iter(app.main_screen.conversation.state.library.walk()))
         quote = f'"{CONTROLS}" [{below}]'

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.html import convert_html, convert_html_file
+from tests.case_files import read_rows
 from tests.sources.convert.samples import read_outline
 
 _BEGINNINGS = (
@@ -25,94 +26,22 @@ def convert(source: str, base_url: str | None = None) -> str:
     return convert_html(source, base_url=base_url).text.rstrip("\n")
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ('<h2>Name<a class="headerlink" href="#x">¶</a></h2>', "## Name"),
-        ('<h2><a class="anchor" aria-hidden="true" href="/page#x"><svg><path/></svg></a>Name</h2>', "## Name"),
-        ('<a href="/x"><h2>A</h2><p>b</p></a><p>c', "## A\n\n[b](/x)\n\nc"),
-        ('<pre><code class="language-rust">a  b\n\n\n# c</code></pre>', "```rust\na  b\n\n\n# c\n```"),
-        ("<pre>a<br><div>b</div><div>c</div></pre>", "```\na\nb\nc\n```"),
-        ('<table class="x"><tr><td class="linenos"><pre>1</pre><td><pre>a\nb</pre></table>', "```\na\nb\n```"),
-        ("<table><tr><th>A<th>B<tr><td>1|2<td><p>x<p>y</table>", "| A | B |\n| --- | --- |\n| 1\\|2 | x y |"),
-        ("<table><tr><td colspan=2>a<tr><td rowspan=2>b<td>c<tr><td>d</table>",
-         "| | |\n| --- | --- |\n| a |  |\n| b | c |\n| b | d |"),
-        (
-            "<table><tr><td colspan=3>Contact:<td colspan=2>Ann<tr><td colspan=3>Place:<td colspan=2>Rome<td></table>",
-            "| | |\n| --- | --- |\n| Contact: | Ann |\n| Place: | Rome |",
-        ),
-        ("<table><tr><th>x<th colspan=2>2024<tr><td>a<td>1<td>2</table>",
-         "| x | 2024 | 2024 |\n| --- | --- | --- |\n| a | 1 | 2 |"),
-        ("<ul><li>a<li>b<ul><li>c</ul><li><p>d<p>e</ul>", "- a\n- b\n\n  - c\n- d\n\n  e"),
-        ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b"),
-        ("<ul>a<li>b<ol><li>c</ol>d</ul>", "a\n- b\n\n  1. c\n\n  d"),
-        ("<ul><li>a<li><h3>One</h3>b<li>c</ul>", "a\n\n### One\n\nb\n\nc"),
-        ("<dl><dt>a<dd>b<dt>c<dd>d</dl>", "**a**\n\nb\n\n**c**\n\nd"),
-        ("<p>a<br>b <b>c</b> <i><em>d</em></i><hr>e", "a\\\nb **c** *d*\n\n***\n\ne"),
-        ("<p>a<script>if (1 < 2) x()</script> b<!-- c --><style>d</style>", "a b"),
-        ('<p hidden>x</p><i style="display : none">x</i><i class="sr-only">x</i><p style="opacity:0.5">a', "a"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("source", "expected"), read_rows("sources/convert/html", "form"))
 def test_a_page_keeps_its_form(source: str, expected: str) -> None:
     assert convert(source) == expected
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("<p>50<sup>3</sup> million, H<sub>2</sub>O, the 4<sup>th</sup>", "50<sup>3</sup> million, H2O, the 4th"),
-        ('<p>in 2024<sup><a href="#n">12</a></sup>', "in 2024[<sup>12</sup>](#n)"),
-        ('<p>in 2024<sup id="r"><a href="#n">[1]</a></sup>', "in 2024[<sup>[1]</sup>](#n)"),
-        ('<p>5<span style="vertical-align: super">a</span> 6<sup></sup> Name<sup>®</sup>', "5<sup>a</sup> 6 Name®"),
-        ("<p><math><msup><mn>50</mn><mn>3</mn></msup><mo>+</mo><mfrac><mi>a</mi><mi>b</mi></mfrac></math>", "50^3+a/b"),
-        ("<table><tr><th>2022<sup>1</sup><th>2023</table>", "| 2022<sup>1</sup> | 2023 |\n| --- | --- |"),
-    ],
-)
+@pytest.mark.parametrize(("source", "expected"), read_rows("sources/convert/html", "raised"))
 def test_a_raised_figure_never_joins_a_number(source: str, expected: str) -> None:
     assert convert(source) == expected
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ('<h3><button aria-controls="s">Why?</button></h3><div id="s" hidden><p>So.</div>', "### Why?\n\nSo."),
-        ('<div hidden="until-found"><p>found</div>', "found"),
-        ("<button>How do I get a copy of it?</button><button>Copy code</button>", "How do I get a copy of it?"),
-        ('<dl class="accordion"><dt>Bikes<dd style="display:none">7 euros</dl>', "**Bikes**\n\n7 euros"),
-        ('<div class="tab-pane" style="display: none">late</div>', "late"),
-        ('<div class="panel" aria-hidden="true">a<i class="icon" aria-hidden="true">x</i></div>', "a"),
-        ("<details><summary>More</summary><p>text</details>", "More\n\ntext"),
-        ("<p>one</p></body></html><div>two</div><html><body><p>three", "one\n\ntwo\n\nthree"),
-        ("<blockquote><p>said<footer>by me</footer></blockquote><footer>imprint</footer>", "> said\n>\n> by me"),
-        ("<p>Press <button>Save</button> to store, or <button>Quit</button><button>Stop</button>",
-         "Press Save to store, or Quit Stop"),
-        ("<div><button>Copy code</button><pre>a</pre><button>Run</button></div><button>☰</button>", "```\na\n```"),
-        ("<p>Choose <select><option>Slow<option selected>Fast</select>.", "Choose Fast."),
-        ('<div style="display:none">planted</div><p aria-hidden="true">x</p><p hidden id="s">y</p>', ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("source", "expected"), read_rows("sources/convert/html", "controls"))
 def test_what_a_control_opens_is_text(source: str, expected: str) -> None:
     assert convert(source) == expected
 
 
-@pytest.mark.parametrize(
-    "tabs",
-    [
-        (
-            '<ul role="tablist"><li role="tab">Card<li role="tab">Cash</ul><div role="tabpanel">a</div>'
-            '<div role="tabpanel" hidden>b</div>'
-        ),
-        (
-            '<div role="tablist"><a role="tab" href="#1">Card</a><a role="tab" href="#2">Cash</a></div>'
-            '<div><div id="1">a</div><div id="2" style="display:none">b</div></div>'
-        ),
-        (
-            '<div class="tabbed-labels"><label>Card</label><label>Cash</label></div>'
-            '<div class="tabbed-content"><div class="tabbed-block">a</div><div class="tabbed-block">b</div></div>'
-        ),
-        '<label class="sd-tab-label">Card</label><div>a</div><label class="sd-tab-label">Cash</label><div>b</div>',
-    ],
-)
+@pytest.mark.parametrize("tabs", read_rows("sources/convert/html", "tabs"))
 def test_the_label_of_a_tab_is_a_line_above_its_panel(tabs: str) -> None:
     assert convert(f"<div>{tabs}</div>") == "**Card**\n\na\n\n**Cash**\n\nb"
 
@@ -130,17 +59,7 @@ def test_functions_and_classes_of_sphinx_are_sections() -> None:
     assert convert(long).startswith("# f\n\n**f(a, a,")
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        '<div class="highlight-python notranslate"><table><tr><td class="code"><div><pre>x</pre></div></table></div>',
-        '<pre class="sourceCode python"><code>x</code></pre>',
-        '<pre><code class="hljs python">x</code></pre>',
-        '<pre class="brush: python; toolbar: false">x</pre>',
-        '<figure data-lang="python"><pre><code>x</code></pre></figure>',
-        '<pre lang="python">x</pre>',
-    ],
-)
+@pytest.mark.parametrize("code", read_rows("sources/convert/html", "languages"))
 def test_code_keeps_its_language(code: str) -> None:
     assert convert(code) == "```python\nx\n```"
 

@@ -1,6 +1,7 @@
 """Subtitles as Markdown: sections of a few minutes, paragraphs with times, and speakers."""
 
 from roamtui.sources.convert.subtitles import convert_subtitles
+from tests.case_files import read_case
 from tests.sources.convert.samples import read_outline
 
 
@@ -13,25 +14,7 @@ def test_a_talk_has_a_section_every_five_minutes_with_its_time() -> None:
     assert "\n\n**0:05:20** Sentence 320 ends here. Sentence 324" in text
 
 
-_VTT = """WEBVTT - A meeting
-
-STYLE
-::cue { color: red }
-
-NOTE not spoken
-at all
-
-intro
-00:01.000 --> 00:03.500 align:start position:10%
-<v.loud Ada>Welcome &amp; <c.yellow>thank you</c>
-
-00:03.500 --> 00:05.000
-{\\an8}<v Ada>Welcome & thank you
-for <00:00:04.000><i>coming</i>.
-
-00:05.000 --> 00:07.000
-<v Bob>2 < 3, # he says
-"""
+_VTT = read_case("meeting.vtt")
 
 
 def test_speakers_stay_and_markup_and_words_shown_twice_leave() -> None:

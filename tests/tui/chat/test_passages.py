@@ -3,8 +3,6 @@
 import pytest
 from textual.pilot import Pilot
 
-from roamtui.agent.loop import Agent
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin
 from roamtui.document.loader import build_library
 from roamtui.models.registry import ModelOffer, NoModel
@@ -15,41 +13,11 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.pickers import PickerDialog
-from tests.fakes.contexts import context_of
+from tests.case_files import read_case
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import ask, find_id, press_until, running, screen_text, wait_until
+from tests.tui.driving import ask, find_id, make_app, press_until, running, screen_text, wait_until
 
-FERRY = """# Ferry handbook
-
-## Tickets
-
-### Cars
-
-Prices of cars depend on the season:
-
-| Season | Price of a car |
-|---|---|
-| Summer | 30 crowns |
-| Winter | 20 crowns |
-
-### Bicycles
-
-A bicycle costs 2 crowns. It stands on the lower deck.
-
-Ring the bell:
-
-```sh
-bell --ring twice
-```
-
-## Weather
-
-The red flag means that no boat leaves.
-
-## Lost things
-
-Lost things are kept for forty days in the harbour office.
-"""
+FERRY = read_case("ferry.md")
 LARGE = (120, 35)
 PRICE = "What is the price of a car?"
 BICYCLE = "How much does a bicycle cost?"
@@ -58,8 +26,7 @@ BICYCLE = "How much does a bicycle cost?"
 def make_offline_app(options: TuiOptions | None = None) -> RoamApp:
     """Return an app over the handbook of a ferry that answers without a model."""
     library = build_library(RawText(text=FERRY, source="ferry.md", name="ferry"))
-    agent = Agent(Conversation(library), NoModel(), KeywordSearcher(library))
-    return RoamApp(context_of(agent, options=options or TuiOptions()))
+    return make_app(library=library, model=NoModel(), searcher=KeywordSearcher, options=options or TuiOptions())
 
 
 def get_cards(app: RoamApp) -> ExchangeView:

@@ -1,13 +1,47 @@
-"""Documents and their laid out lines, for tests of the reader."""
+"""Documents, their laid out lines, and an app that has only a reader, for tests of the reader."""
 
 import re
 
+from textual import on
+from textual.app import App, ComposeResult
+from textual.message import Message
+from typing_extensions import override
+
 from roamtui.document.parse import parse_document
 from roamtui.markdown.lines import Line
+from roamtui.tui.messages import ReadingPositionChanged, StatusMessage
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 from roamtui.tui.reader.lazy_lines import ChunkLines, LazyLines
+from roamtui.tui.reader.reader import Reader
+from tests.real_documents import PROJECT_DIR
 
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+class ReaderApp(App[None]):
+    CSS_PATH = PROJECT_DIR / "roamtui/tui/reader/reader.tcss"
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__()
+        self.reader = reader
+        self.heard: list[Message] = []
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self.reader
+
+    @on(ReadingPositionChanged)
+    @on(StatusMessage)
+    def note_message(self, message: Message) -> None:
+        self.heard.append(message)
+
+    def list_told(self) -> list[str]:
+        return [message.words for message in self.heard if isinstance(message, StatusMessage)]
+
+
+def list_lines(reader: Reader) -> list[str]:
+    """Return what stands on the lines of a reader that are in view."""
+    return [reader.render_line(y).text.rstrip() for y in range(reader.view_size.height)]
 
 
 def make_view(text: str) -> DocumentView:

@@ -8,8 +8,6 @@ from textual.pilot import Pilot
 from textual.selection import Selection
 from textual.widgets import Input
 
-from roamtui.agent.loop import Agent
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore
 from roamtui.document.loader import build_library
@@ -19,32 +17,18 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader import document_reader
 from roamtui.tui.screens.dialogs import PromptDialog
-from tests.fakes.contexts import context_of
-from tests.fakes.scripted_model import ScriptedModel
-from tests.tui.driving import (
-    TEXT,
-    app_of,
-    find_id,
-    make_app,
-    make_context,
-    press_until,
-    running,
-    screen_text,
-    wait_until,
-)
+from tests.tui.driving import TEXT, app_of, find_id, make_app, press_until, read_title, running, screen_text, wait_until
 
 BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went.\n\n" * 12 for number in range(6))
 
 
 def read(app: RoamApp) -> str:
     """Return the title of the section that is read."""
-    section_id = app.main_screen.reader_pane.section_id
-    return app.main_screen.conversation.state.library.node(section_id).title if section_id else ""
+    return read_title(app, app.main_screen.reader_pane.section_id)
 
 
 def cursor(app: RoamApp) -> str:
-    section_id = app.main_screen.tree_pane.outline.cursor_id
-    return app.main_screen.conversation.state.library.node(section_id).title if section_id else ""
+    return read_title(app, app.main_screen.tree_pane.outline.cursor_id)
 
 
 async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outline_and_conversation_follow(
@@ -97,8 +81,7 @@ _PAGES = (
 def _make_paged_app(pages: tuple[str, ...] = _PAGES) -> RoamApp:
     starts = tuple(sum(map(len, pages[:number])) for number in range(len(pages)))
     raw = RawText(text="".join(pages), source="report.pdf", name="report.pdf", page_starts=starts, is_converted=True)
-    agent = Agent(Conversation(build_library(raw)), ScriptedModel(()))
-    return RoamApp(context_of(agent))
+    return make_app(library=build_library(raw))
 
 
 def _line_of(app: RoamApp, words: str) -> str:
@@ -187,8 +170,7 @@ async def select_rest(pilot: Pilot[None]) -> None:
 
 async def test_words_selected_are_kept_and_asked_about(tmp_path: Path) -> None:
     store = ConversationStore(tmp_path / "conversations")
-    app = RoamApp(make_context(store=store))
-    async with app.run_test(size=(120, 30)) as pilot:
+    async with running(make_app(store=store), (120, 30)) as (app, pilot):
         await select_rest(pilot)
         await press_until(pilot, PromptDialog, "b")
         await press_until(pilot, "Note saved", "enter")

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from roamtui.text import Span
 from roamtui.tui.reader.lazy_lines import Highlights, compute_selection_span, list_selected_lines
+from tests.case_files import read_rows
 from tests.tui.reader.sections import make_lines
 
 
@@ -19,23 +20,7 @@ def _mark(text: str, start: int, end: int) -> list[str]:
     return _list_marked(text, Highlights(quote=Span(doc="", start=start, end=end)))
 
 
-@pytest.mark.parametrize(
-    ("text", "quote", "marked"),
-    [
-        ("One two three.\n", "two", ["two"]),
-        ("A **bold** and `code` word here.\n", "bold** and `code` word", ["bold and code word"]),
-        ("See [the docs](https://x.invalid/a) now.\n", "the docs](https://x.invalid/a) now", ["the docs now"]),
-        ("snake_case and *this*\n", "case and *this*", ["case and this"]),
-        ("- one two\n- three four\n", "two\n- three", ["two", "three"]),
-        ("| a | b c |\n|---|---|\n| no | e |\n", "b c |\n|---|---|\n| no", ["b c", "no"]),
-        ("```\nx = 1\ny = 2\n```\n", "y = 2", ["y = 2"]),
-        ("> said *he*\n", "said *he", ["said he"]),
-        ("Fish &amp; chips\n", "Fish &amp; chips", ["Fish & chips"]),
-        ("Words\n", "\n", []),
-        ("One two.\n\n<p>HTML</p>\n", "two.", ["two."]),
-        ("One (two), three.\n", "(two), three.", ["(two), three."]),
-    ],
-)
+@pytest.mark.parametrize(("text", "quote", "marked"), read_rows("tui/reader/highlights", "quotes"))
 def test_a_quote_is_marked_though_its_marks_are_gone(text: str, quote: str, marked: list[str]) -> None:
     start = text.index(quote)
     assert _mark(text, start, start + len(quote)) == marked
@@ -72,17 +57,6 @@ def test_any_words_of_a_paragraph_are_found(data: st.DataObject) -> None:
     assert " ".join(marked).split() == words[first : last + 1]
 
 
-@pytest.mark.parametrize(
-    ("text", "words", "found"),
-    [
-        ("One TWO one\n", ("one",), ["Oneone"]),
-        ("One TWO one\n", ("two", "one"), ["OneTWOone"]),
-        ("Ein WÜRDE-Wort\n", ("würde",), ["WÜRDE"]),
-        ("- item\n", ("•",), []),
-        ("words\n", (), []),
-        ("one two three four five six seven eight nine\n", ("eight nine",), ["eight", "nine"]),
-        ("```\nx = one\n  one = x\n```\n", ("one",), ["one", "one"]),
-    ],
-)
-def test_words_are_found_in_what_is_shown(text: str, words: tuple[str, ...], found: list[str]) -> None:
-    assert _list_marked(text, Highlights(words=words)) == found
+@pytest.mark.parametrize(("text", "words", "found"), read_rows("tui/reader/highlights", "words"))
+def test_words_are_found_in_what_is_shown(text: str, words: list[str], found: list[str]) -> None:
+    assert _list_marked(text, Highlights(words=tuple(words))) == found

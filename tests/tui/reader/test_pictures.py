@@ -6,61 +6,36 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from textual import on
-from textual.app import App, ComposeResult
 from textual.pilot import Pilot
-from typing_extensions import override
 
 from roamtui.bootstrap import open_library
 from roamtui.tui.context import ImageMode
-from roamtui.tui.messages import StatusMessage
 from roamtui.tui.pictures import PictureStore
 from roamtui.tui.reader.reader import Reader
-from tests.real_documents import PROJECT_DIR
+from tests.case_files import read_case
 from tests.sources.sample_pictures import make_bomb, make_gif, make_png
 from tests.tui.driving import wait_until
+from tests.tui.reader.sections import ReaderApp, list_lines
 
 pytestmark = pytest.mark.skipif(find_spec("PIL") is None, reason="Pillow is not installed")
 
 _RED, _BLUE = (255, 0, 0), (0, 0, 255)
-_TEXT = """# Guide
-
-Words before.
-
-![Two stripes](a.png)
-
-Words after, with ![a picture](a.png) among them.
-
-> ![Quoted](a.png)
-
-![badge](badge.png)
-"""
+_TEXT = read_case("guide_with_pictures.md")
 _PLACEHOLDER = "\U0010eeee"
 
 
-class ReaderApp(App[None]):
-    CSS_PATH = PROJECT_DIR / "roamtui/tui/reader/reader.tcss"
-    CSS = "Reader { width: 60; height: 30; }"
+class PicturesApp(ReaderApp):
+    """Takes note of the pictures that are sent to the terminal."""
 
     def __init__(self, mode: ImageMode) -> None:
-        super().__init__()
-        self.store = PictureStore(mode)
-        self.reader = Reader(pictures=self.store)
+        super().__init__(Reader(pictures=PictureStore(mode)))
+        self.reader.styles.width, self.reader.styles.height = 60, 30
         self.written: list[str] = []
-        self.heard: list[str] = []
-
-    @override
-    def compose(self) -> ComposeResult:
-        yield self.reader
 
     def on_mount(self) -> None:
         assert self._driver is not None
         note = lambda data: self.written.append(data) if "_G" in data else None  # noqa: E731
         self._driver.write = note  # type: ignore[method-assign]
-
-    @on(StatusMessage)
-    def note_message(self, message: StatusMessage) -> None:
-        self.heard.append(message.words)
 
 
 @pytest.fixture
@@ -78,17 +53,13 @@ def _write(guide: Path, text: str, **pictures: bytes) -> None:
 
 
 @asynccontextmanager
-async def _run(guide: Path, mode: ImageMode = ImageMode.CELLS) -> AsyncIterator[tuple[ReaderApp, Pilot[None]]]:
-    app = ReaderApp(mode)
+async def _run(guide: Path, mode: ImageMode = ImageMode.CELLS) -> AsyncIterator[tuple[PicturesApp, Pilot[None]]]:
+    app = PicturesApp(mode)
     async with app.run_test(size=(64, 32)) as pilot:
         await pilot.pause()
         library = open_library([str(guide)])
         app.reader.show_section(library, next(library.walk()))
         yield app, pilot
-
-
-def _lines(reader: Reader) -> list[str]:
-    return [reader.render_line(y).text.rstrip() for y in range(reader.view_size.height)]
 
 
 def _colours(reader: Reader, y: int, x: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -101,11 +72,11 @@ def _colours(reader: Reader, y: int, x: int) -> tuple[tuple[int, ...], tuple[int
 
 async def test_a_picture_is_drawn_above_its_words_and_no_line_moves(guide: Path) -> None:
     async with _run(guide) as (app, pilot):
-        before = _lines(app.reader)
+        before = list_lines(app.reader)
         top = before.index("[image: Two stripes]") - 6
         assert before[top : top + 7] == ["·" * 10] * 6 + ["[image: Two stripes]"]
-        await wait_until(pilot, lambda: "·" not in "".join(_lines(app.reader)))
-        after = _lines(app.reader)
+        await wait_until(pilot, lambda: "·" not in "".join(list_lines(app.reader)))
+        after = list_lines(app.reader)
         assert after[top : top + 7] == ["▀" * 10] * 6 + ["[image: Two stripes]"]
         assert [line.replace("▀", "·") for line in after] == before
         assert _colours(app.reader, top, 0) == (_RED, _RED)
@@ -124,18 +95,18 @@ async def test_what_cannot_be_drawn_is_words_and_one_sentence(guide: Path) -> No
     _write(guide, text, **pictures, many_gif=make_gif(80, 80, 300))
     guide.with_name("out.png").symlink_to("/etc/passwd")
     async with _run(guide) as (app, pilot):
-        await wait_until(pilot, lambda: "·" not in "".join(_lines(app.reader)) and bool(app.heard))
-        assert len(app.heard) == 1
-        assert app.heard[0].startswith("Could not draw broken.png: it is damaged")
-        shown = [line for line in _lines(app.reader) if line]
+        await wait_until(pilot, lambda: "·" not in "".join(list_lines(app.reader)) and bool(app.list_told()))
+        assert len(app.list_told()) == 1
+        assert app.list_told()[0].startswith("Could not draw broken.png: it is damaged")
+        shown = [line for line in list_lines(app.reader) if line]
         assert shown[2:8] == [f"[image: {name}]" for name in names[:6]]
         assert shown[8:] == ["▀" * 10] * 5 + ["[image: many.gif]"]
 
 
 async def test_in_kitty_images_are_sent_once_and_again_after_another_program(guide: Path) -> None:
     async with _run(guide, ImageMode.KITTY) as (app, pilot):
-        await wait_until(pilot, lambda: "·" not in "".join(_lines(app.reader)))
-        lines = _lines(app.reader)
+        await wait_until(pilot, lambda: "·" not in "".join(list_lines(app.reader)))
+        lines = list_lines(app.reader)
         top = lines.index("[image: Two stripes]") - 6
         assert lines[top].startswith(f"{_PLACEHOLDER}\u0305\u0305{_PLACEHOLDER}\u0305\u030d")
         assert lines[top + 5].count(_PLACEHOLDER) == 10

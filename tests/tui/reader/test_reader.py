@@ -3,10 +3,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from textual import on
-from textual.app import App, ComposeResult
 from textual.geometry import Offset
-from textual.message import Message
 from textual.pilot import Pilot
 from textual.selection import Selection
 from typing_extensions import override
@@ -14,32 +11,14 @@ from typing_extensions import override
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Link
 from roamtui.text import Span
-from roamtui.tui.messages import ReadingPositionChanged, StatusMessage
 from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.reader.reader import Reader
+from tests.case_files import read_case
 from tests.outline.documents import find_id, make_library
-from tests.real_documents import PROJECT_DIR
 from tests.tui.driving import wait_until
+from tests.tui.reader.sections import ReaderApp, list_lines
 
-_TEXT = """---
-title: x
----
-# Handbook
-
-Opening words with a [first link](a.md).
-
-## Leave
-
-Five **weeks of** vacation, see [the rules](rules.md#leave).
-
-### Sick leave
-
-Call in, then rest.
-
-## Security
-
-Passwords have twelve characters. Vacation is not secure.
-"""
+_TEXT = read_case("handbook_with_front_matter.md")
 _LIBRARY = make_library(_TEXT)
 _BOOK = "# Book\n\n" + "".join(
     f"## Chapter {number}\n\n" + f"Sentence {number} is here and is long enough to be wrapped. " * 12 + "\n\n"
@@ -57,45 +36,24 @@ class FollowingReader(Reader):
         self.followed += (link.href,)
 
 
-class ReaderApp(App[None]):
-    CSS_PATH = PROJECT_DIR / "roamtui/tui/reader/reader.tcss"
-    CSS = "Reader { width: 50; height: 12; }"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.reader = FollowingReader()
-        self.heard: list[Message] = []
-
-    @override
-    def compose(self) -> ComposeResult:
-        yield self.reader
-
-    @on(ReadingPositionChanged)
-    @on(StatusMessage)
-    def note_message(self, message: Message) -> None:
-        self.heard.append(message)
-
-
 @asynccontextmanager
 async def _run(
     library: Library | None = None, title: str = "", *, size: tuple[int, int] = (54, 14)
 ) -> AsyncIterator[tuple[ReaderApp, FollowingReader, Pilot[None]]]:
-    app = ReaderApp()
+    reader = FollowingReader()
+    reader.styles.width, reader.styles.height = 50, 12
+    app = ReaderApp(reader)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         if library is not None:
-            app.reader.show_section(library, find_id(library, title) if title else next(library.walk()))
+            reader.show_section(library, find_id(library, title) if title else next(library.walk()))
             await pilot.pause()
         app.heard.clear()
-        yield app, app.reader, pilot
-
-
-def _lines(reader: Reader) -> list[str]:
-    return [reader.render_line(y).text.rstrip() for y in range(reader.view_size.height)]
+        yield app, reader, pilot
 
 
 def _top(reader: Reader) -> str:
-    return _lines(reader)[0]
+    return list_lines(reader)[0]
 
 
 def _marked(reader: Reader, kind: HighlightKind) -> list[str]:
@@ -151,51 +109,28 @@ async def test_a_key_may_come_before_a_new_document_is_drawn() -> None:
         reader.show_section(book, next(book.walk()))
         reader.action_last()
         await pilot.pause()
-        assert "Sentence 399" in "\n".join(_lines(reader))
+        assert "Sentence 399" in "\n".join(list_lines(reader))
 
 
-_HTML = """# Page
-
-<details>
-<summary>Why is <a href="why.md">it</a> so?</summary>
-
-Because of the [moon](moon.md) and its tides.
-
-<details><summary>Inner</summary>
-
-A secret.
-
-</details>
-
-</details>
-
-<details open><summary>Shown</summary>
-
-At once.
-
-</details>
-
-> [!NOTE]
-> An alert with <a href="alert.md">a link</a> and <img src="tide.png" alt="a tide">.
-"""
+_HTML = read_case("details.md")
 
 
 async def test_details_are_read_unfolded_and_links_are_followed_by_number_and_click() -> None:
     async with _run(make_library(_HTML), "Page", size=(54, 30)) as (app, reader, pilot):
-        assert _lines(reader)[3:6] == ["▾ Why is it so?", "", "Because of the moon and its tides."]
+        assert list_lines(reader)[3:6] == ["▾ Why is it so?", "", "Because of the moon and its tides."]
         hrefs = [shown.link.href for shown in reader.lines.list_links(range(99))]
         assert hrefs == ["why.md", "moon.md", "alert.md", "tide.png"]
         await pilot.press("o")
         await pilot.pause()
-        assert _lines(reader)[3].startswith("▾ Why is 1t")
+        assert list_lines(reader)[3].startswith("▾ Why is 1t")
         await pilot.press("2")
-        assert _lines(reader)[5] == "Because of the moon and its tides.", "the numbers are gone"
+        assert list_lines(reader)[5] == "Because of the moon and its tides.", "the numbers are gone"
         await pilot.click(reader, offset=(10, 3))
         await pilot.pause()
         assert reader.followed == ("moon.md", "why.md")
         await pilot.press("o", "9")
         await pilot.pause()
-        assert [one.words for one in app.heard if isinstance(one, StatusMessage)][-1] == "No link 9 in view"
+        assert app.list_told()[-1] == "No link 9 in view"
 
 
 async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_to_take() -> None:
@@ -213,7 +148,7 @@ async def test_the_current_match_other_matches_and_a_selection_have_grounds_of_t
     text = "# A\n\nRye, oats, rye and barley.\n"
     async with _run(make_library(text), "A") as (app, reader, pilot):
         reader.highlight_words(("rye",), text.index("Rye"))
-        y = _lines(reader).index("Rye, oats, rye and barley.")
+        y = list_lines(reader).index("Rye, oats, rye and barley.")
         app.screen.selections = {reader: Selection(Offset(19, y), Offset(25, y))}
         await pilot.pause()
         grounds = {

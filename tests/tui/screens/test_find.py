@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from roamtui.agent.loop import Agent
-from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document
 from roamtui.search.keyword import KeywordSearcher
@@ -19,8 +17,7 @@ from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens import find as find_module
 from roamtui.tui.screens.find import FindDialog, find_text
-from tests.fakes.contexts import context_of
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import ScriptedReply
 from tests.outline.documents import make_library
 from tests.tui.driving import (
     RYE,
@@ -28,9 +25,10 @@ from tests.tui.driving import (
     app_of,
     ask,
     find_id,
-    make_context,
+    make_app,
     model_of,
     press_until,
+    read_title,
     running,
     screen_text,
     wait_until,
@@ -38,8 +36,7 @@ from tests.tui.driving import (
 
 
 def make_searching_app(text: str = TEXT) -> RoamApp:
-    session = make_context(text=text).agent.conversation
-    return RoamApp(context_of(Agent(session, ScriptedModel(()), KeywordSearcher(session.state.library))))
+    return make_app(text=text, searcher=KeywordSearcher)
 
 
 async def find(pilot: Pilot[None], words: str, *keys: str) -> FindDialog:
@@ -62,8 +59,7 @@ def list_found(screen: FindDialog) -> list[tuple[str, list[str]]]:
 
 def read(pilot: Pilot[None]) -> str:
     app = app_of(pilot)
-    section_id = app.main_screen.reader_pane.section_id
-    return app.main_screen.conversation.state.library.node(section_id).title if section_id else ""
+    return read_title(app, app.main_screen.reader_pane.section_id)
 
 
 def list_marks(reader: Reader, overlay: HighlightKind) -> list[str]:
@@ -134,8 +130,7 @@ async def test_files_that_nobody_opened_are_searched_too(tmp_path: Path) -> None
     for name, word in (("a", "boat"), ("b", "rye"), ("c", "rye")):
         (tmp_path / f"{name}.md").write_text(f"# Of {name}\n\nIt is {word}.\n", "utf-8")
     library, loader = open_sources([str(tmp_path)])
-    app = RoamApp(context_of(Agent(Conversation(library, loader=loader), ScriptedModel(()))))
-    async with app.run_test(size=(160, 30)) as pilot:
+    async with running(make_app(library=library, loader=loader), (160, 30)) as (_, pilot):
         screen = await find(pilot, "rye")
         assert [group for group, _ in list_found(screen)] == ["Text · 2 matches"]
         await press_until(pilot, "“rye” 2/2", "enter", "escape", "n")

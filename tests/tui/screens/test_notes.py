@@ -13,8 +13,18 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.notes import NotesScreen
-from tests.tui.driving import TEXT, app_of, find_id, go_to, make_context, press_until, running, screen_text, wait_until
-from tests.tui.picturing import show_answer
+from tests.tui.driving import (
+    TEXT,
+    app_of,
+    find_id,
+    go_to,
+    make_context,
+    press_until,
+    running,
+    screen_text,
+    show_answer,
+    wait_until,
+)
 
 BATCH = "It must rest for one hour after each batch"
 REST = "must rest for one hour"

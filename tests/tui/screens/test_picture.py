@@ -12,21 +12,17 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap, open_library
-from roamtui.conversation.conversation import Conversation
 from roamtui.markdown.blocks import Link
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import ImageMode, TuiOptions
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.picture import PictureScreen
-from tests.fakes.contexts import context_of
-from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.site import FakeSite, SitePage
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 from tests.sources.sample_pictures import make_png
-from tests.tui.driving import press_until, running, screen_text, wait_until
+from tests.tui.driving import make_app, press_until, running, screen_text, wait_until
 
 needs_pillow = pytest.mark.skipif(find_spec("PIL") is None, reason="Pillow is not installed")
 _RED, _BLUE = (255, 0, 0), (0, 0, 255)
@@ -40,8 +36,7 @@ async def _read(
     """Run the app with a document in the reader."""
     library = open_library([str(source)])
     options = TuiOptions(image_mode=mode, fetch_picture=fetch)
-    app = RoamApp(context_of(Agent(Conversation(library), ScriptedModel(())), options=options))
-    async with running(app, (100, 40)) as (_, pilot):
+    async with running(make_app(library=library, options=options), (100, 40)) as (app, pilot):
         screen = app.main_screen
         screen.reader_pane.reader.open(next(library.walk()))
         screen.panes.show_reader()

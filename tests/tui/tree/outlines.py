@@ -6,32 +6,10 @@ from roamtui.conversation.events import OpenSection, Origin
 from roamtui.conversation.state import ConversationState
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
+from tests.case_files import read_case
 from tests.outline.documents import find_id
 
-HANDBOOK = """# Handbook
-
-Welcome.
-
-## Leave
-
-### Vacation
-
-Five weeks.
-
-### Sick leave
-
-Call in.
-
-## Security
-
-### Passwords
-
-#### Length
-
-Twelve.
-
-## Travel
-"""
+HANDBOOK = read_case("staff_handbook.md")
 
 
 def make_wide_library(count: int) -> Library:
