@@ -129,6 +129,9 @@ _NOTE = (
     r"|(?<=[\w.,;:!?)\]”’\"'»*])\[\d{1,3}(?:[,–-]\s?\d{1,3})*\]"  # a reference, as in an encyclopedia
     r"|(?<=[^\W\d_]\.)\d{1,2}(?=\s+[A-Z][a-z])"  # the mark in "five euros.1 The fine"
     rf"|{_ITEM_MARK}\d+"
+    # How the word before is read, as in "言葉(ことば)"; short words of kana that mean something are none.
+    r"|(?<=[\u3005\u3400-\u9fff])[(（](?!(?:なし|あり|ない|のみ|だけ|まで|から|など|ほか|または|および)[)）])"
+    r"[\u3041-\u3096\u30a1-\u30fa\u30fc]{1,12}[)）]"
     rf"|(?:(?<=[\s{_BLOCK_EDGE}{_CELL_EDGE}])|\A)[●■▪◦○►▸▶❖➢➤✦✧▫◆◇](?=\s+\w)"  # a bullet
     r"|[™®©℠]"
 )
@@ -147,7 +150,7 @@ _LABEL = re.compile(r"(\[[^\[\]\n]*[^\W\d_][^\[\]\n]*\])(\[[^\[\]\n]{1,100}\])")
 """The label of a link whose definition is in another part of the document."""
 _ROW_END = re.compile(rf"{_CELL_EDGE}[ \t]*\n[ \t]*(?={_CELL_EDGE})")
 """The end of a row, in a table without a head."""
-_BREAK = re.compile(r"[-‐\u00ad][ \t]*\n\s*(?=[^\W\d_])|(?<=\u00ad)\n")
+_BREAK = re.compile(r"[ ]?[-‐\u00ad][ \t]*\n\s*(?=[^\W\d_])|(?<=\u00ad)\n")
 """The end of a line inside a word, as in books and laws."""
 _UNIT_NAMES = (
     "mm cm dm km in ft yd mi nm µm μm ha mg kg lb oz sec min hr kW MW GW Pa kPa MPa Hz kHz MHz GHz mol"
@@ -163,6 +166,8 @@ _ELISIONS = frozenset(_ELIDED_WORDS.split())
 _PREFIXES = "non un in anti ex pre post half quasi pseudo semi not never no sub dis mis counter"
 _TURNING_PREFIXES = frozenset(_PREFIXES.split())
 """What turns the meaning of the word after a hyphen, so that a quote must not begin with that word."""
+_GREEK_FACTOR = re.compile(r"(?<=[Α-Ωα-λν-ω])(?=[A-Za-z])")
+"""Between the factors of "πr". "μm" is a unit."""
 _CAMEL = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z][a-z])")
 
 
@@ -405,7 +410,7 @@ class _WordReader:
             case "power":
                 self._read_power(match[0], start, end)
             case "note" | "sole_currency":
-                self._add(make_key(match[0].strip("[]^" + _ITEM_MARK)), start, end, OPTIONAL)
+                self._add(make_key(match[0].strip("[]^()（）" + _ITEM_MARK)), start, end, OPTIONAL)
             case "edge":
                 self._edge |= BLOCK if match[0] == _BLOCK_EDGE else CELL
             case "symbol" if (
@@ -425,6 +430,10 @@ class _WordReader:
         if not word.isascii() and (note := _NOTE_LETTER.search(word)):
             self._read_word(word[: note.start()], start)
             self._add(make_key(note[0]), start + note.start(), end, OPTIONAL)
+            return
+        if not word.isascii() and (factor := _GREEK_FACTOR.search(word)):
+            self._read_word(word[: factor.start()], start)
+            self._read_word(word[factor.start() :], start + factor.start())
             return
         key = make_key(word)
         if not any(map(str.isalnum, key)):

@@ -9,6 +9,7 @@ import codecs
 import re
 
 from roamtui.errors import SourceError
+from roamtui.plain import format_count
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -25,6 +26,8 @@ _WEB_ENCODING = re.compile(
     r"ascii|utf-8|utf-16(?:-[bl]e)?|iso8859-\d+|cp\d+|mac-\w+|koi8-[ru]|tis-620|gb\w+|big5\w*|euc_\w+|shift_jis|iso2022_\w+"
 )
 """Encodings that web pages use, by their names in `codecs.lookup`. Others, such as ``idna``, may take hours."""
+_EMBEDDED_FILE = re.compile(r"(\bdata:[\w.+-]{1,60}/[\w.+-]{1,60};base64,)[A-Za-z0-9+/=]{64,}")
+"""A picture or another file that a text contains as base64, which no person and no model reads."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _HTML_HEAD_LENGTH = 4_096
 _DECLARED_CHARSET = re.compile(
@@ -61,6 +64,8 @@ _CENTRAL_EUROPEAN = re.compile("[ŠšŽž]|[ªº][a-z]|^(?=.*[áéíóú])(?=.*[
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     """Return the text of `data`, and a sentence for an encoding that was assumed and each kind of replaced character.
 
+    Files that the text contains as base64 are left out; their lines stay.
+
     Raises:
         SourceError: The data is not text.
     """
@@ -81,6 +86,10 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         notes.append(
             f"{name}: {replaced} characters are not valid {encoding.upper()} and show as \N{REPLACEMENT CHARACTER}."
         )
+    if ";base64," in text:
+        text, left_out = _EMBEDDED_FILE.subn(r"\1…", text)
+        if left_out:
+            notes.append(f"{name}: {format_count(left_out, 'embedded file')} left out of the text.")
     if nulls := text.count("\0"):
         notes.append(f"{name}: {nulls} NUL characters show as \N{SYMBOL FOR NULL}.")
     return text, tuple(notes)

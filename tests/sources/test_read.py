@@ -76,6 +76,14 @@ def test_what_is_no_text_is_replaced_or_kept_with_a_note() -> None:
     assert "1 NUL" in notes[1]
 
 
+def test_embedded_pictures_are_neither_text_nor_tokens() -> None:
+    picture = f"data:image/png;base64,{'iVBORw0KGgo' * 500}=="
+    written = f'# A\n\nSee ![the pier]({picture}) and\n<img src="{picture}">.\n\nNot data:text/plain;base64,aGk=\n'
+    text, notes = decode_text(written.encode(), "a.md")
+    assert text == written.replace(picture, "data:image/png;base64,…")
+    assert notes == ("a.md: 2 embedded files left out of the text.",)
+
+
 @pytest.mark.parametrize(
     ("data", "is_text"),
     [(bytes(range(256)) * 40, False), (b"\x01\x01\x01aaaaaa", False), (b"\x01\x01\x01aaaaaaa", True)],

@@ -130,6 +130,8 @@ class _HtmlWriter:
         tag = next((tag for look, tag in _PARAGRAPHS_BY_STYLE.items() if look in style.looks), "p")
         if level:
             tag = f"h{min(6, level)}"
+        if get_local_name(element.getparent()) == "p":  # not allowed, but some programs write it
+            return f"<br>{numbered}<br>"
         return f"<{tag}>{numbered}</{tag}>"
 
     def _write_span(self, element: Any) -> str:

@@ -48,6 +48,11 @@ def test_raised_type_never_joins_a_number(position: str, text: str) -> None:
     assert _convert(body, automatic=styles) == text + "\n"
 
 
+def test_paragraphs_in_a_paragraph_never_join_their_numbers() -> None:
+    body = "<text:p>1<text:p>22<text:p>3</text:p>3</text:p>22</text:p>"
+    assert _convert(body).replace("\\", "").split() == ["1", "22", "3", "3", "22"]
+
+
 def test_headings_have_their_numbers() -> None:
     outline = "".join(
         f'<text:outline-level-style text:level="{level}" style:num-format="1" text:display-levels="{level}"/>'
