@@ -1,8 +1,12 @@
-"""Agents with a scripted model over a manual or a small document about birds."""
+"""Agents with a scripted model over a manual or a small document about birds.
+
+In the replies of a script, a title stands for the id of its section: in braces in a text, as it is in a call.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from roamtui.agent.loop import Agent, AgentOptions
@@ -61,9 +65,35 @@ def make_agent(
     options: AgentOptions | None = None,
     keep: OpenSectionOptions | None = None,
     window_tokens: int | None = 128_000,
+    approver: Approver | None = None,
 ) -> Agent:
     conversation = Conversation(make_library(text), store=store, options=keep)
-    return Agent(conversation, ScriptedModel(replies, window_tokens=window_tokens), searcher, options)
+    if approver is not None:
+        conversation.loader.approver = approver
+    agent = Agent(conversation, ScriptedModel(window_tokens=window_tokens), searcher, options)
+    script(agent, *replies)
+    return agent
+
+
+def script(agent: Agent, *replies: Reply) -> None:
+    """Add replies to those of the agent's model."""
+    library = agent.conversation.state.library
+    known = {library.node(section_id).title: section_id for section_id in library.walk()}
+    model_of(agent).add_replies(*(_name_sections(reply, known) for reply in replies))
+
+
+def _name_sections(reply: Reply, ids: Mapping[str, str]) -> Reply:
+    if not isinstance(reply, ScriptedReply):
+        return reply
+    text = re.sub(r"\{([^{}]+)\}", lambda title: ids.get(title[1], title[0]), reply.text)
+    calls = [(name, _name_opened(arguments, ids)) for name, arguments in reply.calls]
+    return replace(reply, text=text, calls=tuple(calls))
+
+
+def _name_opened(arguments: Any, ids: Mapping[str, str]) -> Any:  # noqa: ANN401 - a mapping, or text that is none
+    if not isinstance(arguments, Mapping) or "section_ids" not in arguments:
+        return arguments
+    return {**arguments, "section_ids": [ids.get(title, title) for title in arguments["section_ids"]]}
 
 
 def model_of(agent: Agent) -> ScriptedModel:
@@ -79,19 +109,27 @@ async def collect_events(agent: Agent, question: str, options: AskOptions = AskO
     return events
 
 
-async def ask(agent: Agent, question: str = "How much is it?") -> list[ConversationEvent]:
-    """Ask, and check that a provider would accept every request."""
-    events = await collect_events(agent, question)
+async def ask(
+    agent: Agent, question: str = "How much is it?", *replies: Reply, within: str | None = None
+) -> list[ConversationEvent]:
+    """Ask, let the model give these replies, and check that a provider would accept every request."""
+    script(agent, *replies)
+    events = await collect_events(agent, question, AskOptions(within=within))
     for request in model_of(agent).requests:
         check_messages(request.messages)
     check_messages(tuple(agent.conversation.state.iter_messages()))
     return events
 
 
-async def answer(agent: Agent, question: str = "How much is it?") -> QuestionAnswered:
-    last = (await ask(agent, question))[-1]
+async def answer(agent: Agent, question: str = "How much is it?", *replies: Reply) -> QuestionAnswered:
+    last = (await ask(agent, question, *replies))[-1]
     assert isinstance(last, QuestionAnswered)
     return last
+
+
+def sent(agent: Agent) -> tuple[Message, ...]:
+    """Return the messages of the last request."""
+    return model_of(agent).requests[-1].messages
 
 
 def expanding(*section_ids: object, text: str = "") -> ScriptedReply:
@@ -149,43 +187,3 @@ An owl turns its head by 270 degrees. {WORDS * 30}
 
 A swift sleeps while it flies. {WORDS * 30}
 """
-
-
-@dataclass(kw_only=True)
-class Desk:
-    """An agent with a scripted model, and the ids of the sections by title."""
-
-    agent: Agent
-    model: ScriptedModel
-    ids: dict[str, str]
-    events: list[ConversationEvent] = field(default_factory=list)
-
-    async def ask(self, question: str, *replies: Reply, within: str | None = None) -> QuestionAnswered:
-        """Ask, let the model give these replies, and return the outcome."""
-        self.model.add_replies(*replies)
-        self.events = await collect_events(self.agent, question, AskOptions(within=within))
-        last = self.events[-1]
-        assert isinstance(last, QuestionAnswered)
-        return last
-
-    def opening(self, *titles: str) -> ScriptedReply:
-        """Return a reply that opens sections."""
-        return ScriptedReply(calls=(("expand_sections", {"section_ids": [self.ids[title] for title in titles]}),))
-
-    def quoting(self, title: str, quote: str) -> ScriptedReply:
-        """Return an answer that quotes a section."""
-        return ScriptedReply(text=f'It says "{quote}" [{self.ids[title]}].')
-
-    @property
-    def sent(self) -> tuple[Message, ...]:
-        """The messages of the last request."""
-        return self.model.requests[-1].messages
-
-
-def make_desk(approver: Approver | None = None, *, text: str = DOCUMENT, **options: Any) -> Desk:  # noqa: ANN401 - see `make_agent`
-    """Make an agent, by default over the document about birds. The model has no replies yet."""
-    agent = make_agent(text=text, **options)
-    if approver is not None:
-        agent.conversation.loader.approver = approver
-    library = agent.conversation.state.library
-    return Desk(agent=agent, model=model_of(agent), ids={library.node(i).title: i for i in library.walk()})

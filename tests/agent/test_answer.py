@@ -7,8 +7,7 @@ from roamtui.agent.loop import AgentOptions
 from roamtui.conversation.events import StopReason
 from roamtui.errors import RoamtuiError
 from roamtui.search.base import Hit
-from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, make_desk, model_of, saying
-from tests.conversation.conversations import check_messages
+from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying, sent
 from tests.fakes.scripted_model import ScriptedReply
 
 
@@ -19,8 +18,8 @@ def _hits(*section_ids: str) -> FakeSearcher:
 async def test_not_found_lists_the_nearest_sections() -> None:
     fees, lost, hours, lending = ids(make_agent(), "Fees", "Lost books", "Hours", "Lending")
     agent = make_agent(searcher=_hits(fees, lost, hours, lending))
-    model_of(agent).add_replies(expanding(fees), saying("Not found: nothing on parking. Try “where to park”."))
-    last = await answer(agent, "Where can I park?")
+    nothing = saying("Not found: nothing on parking. Try “where to park”.")
+    last = await answer(agent, "Where can I park?", expanding("Fees"), nothing)
     assert last.stopped is StopReason.NOT_FOUND
     assert last.answer == (
         "Not found: nothing on parking. Try “where to park”.\n\n"
@@ -57,8 +56,7 @@ async def test_likely_hits_that_nobody_opened_are_listed() -> None:
     }
     for opened, likely in expected.items():
         agent = make_agent(searcher=searcher, options=AgentOptions(sends_hits=False))
-        model_of(agent).add_replies(search, expanding(opened), saying(f'It costs "2 euros" [{fees}].'))
-        await answer(agent)
+        await answer(agent, "How much?", search, expanding(opened), saying('It costs "2 euros" [{Fees}].'))
         state = agent.conversation.state
         unopened = list_unopened_hits(state.exchanges[-1], state.library)
         assert [(hit.section_id, hit.score) for hit in unopened] == likely
@@ -76,18 +74,15 @@ async def test_not_found_is_recognised_in_any_format_and_language(start: str) ->
 
 
 async def test_the_draft_before_a_reminder_is_the_answer_if_nothing_follows() -> None:
-    agent = make_agent()
-    (fees,) = ids(agent, "Fees")
-    model_of(agent).add_replies(expanding(fees), saying("It costs two euros."), ScriptedReply())
+    agent = make_agent([expanding("Fees"), saying("It costs two euros."), ScriptedReply()])
     last = await answer(agent)
     assert (last.stopped, last.answer, last.citations) == (StopReason.ANSWERED, "It costs two euros.", ())
     assert len(model_of(agent).requests) == 3
 
 
 async def test_an_empty_reply_triggers_a_reminder_and_then_an_error() -> None:
-    desk = make_desk()
-    answer = await desk.ask("What do herons eat?", ScriptedReply(), ScriptedReply(text="  "))
-    assert answer.stopped is StopReason.ERROR
-    assert "returned no answer" in answer.error
-    assert desk.sent[-1].text.startswith("No quote was found in your answer.")
-    check_messages(desk.sent)
+    agent = make_agent([ScriptedReply(), saying("  ")])
+    last = await answer(agent)
+    assert last.stopped is StopReason.ERROR
+    assert "returned no answer" in last.error
+    assert sent(agent)[-1].text.startswith("No quote was found in your answer.")

@@ -1,6 +1,7 @@
 """The loop: requests, tool calls, costs, and how a question ends."""
 
-from itertools import pairwise
+from dataclasses import replace
+from itertools import cycle, islice, pairwise
 
 from roamtui.agent.loop import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
@@ -23,18 +24,18 @@ from roamtui.outline.render import render_outline
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.text import estimate_tokens
 from tests.agent.asking import (
+    DOCUMENT,
     MANUAL,
-    Desk,
     FakeSearcher,
     answer,
     ask,
     expanding,
     ids,
     make_agent,
-    make_desk,
     model_of,
     results,
     saying,
+    sent,
 )
 from tests.conversation.conversations import FakeApprover, make_library
 from tests.fakes.scripted_model import ScriptedReply
@@ -50,8 +51,8 @@ def _kinds(events: list[ConversationEvent]) -> list[type[ConversationEvent]]:
 async def test_a_question_from_start_to_end() -> None:
     agent = make_agent()
     fees, lost = ids(agent, "Fees", "Lost books")
-    model_of(agent).add_replies(expanding(fees, lost, text="Looking."), saying(f'It costs "2 euros a day" [{fees}].'))
-    events = await ask(agent, "How much?")
+    replies = (expanding("Fees", "Lost books", text="Looking."), saying('It costs "2 euros a day" [{Fees}].'))
+    events = await ask(agent, "How much?", *replies)
     assert _kinds(events) == [
         QuestionReceived,
         QuestionAsked,
@@ -84,12 +85,8 @@ async def test_a_question_from_start_to_end() -> None:
 
 async def test_requests_contain_prompt_outline_and_all_earlier_messages() -> None:
     agent = make_agent(searcher=FakeSearcher())
-    (fees,) = ids(agent, "Fees")
-    model_of(agent).add_replies(
-        expanding(fees, text="Looking."), saying(f'"2 euros" [{fees}]'), saying("Not found: no.")
-    )
-    await ask(agent, "How much?")
-    await ask(agent, "And now?")
+    await ask(agent, "How much?", expanding("Fees", text="Looking."), saying('"2 euros" [{Fees}]'))
+    await ask(agent, "And now?", saying("Not found: no."))
     first, second, third = model_of(agent).requests
     outline = render_outline(agent.conversation.state.library)
     assert first.messages == (
@@ -108,37 +105,28 @@ async def test_requests_contain_prompt_outline_and_all_earlier_messages() -> Non
 async def test_sections_stay_open_for_a_follow_up() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
-    model_of(agent).add_replies(
-        expanding(fees), saying(f'"2 euros" [{fees}]'), expanding(fees), saying(f'"2" [{fees}]')
-    )
-    await ask(agent)
-    events = await ask(agent)
+    await ask(agent, "How much?", expanding("Fees"), saying('"2 euros" [{Fees}]'))
+    events = await ask(agent, "And now?", expanding("Fees"), saying('"2" [{Fees}]'))
     tool = next(event for event in events if isinstance(event, ToolFinished))
     assert tool.results == ((fees, "already_open"),)
     assert "is open already: its text stands above." in results(agent)[0]
-    sent = "".join(message.text for message in model_of(agent).requests[-1].messages)
-    assert sent.count("Late returns cost") == 2, "once in the outline's opening words, once as text"
+    text = "".join(message.text for message in sent(agent))
+    assert text.count("Late returns cost") == 2, "once in the outline's opening words, once as text"
 
 
 async def test_calls_beyond_the_limit_of_a_step_are_refused() -> None:
     agent = make_agent()
-    fees, lost = ids(agent, "Fees", "Lost books")
-    calls: tuple[tuple[str, dict[str, object]], ...]
-    calls = tuple(("expand_sections", {"section_ids": [fees], "number": number}) for number in range(8))
-    beyond: dict[str, object] = {"section_ids": [lost]}
-    calls += (("expand_sections", beyond), ("expand_sections", beyond))
-    model_of(agent).add_replies(ScriptedReply(calls=calls), saying("Not found: no."))
-    events = await ask(agent)
+    calls = [("expand_sections", {"section_ids": ["Fees"], "number": number}) for number in range(8)]
+    calls += [("expand_sections", {"section_ids": ["Lost books"]})] * 2
+    events = await ask(agent, "How much?", ScriptedReply(calls=tuple(calls)), saying("Not found: no."))
     assert len(results(agent)) == 10
     assert [result.startswith(LIMIT_REACHED) for result in results(agent)] == [False] * 8 + [True] * 2
     assert sum(isinstance(event, ToolFinished) for event in events) == 8
-    assert tuple(agent.conversation.state.open_sections) == (fees,)
+    assert [*agent.conversation.state.open_sections] == ids(agent, "Fees")
 
 
 async def test_a_model_that_never_stops_calling_is_stopped() -> None:
-    agent = make_agent()
-    (fees,) = ids(agent, "Fees")
-    model_of(agent).add_replies(*[expanding(fees, *["x"] * number) for number in range(12)])
+    agent = make_agent([expanding("Fees", *["x"] * number) for number in range(12)])
     last = await answer(agent)
     requests = model_of(agent).requests
     assert len(requests) == last.steps == 12
@@ -149,16 +137,10 @@ async def test_a_model_that_never_stops_calling_is_stopped() -> None:
     assert (last.stopped, last.answer) == (StopReason.STEP_LIMIT, "")
     assert "returned no answer" in last.error
     assert results(agent)[-1] == LIMIT_REACHED
-    model_of(agent).add_replies(saying("Not found: no."))
-    assert (await answer(agent, "And?")).stopped is StopReason.NOT_FOUND
+    assert (await answer(agent, "And?", saying("Not found: no."))).stopped is StopReason.NOT_FOUND
 
 
-TITLES = ("Herons", "Owls", "Swifts")
 QUOTES = {"Herons": "forty grams", "Owls": "270 degrees", "Swifts": "while it flies"}
-
-
-async def ask_about(desk: Desk, title: str) -> None:
-    await desk.ask(f"What of {title}?", desk.opening(title), desk.quoting(title, QUOTES[title]))
 
 
 def count(messages: tuple[Message, ...]) -> int:
@@ -166,19 +148,15 @@ def count(messages: tuple[Message, ...]) -> int:
     return sum(map(estimate_tokens, texts))
 
 
-def count_rebuilds(desk: Desk) -> int:
-    pairs = pairwise(request.messages for request in desk.model.requests)
-    return sum(after[: len(before)] != before for before, after in pairs)
-
-
 async def test_ten_questions_cost_little_more_than_their_distinct_text() -> None:
-    desk = make_desk()
-    for number in range(10):
-        await ask_about(desk, TITLES[number % 3])
-    assert count_rebuilds(desk) == 0
+    agent = make_agent(text=DOCUMENT)
+    for title, quote in islice(cycle(QUOTES.items()), 10):
+        await ask(agent, f"What of {title}?", expanding(title), saying(f'It says "{quote}" [{{{title}}}].'))
+    requests = [request.messages for request in model_of(agent).requests]
+    assert all(after[: len(before)] == before for before, after in pairwise(requests)), "nothing is rebuilt"
     # without a rebuild, each request adds to the one before it, which the provider has cached
-    distinct = tuple({message: None for request in desk.model.requests for message in request.messages})
-    assert count(desk.sent) <= 1.15 * count(distinct)
+    distinct = tuple({message: None for messages in requests for message in messages})
+    assert count(sent(agent)) <= 1.15 * count(distinct)
 
 
 EXPENSIVE = ScriptedReply(
@@ -187,21 +165,21 @@ EXPENSIVE = ScriptedReply(
 
 
 async def test_not_even_the_first_request_may_cost_more_than_the_limit() -> None:
-    desk = make_desk(options=AgentOptions(cost_usd_max=0.1))
-    desk.model.prices = (0.001, 0.0)
-    assert (await desk.ask("Why?", EXPENSIVE)).stopped is StopReason.COST
-    assert not desk.model.requests
+    agent = make_agent(text=DOCUMENT, options=AgentOptions(cost_usd_max=0.1))
+    model_of(agent).prices = (0.001, 0.0)
+    assert (await answer(agent, "Why?", EXPENSIVE)).stopped is StopReason.COST
+    assert not model_of(agent).requests
 
 
 async def test_a_yes_at_the_spending_limit_holds_for_one_conversation() -> None:
     approver = FakeApprover(answer=True)
-    desk = make_desk(options=AgentOptions(cost_usd_max=0.1), approver=approver)
+    agent = make_agent(text=DOCUMENT, options=AgentOptions(cost_usd_max=0.1), approver=approver)
     for _ in range(3):
-        assert (await desk.ask("Why?", EXPENSIVE)).stopped is StopReason.ANSWERED
+        assert (await answer(agent, "Why?", EXPENSIVE)).stopped is StopReason.ANSWERED
     assert len(approver.asked) == 1
-    await desk.agent.conversation.start_new()
+    await agent.conversation.start_new()
     for _ in range(2):
-        await desk.ask("Why?", EXPENSIVE)
+        await ask(agent, "Why?", EXPENSIVE)
     assert len(approver.asked) == 2
 
 
@@ -222,12 +200,9 @@ async def test_instructions_come_before_the_outline_in_the_persons_role() -> Non
 async def test_what_is_found_and_opened_in_one_step_is_sent_once() -> None:
     library = make_library(MANUAL)
     agent = make_agent(searcher=KeywordSearcher(library), options=AgentOptions(sends_hits=False))
-    (fees,) = ids(agent, "Fees")
-    calls = (("search_sections", {"query": "late returns"}), ("expand_sections", {"section_ids": [fees]}))
-    model_of(agent).add_replies(ScriptedReply(calls=calls), saying(f'It is "2 euros a day" [{fees}].'))
-    await ask(agent)
-    sent = "".join(message.text for message in model_of(agent).requests[-1].messages)
-    assert sent.count("Late returns cost 2 euros a day.") == 1
+    calls = (("search_sections", {"query": "late returns"}), ("expand_sections", {"section_ids": ["Fees"]}))
+    await ask(agent, "How much?", ScriptedReply(calls=calls), saying('It is "2 euros a day" [{Fees}].'))
+    assert "".join(message.text for message in sent(agent)).count("Late returns cost 2 euros a day.") == 1
 
 
 async def test_what_an_earlier_step_found_is_named_and_not_sent_again() -> None:
@@ -235,15 +210,12 @@ async def test_what_an_earlier_step_found_is_named_and_not_sent_again() -> None:
     agent = make_agent([saying("So.")], searcher=searcher, options=AgentOptions(sends_hits=False))
     await ask(agent, "And?")
     search = ScriptedReply(calls=(("search_sections", {"query": "late returns"}),))
-    model_of(agent).add_replies(search, search, saying("So."))
-    await ask(agent)
+    await ask(agent, "How much?", search, search, saying("So."))
     assert ["cost 2 euros" in result for result in results(agent)] == [True, False]
 
 
 async def test_of_no_reply_more_than_500_characters_are_only_in_memory() -> None:
-    agent = make_agent()
-    (fees,) = ids(agent, "Fees")
-    model_of(agent).add_replies(expanding(fees, text="I look. " * 90), saying("It is late. " * 150))
+    agent = make_agent([expanding("Fees", text="I look. " * 90), saying("It is late. " * 150)])
     streamed, lost = "", [0]
 
     def note(event: ConversationEvent) -> None:
@@ -261,12 +233,7 @@ async def test_of_no_reply_more_than_500_characters_are_only_in_memory() -> None
 
 
 async def test_the_usage_of_all_steps_is_added() -> None:
-    agent = make_agent()
-    (fees,) = ids(agent, "Fees")
     usage = Usage(input_tokens=10, output_tokens=5, cost_usd=0.25, source="provider")
-    call = (("expand_sections", {"section_ids": [fees]}),)
-    model_of(agent).add_replies(
-        ScriptedReply(calls=call, usage=usage), ScriptedReply(text=f'"2 euros a day" [{fees}].', usage=usage)
-    )
-    total = (await answer(agent)).usage
+    replies = [replace(reply, usage=usage) for reply in (expanding("Fees"), saying('"2 euros a day" [{Fees}].'))]
+    total = (await answer(make_agent(replies))).usage
     assert (total.input_tokens, total.output_tokens, total.cost_usd) == (20, 10, 0.5)

@@ -23,7 +23,7 @@ from roamtui.export.markdown import render_markdown
 from roamtui.table.cells import Cell, CellState, complete_cell
 from roamtui.table.columns import Column
 from roamtui.text import estimate_tokens
-from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, results, saying
+from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, results, saying, sent
 from tests.fakes.scripted_model import ScriptedReply
 
 
@@ -37,9 +37,9 @@ def thoughts_of(agent: Agent) -> list[str]:
     return [event.text for event in events if isinstance(event, ThoughtsRecorded)]
 
 
-def sent(agent: Agent) -> str:
+def read_sent(agent: Agent) -> str:
     """Return all that the model was sent in its last request."""
-    return "\n".join(message.text for message in model_of(agent).requests[-1].messages)
+    return "\n".join(message.text for message in sent(agent))
 
 
 @pytest.mark.parametrize("opener", ["<think>\n", ""])
@@ -56,7 +56,7 @@ async def test_thoughts_are_kept_apart_from_the_answer(opener: str) -> None:
     assert [citation.state for citation in last.citations] == [QuoteState.FOUND]
     assert thoughts_of(agent) == [thoughts]
     await ask(agent, "And?")
-    assert "9 euros" not in sent(agent)
+    assert "9 euros" not in read_sent(agent)
     assert "9 euros" not in render_markdown(agent.conversation.state, "m.md")
 
 
@@ -91,10 +91,8 @@ async def test_a_reply_of_only_thoughts_is_no_answer() -> None:
 
 
 async def test_thoughts_are_no_value_of_a_cell() -> None:
-    agent = make_agent()
-    (fees,) = ids(agent, "Fees")
-    text = f'<think>\nPerhaps 9 euros?\n</think>\n2 euros a day\n\n"2 euros a day" [{fees}]'
-    model_of(agent).add_replies(expanding(fees), saying(text))
+    text = '<think>\nPerhaps 9 euros?\n</think>\n2 euros a day\n\n"2 euros a day" [{Fees}]'
+    agent = make_agent([expanding("Fees"), saying(text)])
     await ask(agent)
     cell = Cell(row="a.md", column="fee", content="", model="m", state=CellState.FAILED)
     filled = complete_cell(cell, agent.conversation.state.exchanges[-1], Column(question="How much?"))
@@ -123,8 +121,8 @@ async def test_a_call_that_cannot_be_read_is_reminded_of_once() -> None:
     agent = make_agent([saying('<tool_call>{"name": "expand_sec'), saying("Not found: no.")])
     last = await answer(agent)
     assert last.stopped is StopReason.NOT_FOUND
-    assert sent(agent).endswith(CALL_REMINDER)
-    assert '{"name": "expand_sec' in sent(agent)
+    assert read_sent(agent).endswith(CALL_REMINDER)
+    assert '{"name": "expand_sec' in read_sent(agent)
 
 
 async def test_a_call_that_cannot_be_read_is_never_an_answer() -> None:
@@ -135,17 +133,14 @@ async def test_a_call_that_cannot_be_read_is_never_an_answer() -> None:
 
 
 async def test_the_same_call_is_answered_once_and_the_third_ends_the_calls() -> None:
-    agent = make_agent()
-    (fees,) = ids(agent, "Fees")
-    model_of(agent).add_replies(expanding(fees), expanding(fees), expanding(fees), saying("Not found: no."))
+    agent = make_agent([expanding("Fees"), expanding("Fees"), expanding("Fees"), saying("Not found: no.")])
     assert (await answer(agent)).stopped is StopReason.NOT_FOUND
     first, second, third = results(agent)
     assert "2 euros a day" in first
     assert second == REPEATED_CALL
     assert third == f"{REPEATED_CALL}\n{LAST_STEP_NOTE}"
     assert [request.allow_calls for request in model_of(agent).requests] == [True, True, True, False]
-    model_of(agent).add_replies(expanding(fees), saying("Not found: no."))
-    await ask(agent, "Another question?")
+    await ask(agent, "Another question?", expanding("Fees"), saying("Not found: no."))
     assert REPEATED_CALL not in results(agent)
 
 
@@ -153,8 +148,7 @@ async def test_an_answer_that_repeats_itself_is_stopped() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
     unit = f'It costs "2 euros a day" [{fees}]. '
-    model_of(agent).add_replies(expanding(fees), saying(unit * 400))
-    events = await ask(agent)
+    events = await ask(agent, "How much?", expanding("Fees"), saying(unit * 400))
     last = events[-1]
     assert isinstance(last, QuestionAnswered)
     assert last.answer == f"{unit.strip()}\n\n(The answer was stopped here, because the model repeated itself.)"

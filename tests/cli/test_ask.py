@@ -17,28 +17,6 @@ from tests.cli.conftest import RunCommand
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
 
-KEYS = {
-    *("conversation", "model", "answer", "stopped", "citations", "passages"),
-    *("opened", "open", "not_opened", "steps", "usage"),
-}
-CITATION_KEYS = {"section_id", "doc", "path", "quote", "state", "verified", "start_line", "end_line"}
-
-
-def test_an_answer_is_quoted_cited_and_verified(run: RunCommand, garden: Path) -> None:
-    result = run("ask", garden, "How much does a late spade cost?", "--json")
-    data = result.json
-    assert result.code == 0
-    assert set(data) == KEYS
-    assert (data["model"], data["stopped"]) == ("offline", "answered")
-    citation = data["citations"][0]
-    assert set(citation) == CITATION_KEYS
-    assert "A late spade costs 50 cents a day." in citation["quote"]
-    assert data["passages"][0]["text"] == citation["quote"]
-    assert (citation["state"], citation["verified"], citation["start_line"]) == ("found", True, 19)
-    assert citation["path"] == ["Garden manual", "Tools"]
-    assert citation["section_id"] in data["opened"]
-    assert set(data["opened"]) <= set(data["open"])
-
 
 @pytest.mark.usefixtures("forked_models")
 def test_a_missing_key_names_the_variable(run: RunCommand, garden: Path) -> None:

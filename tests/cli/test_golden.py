@@ -1,7 +1,8 @@
 """What every command prints, kept in files: a change of an output is a change of a file.
 
 A file of `tests/cases/golden` is a script with what came of it: `$ roamtui ...` runs a command, `< {...}` is what a
-model says at its next request (then the requests are kept too). Ids of conversations, times and paths are masked.
+model says at its next request (then the requests are kept too), and `% VERB FILE [JSON]` copies a text of the tests
+to a file below TMP, writes, replaces words in, deletes or prints one. Ids of conversations, times and paths are masked.
 `make golden` writes all files anew; a new case is a file with its script alone.
 """
 
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.case_files import read_case
 from tests.cli.conftest import RunCommand
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
@@ -21,7 +23,7 @@ from tests.real_documents import PROJECT_DIR
 CASES = sorted((PROJECT_DIR / "tests" / "cases" / "golden").glob("*.txt"))
 IS_UPDATE = "GOLDEN_UPDATE" in os.environ
 
-_SCRIPT_LINE = re.compile(r"^(?:\$ roamtui |< \{).*$", re.MULTILINE)
+_SCRIPT_LINE = re.compile(r"^(?:\$ roamtui |< \{|% ).*$", re.MULTILINE)
 _CONVERSATION = re.compile(r"\b[0-9a-f]{12}(?:[0-9a-f]{6})?\b")
 _MASKS = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.+Z]*"), "TIME"),
@@ -65,6 +67,9 @@ def _play(script: list[str], run: RunCommand, server: FakeOpenAIServer, places: 
         command = line
         for value, name in names.items():
             command = command.replace(name, value)
+        if line.startswith("%"):
+            parts.append(_lay_out(_mask(_change_file(Path(places["TMP"]), *command.split(" ", 3)[1:]), names)))
+            continue
         result = run(*shlex.split(command)[2:])
         for found in _CONVERSATION.findall(result.out):
             names.setdefault(found, f"CONVERSATION-{len(names) - len(places)}")
@@ -77,6 +82,26 @@ def _play(script: list[str], run: RunCommand, server: FakeOpenAIServer, places: 
         parts.append(f"request {number}, from message {seen + 1}\n{_describe(json.loads(messages))}\n")
         seen = len(body["messages"])
     return "".join(parts)
+
+
+def _change_file(folder: Path, verb: str, name: str, value: str = "null") -> str:
+    """Do what a line of a script says to a file; return the text to print."""
+    file, given = folder / name, json.loads(value)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    match verb:
+        case "copy":
+            file.write_text(read_case(given), "utf-8")
+        case "write":
+            file.write_text(given, "utf-8", newline="")
+        case "replace":
+            file.write_text(file.read_text("utf-8").replace(*given), "utf-8")
+        case "delete":
+            file.unlink()
+        case "print":
+            return file.read_text("utf-8")
+        case _:
+            raise ValueError(verb)
+    return ""
 
 
 def _make_reply(script: dict[str, Any]) -> FakeReply:

@@ -35,27 +35,6 @@ def test_wrong_use_is_one_sentence(
     assert result.err.count("\n") == 1
 
 
-def test_a_conversation_about_another_document_is_not_continued(run: RunCommand, garden: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.md"
-    other.write_text("# Other\n\nSomething else.\n", "utf-8")
-    conversation = run("ask", other, "Something?", "--json").json["conversation"]
-    result = run("ask", garden, "Why?", "--conversation", conversation)
-    assert result.code == 2
-    assert f"another document: {other}" in result.err
-    assert run("ask", garden, "Why?", "--conversation", "feedbeef").code == 1
-
-
-def test_a_conversation_goes_on_with_its_document_where_that_was_moved(run: RunCommand, tmp_path: Path) -> None:
-    before, after = tmp_path / "before.md", tmp_path / "after.md"
-    before.write_text("# Kites\n\nKites fly on a line.\n", "utf-8")
-    conversation = run("ask", before, "What flies on a line?", "--json").json["conversation"]
-    before.rename(after)
-    assert (
-        run("ask", after, "What flies?", "--conversation", conversation, "--json").json["conversation"] == conversation
-    )
-    assert run("ask", after, "What flies now?", "--continue", "--json").json["conversation"] == conversation
-
-
 @pytest.mark.parametrize(("text", "word"), read_rows("cli/wrong_use", "broken_configuration"))
 def test_a_broken_configuration_names_the_place(run: RunCommand, garden: Path, text: str, word: str) -> None:
     write_settings(text)
@@ -83,9 +62,6 @@ def test_without_a_source_the_last_conversation_continues_with_its_own(
     for flags, question in ((["--continue"], "What does a late"), (["--conversation", conversation], "How long is a")):
         monkeypatch.setattr("sys.stdin", io.StringIO(""))
         assert f"Resuming after question 1: {question}" in run(*flags, "--plain").out
-    result = run("--conversation", "feedbeef")
-    assert (result.code, result.out) == (2, "")
-    assert "no such conversation. `roamtui conversations`" in result.err
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:

@@ -75,9 +75,12 @@ class _Handler(QuietHandler):
     fake: FakeSite
 
     def do_GET(self) -> None:
+        self.read_body()
         with self.fake.count_request(self.path), suppress(OSError):
             self.fake.before(self.path)
             self._answer(self.fake.pages.get(self.path.partition("?")[0]))
+
+    do_POST = do_GET
 
     def _answer(self, found: SitePage | str | None) -> None:
         page = found if isinstance(found, SitePage) else SitePage(body=found or "", status=200 if found else 404)

@@ -14,7 +14,7 @@ from roamtui.models.base import ModelOptions
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
 from tests.case_files import read_rows
-from tests.fakes.loopback import LoopbackServer, QuietHandler
+from tests.fakes.site import FakeSite, SitePage
 from tests.models.asking import OPTIONS, collect
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -49,59 +49,28 @@ for send in (
 """
 
 
-class TargetServer(LoopbackServer):
-    """The server to which another one redirects."""
-
-    def __init__(self) -> None:
-        self.paths: list[str] = []
-        """Path of each request, which should stay empty."""
-        super().__init__(_TargetHandler)
-
-
-class _TargetHandler(QuietHandler):
-    fake: TargetServer
-
-    def do_POST(self) -> None:
-        self.read_body()
-        self.fake.paths.append(self.path)
-        self.reply(400, b"{}")
-
-    do_GET = do_POST
-
-
-class RedirectingServer(LoopbackServer):
-    """Redirects each request to the same path of another server."""
-
-    def __init__(self) -> None:
-        self.status = 307
-        self.target = ""
-        """Start of the URL to which it redirects."""
-        self.paths: list[str] = []
-        """Path of each request."""
-        super().__init__(_RedirectingHandler)
-
-
-class _RedirectingHandler(QuietHandler):
-    fake: RedirectingServer
-
-    def do_POST(self) -> None:
-        self.read_body()
-        self.fake.paths.append(self.path)
-        self.reply(self.fake.status, location=f"{self.fake.target}{self.path}")
-
-    do_GET = do_POST
-
-
 @pytest.fixture
-def target() -> Iterator[TargetServer]:
-    with TargetServer() as server:
+def target() -> Iterator[FakeSite]:
+    """Yield the server to which another one redirects, which should get no request."""
+    with FakeSite({}) as server:
         yield server
 
 
+class RedirectingSite(FakeSite):
+    """Redirects each request to the same path of another server."""
+
+    def __init__(self, target: str) -> None:
+        self.status = 307
+        self.target = target
+        super().__init__({}, before=self._redirect)
+
+    def _redirect(self, path: str) -> None:
+        self.pages[path.partition("?")[0]] = SitePage(status=self.status, location=f"{self.target}{path}")
+
+
 @pytest.fixture
-def server(target: TargetServer) -> Iterator[RedirectingServer]:
-    with RedirectingServer() as server:
-        server.target = target.origin.replace("127.0.0.1", "localhost")
+def server(target: FakeSite) -> Iterator[RedirectingSite]:
+    with RedirectingSite(target.origin.replace("127.0.0.1", "localhost")) as server:
         yield server
 
 
@@ -115,7 +84,7 @@ async def keyed_worker(model_environ: dict[str, str], forking_command: tuple[str
     await process.close()
 
 
-def write_refusal(server: RedirectingServer, target: TargetServer) -> str:
+def write_refusal(server: RedirectingSite, target: FakeSite) -> str:
     other = target.address.replace("127.0.0.1", "localhost")
     return (
         f"{server.address} redirects requests to {other}, and roamtui does not follow; "
@@ -125,37 +94,37 @@ def write_refusal(server: RedirectingServer, target: TargetServer) -> str:
 
 @pytest.mark.parametrize("name", read_rows("models/redirects", "models"))
 async def test_no_model_is_asked_on_another_server(
-    keyed_worker: WorkerProcess, server: RedirectingServer, target: TargetServer, name: str
+    keyed_worker: WorkerProcess, server: RedirectingSite, target: FakeSite, name: str
 ) -> None:
     model = LitellmModel(name, api_base=server.origin, options=OPTIONS, worker=keyed_worker)
     with pytest.raises(ModelError) as caught:
         await collect(model)
     assert str(caught.value) == write_refusal(server, target)
-    assert server.paths
-    assert target.paths == []
+    assert server.counts.paths
+    assert target.counts.paths == []
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_no_kind_of_redirect_is_followed(
-    keyed_worker: WorkerProcess, server: RedirectingServer, target: TargetServer, status: int
+    keyed_worker: WorkerProcess, server: RedirectingSite, target: FakeSite, status: int
 ) -> None:
     server.status = status
     model = LitellmModel("openai/gpt-4.1-mini", api_base=server.origin, options=OPTIONS, worker=keyed_worker)
     with pytest.raises(ModelError, match="redirects requests to"):
         await collect(model)
-    assert target.paths == []
+    assert target.counts.paths == []
 
 
 @pytest.mark.parametrize("name", read_rows("models/redirects", "embedders"))
 async def test_no_text_is_embedded_by_another_server(
-    keyed_worker: WorkerProcess, server: RedirectingServer, target: TargetServer, name: str
+    keyed_worker: WorkerProcess, server: RedirectingSite, target: FakeSite, name: str
 ) -> None:
     job = Job(operation="embed", model=name, api_base=server.origin, options=ModelOptions(), texts=("A bakery.",))
     with pytest.raises(ModelError) as caught:
         await keyed_worker.run_to_result(job, EmbeddingBatch)
     assert str(caught.value) == write_refusal(server, target)
-    assert server.paths
-    assert target.paths == []
+    assert server.counts.paths
+    assert target.counts.paths == []
 
 
 @pytest.mark.parametrize(
@@ -167,7 +136,7 @@ async def test_no_text_is_embedded_by_another_server(
     ],
 )
 async def test_the_sentence_says_what_differs(
-    keyed_worker: WorkerProcess, server: RedirectingServer, location: str, named: str
+    keyed_worker: WorkerProcess, server: RedirectingSite, location: str, named: str
 ) -> None:
     server.target = location.format(address=server.address)
     model = LitellmModel("openai/gpt-4.1-mini", api_base=server.origin, options=OPTIONS, worker=keyed_worker)
@@ -176,7 +145,7 @@ async def test_the_sentence_says_what_differs(
     assert str(caught.value).startswith(named.format(address=server.address))
 
 
-async def test_no_http_client_follows(server: RedirectingServer, target: TargetServer) -> None:
+async def test_no_http_client_follows(server: RedirectingSite, target: FakeSite) -> None:
     folder = Path(__file__).parents[2]
     command = [sys.executable, "-W", "ignore", "-c", CLIENTS, server.origin]
     result = await asyncio.to_thread(
@@ -184,4 +153,4 @@ async def test_no_http_client_follows(server: RedirectingServer, target: TargetS
     )
     hosts = f"{server.address} {target.address.replace('127.0.0.1', 'localhost')}\n"
     assert result.stdout == 4 * hosts
-    assert target.paths == []
+    assert target.counts.paths == []
