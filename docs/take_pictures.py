@@ -18,15 +18,17 @@ from typing_extensions import override
 
 from roamtui.agent.introductions import suggest_questions
 from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import build_library
 from roamtui.export.html import render_html
+from roamtui.launch import AppServices
 from roamtui.models.base import ModelEvent, ModelRequest, TextDelta
 from roamtui.models.recorded import RecordedModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_file
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.context import AppContext
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _SOURCE = "examples/handbook.md"
@@ -61,7 +63,8 @@ async def make_pictures() -> tuple[dict[str, str], str]:
     library = build_library(replace(read_file(_PROJECT / _SOURCE), source=_SOURCE))
     model = _WatchedModel()
     agent = Agent(Conversation(library), model, KeywordSearcher(library), AgentOptions(sends_hits=True))
-    app = RoamApp(AppContext(agent=agent, options=TuiOptions(examples=suggest_questions(library))))
+    options = replace(AppServices(Bootstrap()).options, examples=suggest_questions(library))
+    app = RoamApp(options, AppContext(agent=agent, options=options))
     # the same everywhere
     app.console = Console(color_system="truecolor", file=io.StringIO(), legacy_windows=False)
     app.animation_level = "none"

@@ -9,7 +9,7 @@ import gc
 import os
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
+from typing_extensions import override
 
 from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
@@ -26,7 +27,7 @@ from roamtui.document.loader import is_url
 from roamtui.errors import EXIT_CANCELLED, StoreError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.recorded import RecordedModel
-from roamtui.models.registry import discover_models, list_usable_models
+from roamtui.models.registry import ModelOffer, discover_models, list_usable_models
 from roamtui.output import ProgressLine, write_notice
 from roamtui.paths import config_path, conversations_path, display_path, get_resource_dir, themes_path
 from roamtui.plain import format_count, sanitise_line
@@ -34,9 +35,11 @@ from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.listing import name_sources, split_sources, stamp_source
 from roamtui.table.store import is_table
-from roamtui.tui.context import AppContext, ImageMode, OfferGroup, StartOffer, TuiOptions
+from roamtui.tui.context import AppContext, ImageMode, OfferGroup, Services, StartOffer, TuiOptions
 
 if TYPE_CHECKING:
+    from roamtui.table.runner import TablePlan
+    from roamtui.table.store import Table
     from roamtui.tui.app import RoamApp
 
 _SHOWN_MAX = 8
@@ -55,6 +58,102 @@ _DEFECT_MESSAGE = (
 )
 _TABLE_JOBS = 4
 """Number of table cells that the app fills at a time."""
+
+
+class AppServices(Services):
+    """Serves the app with models, documents and saved settings, as a `Bootstrap` makes them."""
+
+    def __init__(self, bootstrap: Bootstrap, *, is_watching: bool = False) -> None:
+        """Reload changed documents without asking if `is_watching`."""
+        self._bootstrap = bootstrap
+        self._is_watching = is_watching
+        self.typed_keys = bootstrap.typed_keys
+
+    @property
+    def options(self) -> TuiOptions:
+        """How the app looks, as the settings say, with these services."""
+        settings = self._bootstrap.settings
+        return TuiOptions(
+            services=self,
+            theme=settings.theme,
+            image_mode=ImageMode(settings.images),
+            keys={action: (keys,) for action, keys in settings.keys.items()},
+            themes_dirs=(themes_path(),),
+        )
+
+    @override
+    def list_models(self) -> tuple[ModelOffer, ...]:
+        return list_usable_models(self._bootstrap.model_environ)
+
+    @override
+    def discover_models(self) -> tuple[tuple[ModelOffer, ...], str]:
+        return discover_models(self._bootstrap.settings.api_base, self._bootstrap.settings.model)
+
+    @override
+    def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
+        return self._bootstrap.make_model(name, api_base, is_test=is_test)
+
+    @override
+    def fetch_picture(self, url: str, source: str) -> bytes:
+        return self._bootstrap.fetch_picture(url, source)
+
+    @override
+    def save_settings(self, values: Mapping[str, str]) -> None:
+        save_settings(config_path(), values)
+
+    @override
+    def list_offers(self) -> tuple[StartOffer, ...]:
+        return make_offers(_list_saved())
+
+    @override
+    def open_source(
+        self, source: str, conversation_id: str | None, model: Model | None, report: PageReport
+    ) -> AppContext:
+        return self.open(split_sources(source), conversation_id, model, report)
+
+    @override
+    def open_table(self, sources: tuple[str, ...]) -> tuple[Table, TablePlan]:
+        return self._bootstrap.make_table(sources, jobs=_TABLE_JOBS)
+
+    def open(
+        self,
+        sources: tuple[str, ...],
+        conversation_id: str | None = None,
+        model: Model | None = None,
+        report: PageReport | None = None,
+    ) -> AppContext:
+        """Open a document for the app. `model` replaces the model of the settings.
+
+        Raises:
+            RoamtuiError: A source cannot be read, or an argument cannot be used.
+        """
+        needs_vectors = self._bootstrap.settings.retrieval.needs_vectors
+        # A resumed conversation and vector search need the text before the app starts.
+        load_all = needs_vectors or conversation_id is not None
+        library, loader = self._bootstrap.open(sources, load_all=load_all, report=report)
+        notes = [*library.notes[:_NOTES_MAX]]
+        question = ""
+        if isinstance(model, RecordedModel):
+            question = model.question
+            notes.append(
+                "A recorded demo: a person wrote the model's answers, and quoted one figure wrong on purpose."
+            )
+        progress = ProgressLine(EMBEDDING_FORM)
+        bootstrap = replace(self._bootstrap, on_warning=notes.append, progress=progress)
+        agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, conversation_id), model)
+        if needs_vectors and agent.searcher is not None:
+            agent.searcher.search("")  # embeds all sections while the terminal can still show progress
+        progress.is_muted = True
+        # What cannot be read twice has no stamp, such as standard input.
+        can_reload = library.root.columns.has_files or is_url(library.source) or stamp_source(library.source)
+        return AppContext(
+            agent=agent,
+            first_question=question,
+            options=replace(self.options, examples=suggest_questions(library)),
+            reload_library=partial(bootstrap.reload, sources=sources) if can_reload else None,
+            reload_on_change=self._is_watching,
+            notices=notes,
+        )
 
 
 class Launch(Struct, frozen=True, kw_only=True):
@@ -82,80 +181,22 @@ class Launch(Struct, frozen=True, kw_only=True):
             return self._run_plain()
         if not self.has_screen:
             raise UsageError("the app needs a terminal. Use `roamtui ask` or `roamtui outline` instead.")
+        services = AppServices(self.bootstrap, is_watching=self.is_watching)
         first = table = None
         if len(self.sources) == 1 and is_table(Path(self.sources[0])):
-            table = self.bootstrap.make_table(self.sources, jobs=_TABLE_JOBS)
+            table = services.open_table(self.sources)
         elif self.sources:
-            first = self.open(self.sources, self.conversation_id, self.model)
+            first = services.open(self.sources, self.conversation_id, self.model)
             self._reattach_terminal()
         from roamtui.tui.app import RoamApp
 
-        return run_until_exit(RoamApp(first or table, self.make_options()))
+        return run_until_exit(RoamApp(services.options, first or table))
 
     @property
     def should_run_plain(self) -> bool:
         """Whether plain text is requested, or the terminal cannot show anything else."""
         is_dumb = os.environ.get("TERM") == "dumb" and sys.stdin.isatty() and sys.stdout.isatty()
         return self.is_plain or is_dumb
-
-    def open(
-        self,
-        sources: tuple[str, ...],
-        conversation_id: str | None = None,
-        model: Model | None = None,
-        report: PageReport | None = None,
-    ) -> AppContext:
-        """Open a document for the app. `model` replaces the model of the settings.
-
-        Raises:
-            RoamtuiError: A source cannot be read, or an argument cannot be used.
-        """
-        needs_vectors = self.bootstrap.settings.retrieval.needs_vectors
-        # A resumed conversation and vector search need the text before the app starts.
-        load_all = needs_vectors or conversation_id is not None
-        library, loader = self.bootstrap.open(sources, load_all=load_all, report=report)
-        notes = [*library.notes[:_NOTES_MAX]]
-        question = ""
-        if isinstance(model, RecordedModel):
-            question = model.question
-            notes.append(
-                "A recorded demo: a person wrote the model's answers, and quoted one figure wrong on purpose."
-            )
-        progress = ProgressLine(EMBEDDING_FORM)
-        bootstrap = replace(self.bootstrap, on_warning=notes.append, progress=progress)
-        agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, conversation_id), model)
-        if needs_vectors and agent.searcher is not None:
-            agent.searcher.search("")  # embeds all sections while the terminal can still show progress
-        progress.is_muted = True
-        # What cannot be read twice has no stamp, such as standard input.
-        can_reload = library.root.columns.has_files or is_url(library.source) or stamp_source(library.source)
-        return AppContext(
-            agent=agent,
-            first_question=question,
-            options=replace(self.make_options(), examples=suggest_questions(library)),
-            reload_library=partial(bootstrap.reload, sources=sources) if can_reload else None,
-            reload_on_change=self.is_watching,
-            notices=notes,
-        )
-
-    def make_options(self) -> TuiOptions:
-        """Return how the app looks and what it can do, as the settings say."""
-        settings = self.bootstrap.settings
-        return TuiOptions(
-            theme=settings.theme,
-            image_mode=ImageMode(settings.images),
-            keys={action: (keys,) for action, keys in settings.keys.items()},
-            themes_dirs=(themes_path(),),
-            list_models=partial(list_usable_models, self.bootstrap.model_environ),
-            typed_keys=self.bootstrap.typed_keys,
-            discover_models=partial(discover_models, settings.api_base, settings.model),
-            make_model=self.bootstrap.make_model,
-            fetch_picture=self.bootstrap.fetch_picture,
-            save_settings=partial(save_settings, config_path()),
-            list_offers=lambda: list_offers(_list_saved()),
-            open_source=lambda source, *options: self.open(split_sources(source), *options),
-            open_table=partial(self.bootstrap.make_table, jobs=_TABLE_JOBS),
-        )
 
     def _run_plain(self) -> int:
         library, loader = self.bootstrap.open(self.sources, load_all=True)
@@ -216,7 +257,7 @@ def _list_saved() -> Sequence[ConversationSummary]:
     return ()
 
 
-def list_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:
+def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:
     """Return all offers. The saved conversations come with the newest change first; those of `ask` are not offered."""
     saved = [
         summary

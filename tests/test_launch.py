@@ -12,7 +12,7 @@ from typing_extensions import override
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.errors import SourceError
-from roamtui.launch import Launch
+from roamtui.launch import AppServices, Launch
 from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
 from roamtui.models.registry import discover_models
 from roamtui.output import report_conversion
@@ -25,13 +25,11 @@ from tests.fakes.site import FakeSite, make_ollama
 
 def open_app(source: str, settings: Settings | None = None) -> AppContext:
     bootstrap = Bootstrap(settings=settings or Settings())
-    return Launch(bootstrap=bootstrap).open(split_sources(source))
+    return AppServices(bootstrap).open(split_sources(source))
 
 
 def test_choices_go_to_the_settings(home_dir: Path) -> None:
-    options = Launch(bootstrap=Bootstrap()).make_options()
-    assert options.save_settings is not None
-    options.save_settings({"theme": "dawn"})
+    AppServices(Bootstrap()).save_settings({"theme": "dawn"})
     assert config_path().is_relative_to(home_dir)
     assert load_settings().theme == "dawn"
 

@@ -49,10 +49,9 @@ class RoamApp(App[None], inherit_bindings=False):
     available_themes: dict[str, Theme] = {}  # noqa: RUF012 - each app has its own, in place of Textual's property
 
     def __init__(
-        self, first: AppContext | tuple[Table, TablePlan] | None = None, options: TuiOptions | None = None
+        self, options: TuiOptions, first: AppContext | tuple[Table, TablePlan] | None = None
     ) -> None:
-        """Show `first`, or let the person choose a document. `options` defaults to those of the document."""
-        options = options or (first.options if isinstance(first, AppContext) else TuiOptions())
+        """Show `first`, or let the person choose a document."""
         self.available_themes, theme, theme_problems = load_themes(options.themes_dirs, options.theme)
         # before the style sheet is made: a change later would parse it again
         self.set_reactive(App.theme, theme)
@@ -198,7 +197,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if self._pages.get(origin):  # a cell of this table led to the document
             self._switch_to(origin)
         else:
-            opened = await asyncio.to_thread(self._options.open_table, main.app_context.source_names)
+            opened = await asyncio.to_thread(self._options.services.open_table, main.app_context.source_names)
             self._show_table(*opened, main.questions.table_question)
 
     def _show_table(self, table: Table, plan: TablePlan, question: str = "") -> None:
@@ -220,7 +219,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if not mode:
             model = None if current is None else current.agent.model
             title = "Open a document" if self._pages else ""
-            dialog = OpenDialog(self._options, self._keys, request, self._find_mode, model, title)
+            dialog = OpenDialog(self._options.services, self._keys, request, self._find_mode, model, title)
             opened = await self.push_screen_wait(dialog)
             if isinstance(opened, AppContext):
                 screen = self._make_screen(opened)
@@ -284,7 +283,7 @@ class RoamApp(App[None], inherit_bindings=False):
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.pickers import ThemePicker  # noqa: PLC0415 - only for those who ask
 
-        self.push_screen(ThemePicker(self, self._options))
+        self.push_screen(ThemePicker(self, self._options.services))
 
     async def on_unmount(self) -> None:
         for model in {screen.agent.model for screen in self.documents.values()}:

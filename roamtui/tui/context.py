@@ -1,4 +1,4 @@
-"""What the app needs for each open document: its agent, and how to reload, watch and save it."""
+"""What the app needs from outside, and for each open document: its agent, and how to reload it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct, field
 
 from roamtui.document.library import Library
-from roamtui.errors import UsageError
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.listing import split_sources
 
@@ -65,13 +64,56 @@ class StartOffer(Struct, frozen=True, kw_only=True):
     """A sentence that says why it cannot be opened, such as a damaged conversation. Empty if it can."""
 
 
-def _refuse(*_given: object) -> NoReturn:
-    raise UsageError("Nothing else can be opened here.")
+class Services(Protocol):
+    """What the app needs from outside: models, settings, pictures, and other documents.
+
+    Each method that can fail raises `RoamtuiError`.
+    """
+
+    typed_keys: dict[str, str]
+    """API keys that the person typed in this run, by environment variable. Only model processes get them."""
+
+    def list_models(self) -> tuple[ModelOffer, ...]:
+        """List the models to choose from."""
+
+    def discover_models(self) -> tuple[tuple[ModelOffer, ...], str]:
+        """Look for models on this machine, and return them with a summary. Called in a thread."""
+
+    def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
+        """Make a model from its name and the URL of its server.
+
+        Without a name, make the model of the settings. In a test, a reply has one token and is not retried.
+        """
+
+    def fetch_picture(self, url: str, source: str) -> bytes:
+        """Fetch a picture for a document from the given source. Called in a thread."""
+
+    def save_settings(self, values: Mapping[str, str]) -> None:
+        """Save settings, by name, for the next start."""
+
+    def list_offers(self) -> tuple[StartOffer, ...]:
+        """List the offers of the start screen. Called in a thread."""
+
+    def open_source(
+        self, source: str, conversation_id: str | None, model: Model | None, report: PageReport
+    ) -> AppContext:
+        """Open a source, in a thread. Raises whatever `report` raises.
+
+        Args:
+            source: A path, as a person may type it, or a URL.
+            conversation_id: The conversation to resume, or None for a new one.
+            model: Replaces the model of the settings.
+            report: Receives the progress.
+        """
+
+    def open_table(self, sources: tuple[str, ...]) -> tuple[Table, TablePlan]:
+        """Prepare the table about some sources, or the table in a folder. Called in a thread."""
 
 
 class TuiOptions(Struct, frozen=True, kw_only=True):
-    """How the app looks, and what it can do besides showing a document."""
+    """How the app looks, and what serves it."""
 
+    services: Services
     theme: str | None = None
     """Name of the theme, or None for the default."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
@@ -82,41 +124,15 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
     """Folders with the person's own themes, in addition to the bundled themes."""
     examples: tuple[str, ...] = ()
     """Questions proposed in an empty conversation."""
-    list_models: Callable[[], tuple[ModelOffer, ...]] = tuple
-    """Returns the models to choose from."""
-    typed_keys: dict[str, str] = field(default_factory=dict)
-    """API keys that the person typed in this run, by environment variable. Only model processes get them."""
-    discover_models: Callable[[], tuple[tuple[ModelOffer, ...], str]] | None = None
-    """Looks for models on this machine, and returns them with a summary. Called in a thread, and only when a person
-    chooses a model."""
-    make_model: Callable[..., Model] | None = None
-    """Makes any model from its name, the URL of its server or None, and `is_test`: then a reply has one token, and is
-    not retried. Without a name, makes that of the settings. Raises `UsageError`. None if only the offered models can be
-    used."""
-    fetch_picture: Callable[[str, str], bytes] | None = None
-    """Fetches a picture by its URL, for a document from the given source, or raises `RoamtuiError`. Called in a thread,
-    and only when a person wants it. None if nothing can be fetched."""
-    save_settings: Callable[[Mapping[str, str]], None] | None = None
-    """Saves settings, by name, for the next start, or raises `RoamtuiError`."""
-    list_offers: Callable[[], tuple[StartOffer, ...]] = tuple
-    """Returns the offers of the start screen. Called in a thread."""
-    open_source: Callable[[str, str | None, Model | None, PageReport], AppContext] = _refuse
-    """Opens a source.
-
-    Takes the source, the id of a conversation to resume or None, a model or None for the model of the settings, and a
-    function that receives the progress. Called in a thread. Raises `RoamtuiError`, and any error of that function.
-    """
-    open_table: Callable[[tuple[str, ...]], tuple[Table, TablePlan]] = _refuse
-    """Prepares the table about some sources, or the table in a folder. Called in a thread. Raises `RoamtuiError`."""
 
 
 class AppContext(Struct, frozen=True, kw_only=True):
     """One open document: its agent, and how to reload and watch it."""
 
     agent: Agent
+    options: TuiOptions
     first_question: str = ""
     """A question to ask at once, which only the first model answers. Empty for none."""
-    options: TuiOptions = TuiOptions()
     reload_library: Callable[[Library, frozenset[str]], Library] | None = None
     """Reads the document again. Of several files, it reads only the changed ones, given by their keys. None if the
     document came from standard input, which cannot be read again."""

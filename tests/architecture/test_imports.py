@@ -208,8 +208,9 @@ def test_help_and_version_load_next_to_nothing(option: str) -> None:
 
 def test_the_first_screen_loads_only_what_it_shows() -> None:
     loaded = _list_loaded(
-        "from roamtui.launch import Bootstrap, Launch; from roamtui.tui.app import RoamApp\n"
-        "app = RoamApp(Launch(bootstrap=Bootstrap()).open(('examples/handbook.md',)))\n"
+        "from roamtui.launch import AppServices, Bootstrap; from roamtui.tui.app import RoamApp\n"
+        "services = AppServices(Bootstrap())\n"
+        "app = RoamApp(services.options, services.open(('examples/handbook.md',)))\n"
         "type(app.documents['page-1'])._start = lambda screen: app.exit()\n"
         "app.run(headless=True)"
     )

@@ -10,10 +10,9 @@ from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.headless.ask import run_ask
-from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext
 from tests.agent.asking import expanding, ids, make_agent, model_of
 from tests.fakes.scripted_model import ScriptedReply
+from tests.fakes.services import app_over, context_of
 from tests.tui.driving import ask, running, screen_text
 
 _ERROR = ModelError("Odd \x1b]0;t\x07 server \x9b31m at \u202ework.")
@@ -48,7 +47,7 @@ async def test_commands_and_exports_tell_it(steps: int, output_format: str, caps
 @pytest.mark.parametrize("steps", [0, 1])
 @pytest.mark.parametrize("size", [(160, 40), (80, 24), (50, 20)])
 async def test_the_app_tells_it(steps: int, size: tuple[int, int]) -> None:
-    async with running(RoamApp(AppContext(agent=_make_failing(steps))), size) as (app, pilot):
+    async with running(app_over(context_of(_make_failing(steps))), size) as (app, pilot):
         await ask(pilot, "How much?")
         _check(screen_text(app))
 

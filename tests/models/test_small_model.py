@@ -22,8 +22,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason
 from roamtui.models.base import ModelOptions
 from roamtui.search.base import RetrievalOptions
-from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext
+from tests.fakes.services import app_over, context_of
 from tests.real_documents import PROJECT_DIR
 from tests.tui.driving import ask, press_until, wait_until
 
@@ -113,7 +112,7 @@ async def test_the_app_answers_and_stops(api_base: str, capsys: pytest.CaptureFi
     library = open_library([str(_HANDBOOK)])
     model = make_model(_MODEL, api_base=api_base, options=ModelOptions(output_tokens=_OUTPUT_TOKENS))
     agent = Agent(Conversation(library), model, make_searcher(library, RetrievalOptions()))
-    app = RoamApp(AppContext(agent=agent))
+    app = app_over(context_of(agent))
     async with app.run_test(size=(120, 35)) as pilot:
         screen = app.main_screen
         await ask(pilot, "How long can I keep a book?")

@@ -20,7 +20,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.models.base import Model
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext
+from tests.fakes.services import app_over, context_of
 
 _ROUND_SECONDS = 0.01
 _ROUNDS_MAX = 20_000
@@ -31,7 +31,7 @@ def open_app(folder: Path, document: Path, model: Model) -> RoamApp:
     library = open_library((str(document),))
     session = Conversation(library, store=ConversationStore(folder / "conversations"))
     agent = Agent(session, model, KeywordSearcher(library))
-    return RoamApp(AppContext(agent=agent, reload_library=lambda *_: open_library((str(document),))))
+    return app_over(context_of(agent, reload_library=lambda *_: open_library((str(document),))))
 
 
 class Hands:

@@ -19,10 +19,11 @@ from roamtui.models.base import Model
 from roamtui.search.base import Searcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.context import AppContext
 from roamtui.tui.screens.main import MainScreen
 from tests.case_files import read_case
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
+from tests.fakes.services import app_over, context_of, make_options
 
 TEXT = read_case("bakery.md")
 
@@ -64,12 +65,12 @@ def make_context(
     library = library or build_library(RawText(text=text, source="bakery.md", name="bakery"))
     conversation = Conversation(library, store=store, loader=loader)
     agent = Agent(conversation, model or ScriptedModel(replies), searcher and searcher(library), agent_options)
-    return AppContext(agent=agent, **{"options": TuiOptions(examples=EXAMPLES), **given})
+    return context_of(agent, **{"options": make_options(examples=EXAMPLES), **given})
 
 
 def make_app(replies: Iterable[Reply] = (), **given: Any) -> RoamApp:  # noqa: ANN401 - see `make_context`
     """Return an app over the bakery's handbook, or what `make_context` is given."""
-    return RoamApp(make_context(replies, **given))
+    return app_over(make_context(replies, **given))
 
 
 def find_id(app: RoamApp, title: str) -> str:

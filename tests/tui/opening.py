@@ -15,6 +15,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
 from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.services import context_of, make_options
 
 OFFERS = (
     StartOffer(
@@ -49,7 +50,7 @@ class Opener:
         else:
             session = Conversation(library, store=self.store)
         agent = Agent(session, model or ScriptedModel())
-        return AppContext(agent=agent)
+        return context_of(agent)
 
     def open(self, source: str, conversation_id: str | None, model: Model | None, report: PageReport) -> AppContext:
         self.opened.append((source, conversation_id))
@@ -72,7 +73,7 @@ class Opener:
 
     @property
     def opening(self) -> TuiOptions:
-        return TuiOptions(
+        return make_options(
             list_offers=lambda: OFFERS,
             open_source=self.open,
             save_settings=lambda values: self.kept.extend(values.items()),
@@ -80,4 +81,4 @@ class Opener:
 
     def make_app(self, first: str | None = None, theme: str | None = None) -> RoamApp:
         """Return an app over a document, or one that begins where a person chooses it."""
-        return RoamApp(self.make_first(first) if first is not None else None, replace(self.opening, theme=theme))
+        return RoamApp(replace(self.opening, theme=theme), self.make_first(first) if first is not None else None)

@@ -14,9 +14,10 @@ from roamtui.sources.convert.converted import PageReport
 from roamtui.table.runner import TablePlan
 from roamtui.table.store import Table
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.context import AppContext
 from roamtui.tui.screens.table import TableGrid, TableScreen
 from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.services import context_of, make_options
 from tests.table.filling import PERIOD, PETS, answering_model, define, fill, make_plan, write_leases
 from tests.tui.driving import wait_until
 
@@ -42,13 +43,13 @@ class Tables:
         else:
             store = ConversationStore(Path(log).parent)
             session = Conversation(library, saved_id=Path(log).stem, store=store)
-        return AppContext(agent=Agent(session, model or ScriptedModel()))
+        return context_of(Agent(session, model or ScriptedModel()))
 
     def make_app(self, theme: str | None = None) -> RoamApp:
-        options = TuiOptions(
+        options = make_options(
             theme=theme, open_source=self.open_source, save_settings=lambda _: None, open_table=self.open_table
         )
-        app = RoamApp(self.open_table(()), options)
+        app = RoamApp(options, self.open_table(()))
         app.animation_level = "none"
         return app
 

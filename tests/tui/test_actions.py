@@ -11,7 +11,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import Table
 from roamtui.tui.actions import ACTIONS, DIGITS, Scope, build_keymap, do_meet
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import ImageMode, TuiOptions
+from roamtui.tui.context import ImageMode
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.help import HelpDialog
@@ -20,6 +20,7 @@ from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.screens.picture import PictureScreen, ShownFile
 from roamtui.tui.screens.table import TableScreen
 from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.services import app_over, make_options
 from tests.table.filling import make_plan
 from tests.tui.driving import make_app, make_context, press_until, running, screen_text, type_at_once, wait_until
 from tests.tui.opening import Opener
@@ -37,7 +38,7 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
             file = ShownFile(name="a.png", read=bytes, path=None)
             return PictureScreen(file, build_keymap(), ImageMode.CELLS)
         case Scope.START:
-            return OpenDialog(Opener().opening, build_keymap(), DocumentRequested())
+            return OpenDialog(Opener().opening.services, build_keymap(), DocumentRequested())
         case Scope.MOVE | Scope.SECTION:
             return app.main_screen.tree_pane.outline
         case _:
@@ -45,7 +46,7 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
 
 
 def make_saving_app(path: Path) -> RoamApp:
-    return RoamApp(make_context(store=ConversationStore(path / "conversations")))
+    return app_over(make_context(store=ConversationStore(path / "conversations")))
 
 
 async def test_every_action_is_carried_out_by_the_widget_of_its_scope(tmp_path: Path) -> None:
@@ -109,7 +110,7 @@ def test_an_unknown_key_or_action_is_told_with_the_nearest_name() -> None:
 
 
 async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
-    options = TuiOptions(keys={"move.down": ("n",), "tree.fly": ("f",)})
+    options = make_options(keys={"move.down": ("n",), "tree.fly": ("f",)})
     async with running(make_app(options=options)) as (app, pilot):
         await wait_until(pilot, "tree.fly")
         await pilot.press("escape")

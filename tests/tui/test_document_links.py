@@ -10,12 +10,13 @@ from roamtui.bootstrap import open_library
 from roamtui.markdown.blocks import Link
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.context import AppContext
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.screens.pickers import PickerDialog
 from tests.document.linked_notes import write_notes
 from tests.fakes.scripted_model import ScriptedReply
+from tests.fakes.services import make_options
 from tests.tui.driving import ask, make_context, model_of, press_until, running, wait_until
 
 
@@ -29,8 +30,8 @@ def _open_source(source: str, *_given: object) -> AppContext:
 
 
 def _make_app(source: Path) -> RoamApp:
-    options = TuiOptions(open_source=_open_source, save_settings=lambda _settings: None)
-    return RoamApp(_open_source(str(source)), options)
+    options = make_options(open_source=_open_source, save_settings=lambda _settings: None)
+    return RoamApp(options, _open_source(str(source)))
 
 
 async def _follow(app: RoamApp, pilot: Pilot[None], href: str) -> None:

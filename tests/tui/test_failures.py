@@ -101,7 +101,8 @@ def test_a_defect_ends_the_app_with_a_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("ROAMTUI_DEBUG", raising=False)
-    app = DefectiveApp(make_context())
+    context = make_context()
+    app = DefectiveApp(context.options, context)
     monkeypatch.setattr(app, "run", partial(app.run, headless=True))
     assert run_until_exit(app) == 1
     told = capsys.readouterr().err

@@ -11,11 +11,12 @@ from typing_extensions import override
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.events import QuoteState
 from roamtui.conversation.log import ConversationStore
-from roamtui.launch import EXAMPLE, Launch
+from roamtui.launch import EXAMPLE, AppServices
 from roamtui.models.base import OFFLINE
 from roamtui.models.recorded import RecordedModel
 from roamtui.tui.app import RoamApp
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.services import app_over
 from tests.tui.driving import EXAMPLES, ask, make_app, make_context, running, screen_text, wait_until
 
 
@@ -28,7 +29,8 @@ async def test_the_first_paint_shows_all_panes_that_fit() -> None:
             seen.append(screen_text(self))
             super()._display(screen, renderable)
 
-    async with running(PaintedApp(make_context()), (160, 35)) as (_, pilot):
+    context = make_context()
+    async with running(PaintedApp(context.options, context), (160, 35)) as (_, pilot):
         await wait_until(pilot, lambda: any("3 chapters" in text for text in seen))
     first = next(text for text in seen if "3 chapters" in text)
     assert "▸ Ovens" in first
@@ -80,7 +82,7 @@ async def test_the_app_says_what_to_know_of_a_model_once() -> None:
 
 async def test_the_recorded_answer_shows_a_false_quote_and_then_the_box_is_free() -> None:
     model = RecordedModel(seconds_per_word=0)
-    app = RoamApp(Launch(bootstrap=Bootstrap(), sources=(str(EXAMPLE),)).open((str(EXAMPLE),), None, model))
+    app = app_over(AppServices(Bootstrap()).open((str(EXAMPLE),), None, model))
     async with app.run_test(size=(120, 40)) as pilot:
         await wait_until(pilot, "Pay early to keep borrowing.")
         await wait_until(pilot, lambda: not app.main_screen.is_asking)
@@ -99,7 +101,7 @@ async def test_the_recorded_answer_shows_a_false_quote_and_then_the_box_is_free(
 
 @pytest.mark.parametrize("key", ["ctrl+c", "escape"])
 async def test_the_key_that_is_named_stops_the_recorded_answer_and_so_does_esc(key: str) -> None:
-    app = RoamApp(Launch(bootstrap=Bootstrap()).open((str(EXAMPLE),), None, RecordedModel(seconds_per_word=60)))
+    app = app_over(AppServices(Bootstrap()).open((str(EXAMPLE),), None, RecordedModel(seconds_per_word=60)))
     async with app.run_test(size=(220, 40)) as pilot:
         await wait_until(pilot, lambda: app.main_screen.is_asking)
         await wait_until(pilot, "ctrl+c stops")

@@ -13,8 +13,8 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.models.base import Model
 from roamtui.models.registry import make_model
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import TuiOptions
 from tests.fakes.scripted_model import ScriptedReply
+from tests.fakes.services import app_over, make_options
 from tests.tui.driving import (
     app_of,
     ask,
@@ -92,11 +92,11 @@ def make_named(name: str, api_base: str | None, *, is_test: bool) -> Model:  # n
 
 @pytest.mark.parametrize("way", FIELDS.values(), ids=FIELDS)
 async def test_every_key_that_prints_is_typed(tmp_path: Path, way: tuple[str, ...]) -> None:
-    options = TuiOptions(keys=OWN_KEYS, make_model=make_named)
+    options = make_options(keys=OWN_KEYS, make_model=make_named)
     context = make_context(
         [ScriptedReply(text="Forty.")], options=options, store=ConversationStore(tmp_path / "conversations")
     )
-    async with running(RoamApp(context, Opener().opening), (120, 35)) as (app, pilot):
+    async with running(RoamApp(Opener().opening, context), (120, 35)) as (app, pilot):
         await ask(pilot, "How many loaves?")
         for key in way:
             await pilot.press(key)
@@ -112,12 +112,13 @@ async def test_every_key_that_prints_is_typed(tmp_path: Path, way: tuple[str, ..
 
 
 async def test_a_key_with_alt_is_not_typed_and_may_be_a_persons_own_anywhere() -> None:
-    async with running(RoamApp(make_context())) as (app, pilot):
+    async with running(app_over(make_context())) as (app, pilot):
         for key in ("alt+1", "alt+x", "alt+shift+b"):
             app.post_message(events.Key(key, key[-1]))  # as terminals send it: with the character
         await pilot.press("1")
         assert (app.main_screen.question_box.text, app.main_screen.focused) == ("1", app.main_screen.question_box)
-    async with running(RoamApp(make_context(options=TuiOptions(keys={"global.go_tree": ("alt+1",)})))) as (app, pilot):
+    options = make_options(keys={"global.go_tree": ("alt+1",)})
+    async with running(app_over(make_context(options=options))) as (app, pilot):
         app.post_message(events.Key("alt+1", "1"))
         await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.tree_pane.outline)
         assert app.main_screen.question_box.text == ""

@@ -21,8 +21,8 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
-from roamtui.tui.context import AppContext
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
+from tests.fakes.services import app_over, context_of
 from tests.tui.driving import TEXT, app_of, ask, expand, press_until, wait_until
 
 _SIZE = (100, 120)
@@ -87,7 +87,7 @@ class _Twins:
 
     def _make_app(self, session: Conversation, replies: Iterable[Reply], options: AgentOptions | None) -> RoamApp:
         searcher = KeywordSearcher(session.state.library)
-        return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies), searcher, options)))
+        return app_over(context_of(Agent(session, ScriptedModel(replies), searcher, options)))
 
 
 def _export(session: Conversation) -> tuple[str, str]:

@@ -17,13 +17,14 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import ImageMode, TuiOptions
+from roamtui.tui.context import ImageMode
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.find import FindDialog
 from roamtui.tui.screens.picture import PictureCanvas, PictureScreen
 from tests.case_files import read_case
 from tests.fakes.scripted_model import ScriptedReply
+from tests.fakes.services import make_options
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 from tests.sources.sample_pictures import make_png
 from tests.tui.driving import (
@@ -59,7 +60,7 @@ def _make_still_app(
     **given: Any,  # noqa: ANN401 - see `make_context`
 ) -> RoamApp:
     """Return an app without animation."""
-    options = TuiOptions(theme=theme, examples=EXAMPLES, image_mode=image_mode)
+    options = make_options(theme=theme, examples=EXAMPLES, image_mode=image_mode)
     app = make_app(options=options, **given)
     app.animation_level = "none"
     return app

@@ -16,12 +16,13 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.content_view import LinkTarget
-from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.context import AppContext
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.tree.visible_lines import FoldState
 from tests.case_files import read_case
 from tests.fakes.scripted_model import Reply, ScriptedReply
+from tests.fakes.services import app_over, context_of, make_options
 from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import ask, expand, find_id, make_context, press_until, run, running, screen_text, wait_until
 
@@ -38,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
 
 def make_app(source: Path | str, *replies: Reply) -> RoamApp:
     library, loader = open_sources([str(source)])
-    return RoamApp(make_context(replies, library=library, loader=loader))
+    return app_over(make_context(replies, library=library, loader=loader))
 
 
 def shown(app: RoamApp) -> list[str]:
@@ -133,10 +134,10 @@ def make_adding_app(contracts: Path) -> RoamApp:
         library, loader = Bootstrap().open([source])
         store = ConversationStore(contracts / "conversations")
         session = Conversation(library, store=store, loader=loader, open_source=Bootstrap().open_added)
-        return AppContext(agent=Agent(session, NoModel(), KeywordSearcher(library)))
+        return context_of(Agent(session, NoModel(), KeywordSearcher(library)))
 
-    options = TuiOptions(open_source=open_source, save_settings=lambda _: None)
-    return RoamApp(open_source("contract.md"), options)
+    options = make_options(open_source=open_source, save_settings=lambda _: None)
+    return RoamApp(options, open_source("contract.md"))
 
 
 def list_keys(app: RoamApp) -> list[str]:
@@ -172,8 +173,8 @@ class NotingLoader(Loader):
 async def test_closing_a_document_closes_the_connections_of_its_site(site: FakeSite, tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_text("# A\n", "utf-8")
-    options = TuiOptions(open_source=lambda *_: make_app(site.origin).main_screen.app_context)
-    async with running(RoamApp(make_app(path).main_screen.app_context, options)) as (app, pilot):
+    options = make_options(open_source=lambda *_: make_app(site.origin).main_screen.app_context)
+    async with running(RoamApp(options, make_app(path).main_screen.app_context)) as (app, pilot):
         app.action_open_document(DocumentRequested(site.origin))
         await wait_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen)
         app.main_screen.conversation.loader.source_loader = loader = NotingLoader()

@@ -6,9 +6,9 @@ import pytest
 from textual.color import Color
 
 from roamtui.paths import get_resource_dir
-from roamtui.tui.context import TuiOptions
 from roamtui.tui.themes import CONTRAST_MIN, TEXTUAL_THEMES, ThemeError, contrast, read_theme
 from tests.case_files import read_case, read_rows
+from tests.fakes.services import make_options
 from tests.tui.driving import make_app, running
 
 BUNDLED = sorted(get_resource_dir("themes").glob("*.toml"))
@@ -31,7 +31,7 @@ def test_all_text_of_a_bundled_theme_stands_out_from_every_ground(file: Path) ->
 
 @pytest.mark.parametrize("name", [name for name, theme in TEXTUAL_THEMES.items() if not theme.ansi])
 async def test_muted_text_of_textuals_themes_is_softer_than_the_text_and_can_be_read(name: str) -> None:
-    async with running(make_app(options=TuiOptions(theme=name))) as (app, _):
+    async with running(make_app(options=make_options(theme=name))) as (app, _):
         colours = {key: Color.parse(app.theme_variables[key]) for key in (*GROUNDS, "foreground", "muted", "faint")}
     for ground in (colours[key] for key in GROUNDS):
         text, muted = contrast(colours["foreground"], ground), contrast(colours["muted"], ground)

@@ -279,9 +279,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         except UnknownSectionError:
             raise UsageError(_SECTION_GONE) from None
         finally:
-            make_model = self.app_context.options.make_model
-            if self.agent.model.name == RECORDED and make_model is not None:  # it has only one answer
-                self.agent.model = make_model()
+            if self.agent.model.name == RECORDED:  # it has only one answer
+                self.agent.model = self.app_context.options.services.make_model()
                 self._show_model()
 
     @on(ChatLog.RetryRequested)
@@ -378,9 +377,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Add a document, folder or site to the conversation. While a question is being answered, it waits."""
         from roamtui.tui.screens.open_document import OpenDialog
 
-        options = self.app_context.options
+        services = self.app_context.options.services
         title = "Add a source to this conversation"
-        dialog = OpenDialog(options, self.keys, DocumentRequested(), is_open=lambda _: True, title=title)
+        dialog = OpenDialog(services, self.keys, DocumentRequested(), is_open=lambda _: True, title=title)
         if isinstance(chosen := await self.app.push_screen_wait(dialog), DocumentRequested):
             self.post_message(StatusMessage(f"Adding {chosen.source}…", is_progress=True))
             try:

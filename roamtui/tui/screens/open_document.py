@@ -23,7 +23,7 @@ from roamtui.models.base import Model
 from roamtui.plain import sanitise_line
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
-from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
+from roamtui.tui.context import AppContext, OfferGroup, Services, StartOffer
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
@@ -44,17 +44,17 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     def __init__(
         self,
-        options: TuiOptions,
+        services: Services,
         keys: Keymap,
         request: DocumentRequested,
         is_open: Callable[[DocumentRequested], object] = lambda _: False,
         model: Model | None = None,
         title: str = "",
     ) -> None:
-        """Offer the sources that `options` lists.
+        """Offer the sources that `services` lists.
 
         Args:
-            options: Lists offers and opens sources.
+            services: Lists offers and opens sources.
             keys: The current keys.
             request: Names the source to open now, or none.
             is_open: Returns whether a document is open already. Then its request is the result.
@@ -70,7 +70,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         # each change takes 4 ms, because Textual draws much of the screen again
         self.field.cursor_blink = False
         self.set_class(not title, "-alone")
-        self._options = options
+        self._services = services
         self._model = model
         self._request = request
         self._is_open = is_open
@@ -87,7 +87,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
-        self._offers = await asyncio.to_thread(self._options.list_offers)
+        self._offers = await asyncio.to_thread(self._services.list_offers)
         self.show_from_top()
         self._files_below = await asyncio.to_thread(list_files_below)
         if self.typed:
@@ -157,7 +157,6 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     @work(group="opening", exit_on_error=False)
     async def _open(self, source: str, conversation_id: str | None, model: Model | None) -> None:
         worker = get_current_worker()
-        open_source = self._options.open_source
         words = f"Opening {sanitise_line(source)}…"
         self.show_message(f"{words} · esc to cancel")
 
@@ -171,6 +170,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
                 raise OpeningCancelledError
 
         try:
+            open_source = self._services.open_source
             opened = await asyncio.to_thread(open_source, source, conversation_id, model, report)
         except RoamtuiError as error:
             self._on_opening_ended(sanitise_line(str(error)))

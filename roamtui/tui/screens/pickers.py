@@ -18,7 +18,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, format_window, get_recommended_key_variable
 from roamtui.models.registry import ModelOffer, inspect_model, inspect_providers, request_one_token
 from roamtui.plain import sanitise_line
-from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.context import AppContext, Services
 from roamtui.tui.labels import adapt_flags
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, make_foot
@@ -38,14 +38,14 @@ class PickerDialog(ListDialog[str, str | None]):
         title: str,
         choices: Sequence[PickerItem[str]],
         current: str,
-        options: TuiOptions,
+        services: Services,
         *,
         foot: str = "enter to choose, esc to cancel",
     ) -> None:
         """Offer `choices`, with the cursor on the value `current`."""
         super().__init__(title, make_foot(foot), current=current)
         self.choices = choices
-        self.options = options
+        self.services = services
 
     @override
     def list_rows(self, typed: str) -> Iterable[Row[str]]:
@@ -54,8 +54,7 @@ class PickerDialog(ListDialog[str, str | None]):
     def save(self, settings: Mapping[str, str]) -> None:
         """Save settings for the next start. If that fails, say why."""
         try:
-            if self.options.save_settings is not None:
-                self.options.save_settings(settings)
+            self.services.save_settings(settings)
         except RoamtuiError as error:
             self.app.notify(str(error), severity="error", markup=False)
 
@@ -63,7 +62,7 @@ class PickerDialog(ListDialog[str, str | None]):
 class ThemePicker(PickerDialog):
     """Lets a person choose a theme, and shows the app in the one under the cursor."""
 
-    def __init__(self, app: App[None], options: TuiOptions) -> None:
+    def __init__(self, app: App[None], services: Services) -> None:
         """List the themes of `app`."""
         self._original = app.theme
         themes = [theme for theme in app.available_themes.values() if not theme.primary.startswith("ansi")]
@@ -78,7 +77,7 @@ class ThemePicker(PickerDialog):
             )
             for theme in themes
         ]
-        super().__init__("Theme", choices, self._original, options)
+        super().__init__("Theme", choices, self._original, services)
 
     @override
     def preview(self, item: str) -> None:
@@ -107,9 +106,9 @@ class ModelPicker(PickerDialog):
         self._agent = context.agent
         self._current = context.agent.model.name
         foot = "enter to test and use, esc to cancel · ✓ works"
-        super().__init__("Model", (), self._current, context.options, foot=foot)
-        self._environ = ChainMap(self.options.typed_keys, os.environ)
-        self._offers = {offer.name: offer for offer in self.options.list_models()}
+        super().__init__("Model", (), self._current, context.options.services, foot=foot)
+        self._environ = ChainMap(self.services.typed_keys, os.environ)
+        self._offers = {offer.name: offer for offer in self.services.list_models()}
         self.choices = self._list_choices()
 
     def _list_choices(self) -> tuple[PickerItem[str], ...]:
@@ -126,16 +125,14 @@ class ModelPicker(PickerDialog):
             choices.append(
                 PickerItem(value=offer.name, label=offer.name, note=offer.note, group=_READY_GROUP, sign=sign)
             )
-        if self.options.make_model is not None:
-            other = PickerItem(
-                value=_OTHER_MODEL, label=_OTHER_MODEL, note="name, URL and key", group=_READY_GROUP
-            )
-            choices.append(other)
-            choices += [
-                PickerItem(value=report.name, label=report.name, note=report.reason, group=_MISSING_KEY_GROUP)
-                for report in inspect_providers(self._environ)
-                if not report.is_usable and report.name != current and report.name not in self._offers
-            ]
+        choices.append(
+            PickerItem(value=_OTHER_MODEL, label=_OTHER_MODEL, note="name, URL and key", group=_READY_GROUP)
+        )
+        choices += [
+            PickerItem(value=report.name, label=report.name, note=report.reason, group=_MISSING_KEY_GROUP)
+            for report in inspect_providers(self._environ)
+            if not report.is_usable and report.name != current and report.name not in self._offers
+        ]
         return tuple(choices)
 
     def _describe_current(self) -> str:
@@ -147,13 +144,12 @@ class ModelPicker(PickerDialog):
     @on(events.Mount)
     @work(exit_on_error=False)
     async def _add_discovered(self) -> None:
-        if self.options.discover_models is not None:
-            self.show_message("Looking for models on this machine…")
-            offers, summary = await asyncio.to_thread(self.options.discover_models)
-            self._offers |= {offer.name: offer for offer in offers}
-            self.choices = self._list_choices()
-            self.show()
-            self.show_message(sanitise_line(summary))
+        self.show_message("Looking for models on this machine…")
+        offers, summary = await asyncio.to_thread(self.services.discover_models)
+        self._offers |= {offer.name: offer for offer in offers}
+        self.choices = self._list_choices()
+        self.show()
+        self.show_message(sanitise_line(summary))
 
     @override
     def choose(self, item: str) -> None:
@@ -196,10 +192,8 @@ class ModelPicker(PickerDialog):
 
     async def _make_model(self, offer: ModelOffer, key: str) -> Model | None:
         """Return a model if it replies to a request of one token. Otherwise, show why not, and forget its key."""
-        make_model = self.options.make_model
         variable = get_recommended_key_variable(offer.name)
-        assert make_model is not None
-        typed_keys = self.options.typed_keys
+        typed_keys = self.services.typed_keys
         model = None
         earlier_keys = dict(typed_keys)
         if key:
@@ -207,12 +201,12 @@ class ModelPicker(PickerDialog):
         try:
             if offer.needs_test:
                 self.show_message(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
-                trial = make_model(offer.name, offer.api_base or None, is_test=True)
+                trial = self.services.make_model(offer.name, offer.api_base or None, is_test=True)
                 try:
                     await request_one_token(trial)
                 finally:
                     await trial.close()
-            model = make_model(offer.name, offer.api_base or None)
+            model = self.services.make_model(offer.name, offer.api_base or None)
         except RoamtuiError as error:
             self.show_message(adapt_flags(sanitise_line(str(error))), is_problem=True)
         finally:
@@ -223,11 +217,10 @@ class ModelPicker(PickerDialog):
 
     async def _offer_default(self, offer: ModelOffer) -> None:
         """Offer to use a model at the next start, too."""
-        if self.options.save_settings is not None:
-            question = "Make this model the default? Saves its name and URL in config.toml, never the key."
-            dialog = ConfirmDialog(question, offer.name, yes="Make default", no="Just this time")
-            if await self.app.push_screen_wait(dialog):
-                self.save({"model": offer.name, "api_base": offer.api_base})
+        question = "Make this model the default? Saves its name and URL in config.toml, never the key."
+        dialog = ConfirmDialog(question, offer.name, yes="Make default", no="Just this time")
+        if await self.app.push_screen_wait(dialog):
+            self.save({"model": offer.name, "api_base": offer.api_base})
 
 
 class ModelDialog(Dialog[tuple[str, str, str] | None]):

@@ -224,10 +224,8 @@ def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request:
         app.push_screen(PictureScreen(shown, keys, mode))
 
     if href and (url := resolve_href(document.url or "", href)):
-        if options.fetch_picture is None:
-            return f"{url} cannot be fetched here."
         name = urlsplit(url).path.rpartition("/")[2] or urlsplit(url).netloc
-        fetched = ShownFile(name=name, read=partial(options.fetch_picture, url, source))
+        fetched = ShownFile(name=name, read=partial(options.services.fetch_picture, url, source))
         ConfirmDialog("Fetch this picture?", url, yes="Fetch").ask(app, partial(show, fetched))
     elif href:
         file = find_picture(source, doc, href)

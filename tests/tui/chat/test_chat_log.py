@@ -11,6 +11,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import EXCHANGES_MAX
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.fakes.scripted_model import ScriptedReply
+from tests.fakes.services import app_over
 from tests.tui.driving import (
     ask,
     expand,
@@ -63,7 +64,7 @@ def make_long_app(count: int, *replies: ScriptedReply) -> RoamApp:
     )
     conversation = context.agent.conversation
     conversation.state = replace(conversation.state, exchanges=exchanges)
-    return RoamApp(context)
+    return app_over(context)
 
 
 def numbers(app: RoamApp) -> list[int]:

@@ -15,6 +15,7 @@ from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.pickers import PickerDialog
 from tests.case_files import read_case
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.services import make_options
 from tests.tui.driving import ask, find_id, make_app, press_until, running, screen_text, wait_until
 
 FERRY = read_case("ferry.md")
@@ -26,7 +27,7 @@ BICYCLE = "How much does a bicycle cost?"
 def make_offline_app(options: TuiOptions | None = None) -> RoamApp:
     """Return an app over the handbook of a ferry that answers without a model."""
     library = build_library(RawText(text=FERRY, source="ferry.md", name="ferry"))
-    return make_app(library=library, model=NoModel(), searcher=KeywordSearcher, options=options or TuiOptions())
+    return make_app(library=library, model=NoModel(), searcher=KeywordSearcher, options=options or make_options())
 
 
 def get_cards(app: RoamApp) -> ExchangeView:
@@ -104,15 +105,15 @@ async def test_a_opens_the_section_for_the_conversation() -> None:
 async def test_i_chooses_a_model_and_asks_it_the_same_question_with_these_sections_open() -> None:
     model = ScriptedModel([ScriptedReply(text="Two crowns.")] * 2, name="local")
     offers = (ModelOffer(name="local", note="on this machine"),)
-    options = TuiOptions(list_models=lambda: offers, make_model=lambda *_: model)
+    options = make_options(list_models=lambda: offers, make_model=lambda *_: model)
     async with running(make_offline_app(options), LARGE) as (app, pilot):
         await show_cards(pilot, app)
         screen = app.main_screen
         shown = {citation.section_id for citation in screen.conversation.state.exchanges[0].citations}
         await pilot.press("i")
         await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
-        await pilot.press("down", "enter")
-        await wait_until(pilot, lambda: bool(model.requests) and not screen.is_asking)
+        await press_until(pilot, "Make this model the default?", "down", "enter")
+        await press_until(pilot, lambda: bool(model.requests) and not screen.is_asking, "n")
         (exchange,) = screen.conversation.state.exchanges
         assert (exchange.question, exchange.model, exchange.answer) == (BICYCLE, "local", "Two crowns.")
         assert {section.section_id for section in exchange.open_before} == shown

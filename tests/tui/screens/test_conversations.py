@@ -18,12 +18,13 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from tests.fakes.scripted_model import ScriptedReply, SlowModel
+from tests.fakes.services import app_over
 from tests.tui.driving import app_of, ask, expand, find_id, make_context, model_of, press_until, screen_text, wait_until
 
 
 @pytest.fixture
 def app(store: ConversationStore) -> RoamApp:
-    return RoamApp(make_context(store=store))
+    return app_over(make_context(store=store))
 
 
 async def talk(pilot: Pilot[None], question: str, title: str) -> None:
@@ -177,7 +178,7 @@ async def test_a_question_sent_while_another_conversation_opens_is_asked_there_o
     tmp_path: Path, *, is_asked_again: bool
 ) -> None:
     store = SlowStore(tmp_path / "conversations")
-    app = RoamApp(make_context(store=store))
+    app = app_over(make_context(store=store))
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)
         screen = app.main_screen

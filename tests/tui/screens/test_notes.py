@@ -13,6 +13,7 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.notes import NotesScreen
+from tests.fakes.services import app_over
 from tests.tui.driving import (
     TEXT,
     app_of,
@@ -31,7 +32,7 @@ REST = "must rest for one hour"
 
 
 def make_app(store: ConversationStore | None, text: str = TEXT) -> RoamApp:
-    return RoamApp(make_context(store=store, text=text))
+    return app_over(make_context(store=store, text=text))
 
 
 def on_disk(store: ConversationStore) -> list[Note]:

@@ -14,11 +14,12 @@ from roamtui import Agent, RetrievalOptions, make_model, make_searcher, open_lib
 from roamtui.agent.introductions import suggest_questions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationSummary
-from roamtui.launch import list_offers
+from roamtui.launch import make_offers
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.open_document import OpenDialog, list_path_completions
+from tests.fakes.services import make_options
 from tests.tui.driving import press_until, screen_text, wait_until
 from tests.tui.opening import Opener
 
@@ -126,7 +127,7 @@ _SUMMARY = ConversationSummary(
 
 async def test_the_examples_answer_the_questions_that_are_proposed_for_them() -> None:
     model = make_model("offline")
-    for offer in list_offers(())[:3]:
+    for offer in make_offers(())[:3]:
         library = open_library([offer.source])
         searcher = make_searcher(library, RetrievalOptions())
         questions = suggest_questions(library)
@@ -149,7 +150,7 @@ def test_answered_conversations_and_documents_that_are_still_there_are_offered(t
         replace(_SUMMARY, id="three", source="-0123"),
         replace(_SUMMARY, id="four", source="https://site.example/llms.txt", title=""),
     )
-    offers = list_offers(summaries)
+    offers = make_offers(summaries)
     late = [offer for offer in offers if offer.group in (OfferGroup.CONVERSATION, OfferGroup.SOURCE)]
     assert [(offer.conversation_id, offer.source) for offer in late] == [
         ("one", str(handbook)),
@@ -170,7 +171,7 @@ async def test_a_damaged_conversation_is_offered_with_a_sentence_that_says_so(op
         ),
         replace(_SUMMARY, id="c4", source=str(script), title="Whole?"),
     )
-    app = RoamApp(None, replace(opener.opening, list_offers=lambda: list_offers(summaries)))
+    app = RoamApp(make_options(list_offers=lambda: make_offers(summaries), open_source=opener.open))
     async with app.run_test(size=(120, 30)) as pilot:
         await wait_until(pilot, "Whole?")
         shown = screen_text(app)

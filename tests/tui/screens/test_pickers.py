@@ -11,21 +11,21 @@ from textual.pilot import Pilot
 
 from roamtui.bootstrap import Bootstrap
 from roamtui.errors import RoamtuiError
-from roamtui.launch import Launch
+from roamtui.launch import AppServices
 from roamtui.models.base import Model
 from roamtui.models.registry import ModelOffer
 from roamtui.settings import load_settings
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.pickers import ModelDialog, ModelPicker
 from roamtui.tui.themes import DEFAULT_THEME
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.services import make_options
 from tests.tui.driving import app_of, ask, make_app, press_until, running, screen_text, wait_until
 
 
-def make_offering_app(**options: Any) -> RoamApp:  # noqa: ANN401 - see `TuiOptions`
+def make_offering_app(**options: Any) -> RoamApp:  # noqa: ANN401 - see `make_options`
     other = ScriptedModel([ScriptedReply(text="Other.")], name="openai/[b]other")
 
     def make(name: str, _api_base: str | None) -> Model:
@@ -38,7 +38,7 @@ def make_offering_app(**options: Any) -> RoamApp:  # noqa: ANN401 - see `TuiOpti
         ModelOffer(name="broken", note="key gone"),
     )
     return make_app(
-        [ScriptedReply(text="First.")], options=TuiOptions(list_models=lambda: offers, make_model=make, **options)
+        [ScriptedReply(text="First.")], options=make_options(list_models=lambda: offers, make_model=make, **options)
     )
 
 
@@ -69,11 +69,12 @@ async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and
     other = ScriptedModel(replies, name="local")
     offers = (ModelOffer(name="local", note="on this machine"),)
     app = make_app(
-        [ScriptedReply(text="First.")], options=TuiOptions(list_models=lambda: offers, make_model=lambda *_: other)
+        [ScriptedReply(text="First.")], options=make_options(list_models=lambda: offers, make_model=lambda *_: other)
     )
     async with app.run_test(size=(100, 30)) as pilot:
         await ask(pilot, "One?")
-        await press_until(pilot, lambda: app.main_screen.status_line.model == "local", "f2", "down", "enter")
+        await press_until(pilot, "Make this model the default?", "f2", "down", "enter")
+        await press_until(pilot, lambda: app.main_screen.status_line.model == "local", "n")
         assert app.screen is app.main_screen, "nobody else gets the text, so nobody is asked"
         for question in ("Two?", "Three?", "Four?"):
             await ask(pilot, question)
@@ -88,7 +89,7 @@ async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and
 
 async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -> None:
     kept: list[tuple[str, str]] = []
-    app = make_app(options=TuiOptions(save_settings=lambda values: kept.extend(values.items())))
+    app = make_app(options=make_options(save_settings=lambda values: kept.extend(values.items())))
     async with app.run_test(size=(100, 30)) as pilot:
         await press_until(pilot, lambda: app.theme == "beacon", "f3", *"beac")
         await press_until(pilot, lambda: app.theme == DEFAULT_THEME, "escape")
@@ -122,7 +123,7 @@ async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_k
     home_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
-    app = make_app(options=Launch(bootstrap=Bootstrap()).make_options())
+    app = make_app(options=AppServices(Bootstrap()).options)
     with FakeOpenAIServer(FakeReply(text="Yes"), FakeReply(text="Forty.")) as server:
         async with app.run_test(size=(100, 30)) as pilot:
             await name_model(pilot, server.url)
@@ -146,7 +147,7 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
-    options = Launch(bootstrap=Bootstrap()).make_options()
+    options = AppServices(Bootstrap()).options
     app = make_app(options=options)
     refusal = FakeReply(status=401, error=openai_error(f"Incorrect API key provided: {KEY}", code="invalid_api_key"))
     with FakeOpenAIServer(refusal) as server:
@@ -155,7 +156,7 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
             await name_model(pilot, server.url)
             await press_until(pilot, "does not accept the key", "y")
             assert KEY not in screen_text(app)
-            assert dict(options.typed_keys) == {}
+            assert options.services.typed_keys == {}
             assert os.environ["OPENAI_API_KEY"] == "sk-the-one-of-the-shell"
             await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
             assert app.main_screen.app_context.agent.model is before
@@ -164,7 +165,7 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
 @pytest.mark.usefixtures("forked_models")
 async def test_a_typed_key_is_used_for_other_models_of_its_provider(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    app = make_app(options=Launch(bootstrap=Bootstrap()).make_options())
+    app = make_app(options=AppServices(Bootstrap()).options)
     with FakeOpenAIServer(FakeReply(text="Yes")) as server:
         async with app.run_test(size=(100, 30)) as pilot:
             await name_model(pilot, server.url)
@@ -176,7 +177,7 @@ async def test_a_typed_key_is_used_for_other_models_of_its_provider(monkeypatch:
 @pytest.mark.usefixtures("forked_models")
 async def test_a_missing_key_is_told_before_anybody_is_asked_to_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
-    async with running(make_app(options=Launch(bootstrap=Bootstrap()).make_options()), (100, 30)) as (app, pilot):
+    async with running(make_app(options=AppServices(Bootstrap()).options), (100, 30)) as (app, pilot):
         await press_until(pilot, "MISTRAL_API_KEY is not set", "f2", *"mistral")
         await press_until(pilot, ModelDialog, "enter")
         await pilot.press("enter")

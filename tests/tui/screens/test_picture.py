@@ -16,9 +16,10 @@ from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.markdown.blocks import Link
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import ImageMode, TuiOptions
+from roamtui.tui.context import ImageMode
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.picture import PictureScreen
+from tests.fakes.services import make_options
 from tests.fakes.site import FakeSite, SitePage
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 from tests.sources.sample_pictures import make_png
@@ -35,7 +36,7 @@ async def _read(
 ) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
     """Run the app with a document in the reader."""
     library = open_library([str(source)])
-    options = TuiOptions(image_mode=mode, fetch_picture=fetch)
+    options = make_options(image_mode=mode, fetch_picture=fetch)
     async with running(make_app(library=library, options=options), (100, 40)) as (app, pilot):
         screen = app.main_screen
         screen.reader_pane.reader.open(next(library.walk()))

@@ -15,11 +15,11 @@ from roamtui.models.base import ModelRequest
 from roamtui.table.store import read_table
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.pickers import ThemePicker
 from roamtui.tui.screens.table import TableGrid, TableScreen
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.services import app_over, make_options
 from tests.table.filling import PERIOD, answer
 from tests.tui.driving import ask, press_until, running, screen_text, wait_until
 from tests.tui.tabling import Tables, await_grid
@@ -149,8 +149,8 @@ async def test_backspace_returns_from_a_cell_to_the_table_which_closes_to_the_do
 async def test_the_keys_for_documents_and_for_tables_return_from_a_cell_of_a_folder(filled: Tables) -> None:
     context = filled.open_source(str(filled.leases), None, None, lambda *_: None)
     opened = {context.source_names: filled.open_table(())}
-    options = TuiOptions(open_source=filled.open_source, open_table=opened.__getitem__)
-    async with running(RoamApp(replace(context, options=options)), (100, 30)) as (app, pilot):
+    options = make_options(open_source=filled.open_source, open_table=opened.__getitem__)
+    async with running(app_over(replace(context, options=options)), (100, 30)) as (app, pilot):
         folder = app.screen
         await pilot.press("ctrl+l")
         await await_grid(pilot)
@@ -189,9 +189,9 @@ async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(t
 
 
 async def test_a_question_about_each_document_offers_the_table_and_is_asked_there(tables: Tables) -> None:
-    options = TuiOptions(open_table=tables.open_table)
+    options = make_options(open_table=tables.open_table)
     context = tables.open_source(str(tables.leases), None, None, lambda *_: None)
-    app = RoamApp(replace(context, options=options))
+    app = app_over(replace(context, options=options))
     async with running(app, (100, 30)) as (_, pilot):
         await ask(pilot, "How long?")
         assert "as a table" not in screen_text(app)

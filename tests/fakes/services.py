@@ -1,0 +1,71 @@
+"""Services for the app that a test fills, and the app with them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from typing_extensions import override
+
+from roamtui.agent.loop import Agent
+from roamtui.errors import UsageError
+from roamtui.models.base import Model
+from roamtui.models.registry import ModelOffer
+from roamtui.sources.convert.converted import PageReport
+from roamtui.table.runner import TablePlan
+from roamtui.table.store import Table
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext, Services, StartOffer, TuiOptions
+
+
+class FakeServices(Services):
+    """Offers nothing, refuses the rest, and saves nothing, except for the methods that a test gives."""
+
+    def __init__(self, **methods: Callable[..., Any]) -> None:
+        self.typed_keys = {}
+        vars(self).update(methods)
+
+    @override
+    def list_models(self) -> tuple[ModelOffer, ...]:
+        return ()
+
+    @override
+    def discover_models(self) -> tuple[tuple[ModelOffer, ...], str]:
+        return (), ""
+
+    @override
+    def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
+        raise UsageError("There is no model here.")
+
+    @override
+    def fetch_picture(self, url: str, source: str) -> bytes:
+        raise UsageError("There is no picture here.")
+
+    @override
+    def save_settings(self, values: Mapping[str, str]) -> None:
+        pass
+
+    @override
+    def list_offers(self) -> tuple[StartOffer, ...]:
+        return ()
+
+    @override
+    def open_source(
+        self, source: str, conversation_id: str | None, model: Model | None, report: PageReport
+    ) -> AppContext:
+        raise UsageError("Nothing else can be opened here.")
+
+    @override
+    def open_table(self, sources: tuple[str, ...]) -> tuple[Table, TablePlan]:
+        raise UsageError("There is no table here.")
+
+
+def make_options(**given: Any) -> TuiOptions:  # noqa: ANN401 - fields of `TuiOptions`, and methods of `Services`
+    methods = {name: given.pop(name) for name in [*given] if hasattr(Services, name)}
+    return TuiOptions(services=FakeServices(**methods), **given)
+
+
+def context_of(agent: Agent, **given: Any) -> AppContext:  # noqa: ANN401 - fields of `AppContext`
+    return AppContext(**{"agent": agent, "options": make_options(), **given})
+
+
+def app_over(context: AppContext) -> RoamApp:
+    return RoamApp(context.options, context)
