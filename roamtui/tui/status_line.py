@@ -54,10 +54,20 @@ class StatusLine(ClickableLine):
     def __init__(self, state: ConversationState, model: str, keys: Keymap) -> None:
         super().__init__("status-line")
         self.set_reactive(StatusLine.model, model)
-        self.state = state
-        """Its open sections, tokens and cost are shown after a refresh."""
         self.reply = ReplyProgress()
         self._stop_key = keys.first_keys["global.copy_or_cancel"]
+        self.show_state(state)
+
+    def show_state(self, state: ConversationState) -> None:
+        """Show the open sections, tokens and cost of a conversation."""
+        self._opened = "No open sections"
+        if state.open_sections:
+            tokens = format_tokens(state.open_tokens)
+            self._opened = f"◆ {len(state.open_sections)} open · ~{tokens} tokens"
+        # Summed here, because the line is drawn eight times a second while a model answers.
+        usage = sum((exchange.usage for exchange in state.exchanges), Usage())
+        self._used = f"read {describe_usage(usage)}" if usage.input_tokens or usage.output_tokens else ""
+        self.refresh()
 
     def show_event(self, event: ConversationEvent) -> None:
         """Show the progress of a question."""
@@ -85,20 +95,9 @@ class StatusLine(ClickableLine):
         )
         model = model.truncate(self.size.width, ellipsis=True)
         message = message.truncate(max(0, self.size.width - model.cell_length - len(_GAP)), ellipsis=True)
-        opened = "No open sections"
-        usage = sum((one.usage for one in self.state.exchanges), Usage())
-        if self.state.open_sections:
-            opened = (
-                f"◆ {len(self.state.open_sections)} open · ~{format_tokens(self.state.open_tokens)} tokens"
-            )
-        used = f"read {describe_usage(usage)}" if usage.input_tokens or usage.output_tokens else ""
-        parts = [
-            model,
-            message,
-            _make_clickable(Content(opened), "global.go_tree"),
-            Content.styled(used, "$muted"),
-        ]
-        return _join_fitting(parts, self.size.width, _GAP)
+        opened = _make_clickable(Content(self._opened), "global.go_tree")
+        used = Content.styled(self._used, "$muted")
+        return _join_fitting([model, message, opened, used], self.size.width, _GAP)
 
 
 def _make_clickable(part: Content, action_id: str) -> Content:

@@ -210,9 +210,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Pass the state and the event to all parts."""
         state = self.conversation.state
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
-            self._shown_state = self.status_line.state = state
+            self._shown_state = state
             self._show_window()
-            self.status_line.refresh()
+            self.status_line.show_state(state)
             self.tree_pane.outline.show(state)
         if isinstance(event, DocumentReloaded):
             self.header.show_library(state.library)
