@@ -200,10 +200,10 @@ def _explain(error: msgspec.ValidationError) -> str:
         hint = format_nearest_name(problem.removeprefix("Invalid enum value ").strip("'"), choices)
         sentence = f"{place} must be one of {', '.join(choices)}"
     else:
-        found = _PROBLEM.match(problem)
-        assert found is not None, problem
-        bound = f" {_BOUNDS[found[2]]} {float(found[3]):,.10g}" if found[2] else ""
-        sentence = f"{place} must be {_EXPECTED[found[1]]}{bound}"
+        match = _PROBLEM.match(problem)
+        assert match is not None, problem
+        bound = f" {_BOUNDS[match[2]]} {float(match[3]):,.10g}" if match[2] else ""
+        sentence = f"{place} must be {_EXPECTED[match[1]]}{bound}"
     return f"{sentence}.{hint}"
 
 

@@ -309,7 +309,9 @@ class Agent:
             outline_max = prompt.budget.outline_max
             retrieved = await retrieve_context(self.searcher, view, question, within, earlier, outline_max)
             self._hits_text = retrieved.text
-        opened = tuple(one for one in retrieved.auto_opened if one not in state.open_sections)
+        opened = tuple(
+            section_id for section_id in retrieved.auto_opened if section_id not in state.open_sections
+        )
         context = replace(
             self._build_prompt_context(opened),
             search_events=(make_search_event(library, question, retrieved.hits),) if retrieved.hits else (),
@@ -466,7 +468,9 @@ class Agent:
         model = self.model
         if self._consented_id == state.id:
             return True
-        spent = sum(usage.cost_usd or 0.0 for usage in (run.usage, *(one.usage for one in state.exchanges)))
+        spent = sum(
+            usage.cost_usd or 0.0 for usage in (run.usage, *(exchange.usage for exchange in state.exchanges))
+        )
         committed = self.options.committed_usd if self.options.committed_usd is not None else {}
         input_usd, output_usd = model.prices or (0.0, 0.0)
         reply_tokens = get_answer_tokens(model.window_tokens or _WINDOW_TOKENS_DEFAULT)

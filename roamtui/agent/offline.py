@@ -62,7 +62,7 @@ async def read_offline(
     Returns:
         The answer, and a citation of each passage.
     """
-    question = complete_follow_up([one.question for one in conversation.state.exchanges])
+    question = complete_follow_up([exchange.question for exchange in conversation.state.exchanges])
     is_answer = False
     passages: Sequence[FoundPassage] = ()
     for number, may_load in enumerate((True, False), start=1):
@@ -111,7 +111,7 @@ def _find_passages(
     with suppress(RoamtuiError):  # an embedder may fail
         hits = search_question(
             searcher,
-            [one.question for one in state.exchanges],
+            [exchange.question for exchange in state.exchanges],
             earlier=list_history_texts(state.exchanges[:-1]),
             within=state.exchanges[-1].within,
             limit=_HITS_MAX,
@@ -150,8 +150,8 @@ def _write_passages(
     """Write passages with their titles and ids, below a sentence if there is one, and cite each."""
     blocks = [lead] if lead else []
     citations = list[Citation]()
-    for section_id, found in groupby(passages, key=attrgetter("section_id")):
-        spans = sorted((passage.span for passage in found), key=attrgetter("start"))
+    for section_id, group in groupby(passages, key=attrgetter("section_id")):
+        spans = sorted((passage.span for passage in group), key=attrgetter("start"))
         texts = [library.clean_text(span).strip() for span in spans]
         titles = map(strip_markup, format_path(library, section_id).split(" > ")[-2:])
         statement = find_statement(question, texts)

@@ -112,7 +112,7 @@ def _choose_context(
     near_tokens = view.policy.neighbourhood_tokens
     if view.room_tokens is not None:
         near_tokens = min(near_tokens, int(_NEAR_SHARE * view.room_tokens))
-        taken = sum(estimate_delivery_tokens(library, one, view.page_tokens) for one in opened)
+        taken = sum(estimate_delivery_tokens(library, section_id, view.page_tokens) for section_id in opened)
         view = replace(view, room_tokens=max(0, view.room_tokens - taken - near_tokens))
     others = [hit for hit in hits if hit.section_id not in opened]
     if opened:
@@ -134,7 +134,10 @@ def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
 
     Passages are left out: they name many topics, and the person may have meant none of these.
     """
-    texts = ((one.question, "" if replies_with_passages(one) else one.answer) for one in exchanges)
+    texts = (
+        (exchange.question, "" if replies_with_passages(exchange) else exchange.answer)
+        for exchange in exchanges
+    )
     return tuple(filter(None, chain.from_iterable(texts)))
 
 

@@ -45,7 +45,7 @@ def graft_documents(
 
     `new_origins` are the origins that the person approved for it.
     """
-    unloaded = (one for one in documents if one in library and not library.node(one).is_loaded)
+    unloaded = (key for key in documents if key in library and not library.node(key).is_loaded)
     added = {node_id: documents[node_id] for node_id in unloaded}
     pages = {node_id: document for node_id, document in added.items() if library.node(node_id).link_url}
     event = NodesLoaded(

@@ -176,8 +176,8 @@ class _Sequence:
         self._questions = 0
         self._is_asking = False
 
-    def add(self, event: ConversationEvent) -> bool:
-        """Return whether the event can come next. After one that cannot, nothing can be added."""
+    def accept(self, event: ConversationEvent) -> bool:
+        """Return whether the event can come next. After one that cannot, nothing can come."""
         can_follow = self._is_started != isinstance(event, ConversationStarted)
         match event:
             case ConversationStarted():
@@ -232,7 +232,7 @@ def decode_log(
                 event = msgspec.convert(json.loads(line), kind)
             except _DECODE_ERRORS:
                 break
-            if not sequence.add(event):
+            if not sequence.accept(event):
                 break
             events.append(event)
         elif not _is_json(line):
@@ -431,12 +431,12 @@ class ConversationStore:
             StoreError: The folder or the conversation cannot be read.
             UsageError: There is no such conversation.
         """
-        for one in self.list():
-            is_latest = not conversation_id and one.is_continuable and not one.is_one_shot
-            if (one.id == conversation_id or is_latest) and not one.source.startswith("-"):
-                if not one.source:  # damage hides which document it is about
-                    raise StoreError(_UNREADABLE.format(f"The conversation {one.id}"))
-                return one
+        for summary in self.list():
+            is_latest = not conversation_id and summary.is_continuable and not summary.is_one_shot
+            if (summary.id == conversation_id or is_latest) and not summary.source.startswith("-"):
+                if not summary.source:  # damage hides which document it is about
+                    raise StoreError(_UNREADABLE.format(f"The conversation {summary.id}"))
+                return summary
         raise UsageError("there is no such conversation. `roamtui conversations` lists them.")
 
     def rename(self, conversation_id: str, title: str) -> None:

@@ -88,7 +88,9 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
     events = _fold_after_answer(state)
     if state.options.mode is KeepOpenMode.FRESH:
         old_ids = [
-            one.section_id for one in state.open_sections.values() if one.deliveries and not one.is_pinned
+            section.section_id
+            for section in state.open_sections.values()
+            if section.deliveries and not section.is_pinned
         ]
         events = (*events, *make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH))
     state = apply(state, *events)
@@ -113,9 +115,11 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
         room = max(0, min(room, left - hits_tokens))
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the deliveries.
     pending_ids = tuple(
-        one.section_id
-        for one in state.open_sections.values()
-        if one.tokens and not (one.deliveries or one.is_closing) and one.section_id in state.library
+        section.section_id
+        for section in state.open_sections.values()
+        if section.tokens
+        and not (section.deliveries or section.is_closing)
+        and section.section_id in state.library
     )
     # A section without room stays open, and is tried again with the next question.
     deliver = ExpandSections(section_ids=pending_ids, origin=Origin.AGENT, room_tokens=room)
@@ -145,7 +149,7 @@ def estimate_hits_room(state: ConversationState, question: str, context: PromptC
     budget = context.budget
     if budget.messages_max is None or budget.hits_max is None:
         return None
-    pending = sum(one.tokens for one in state.open_sections.values() if not one.deliveries)
+    pending = sum(section.tokens for section in state.open_sections.values() if not section.deliveries)
     rest = (context.system, context.outline, context.instructions)
     taken = sum(map(estimate_tokens, rest)) + min(pending, budget.open_max)
     taken += _estimate_question(QuestionAsked(question=question), context)
@@ -177,7 +181,12 @@ def _fold_after_answer(state: ConversationState) -> Events:
     library = state.library
     shown = [citation.section_id for citation in (exchanges[-1].citations if exchanges else ())]
     shown += [state.reading_id] if state.reading_id else []
-    paths = {node_id for one in shown if one in library for node_id in (one, *library.node(one).ancestors)}
+    paths = {
+        node_id
+        for section_id in shown
+        if section_id in library
+        for node_id in (section_id, *library.node(section_id).ancestors)
+    }
     folding = tuple(sorted((state.unfolded_by_answer & state.unfolded) - paths))
     return (NodesFolded(section_ids=folding, is_folded=True),) if folding else ()
 
@@ -238,8 +247,8 @@ def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
 def has_exchange(state: ConversationState, exchange: Exchange) -> bool:
     """Check whether the conversation still has an exchange, which a rewind or a switch may have removed."""
     # Does not compare the events, because the exchange may have more of them by now.
-    found = state.exchanges[exchange.number - 1 : exchange.number]
-    return [(one.question, one.answer) for one in found] == [(exchange.question, exchange.answer)]
+    kept = state.exchanges[exchange.number - 1 : exchange.number]
+    return [(other.question, other.answer) for other in kept] == [(exchange.question, exchange.answer)]
 
 
 def rewind(state: ConversationState, number: int) -> Events:
@@ -341,11 +350,15 @@ def shrink_transcript(state: ConversationState, context: PromptContext, needed_t
     if fits(events):
         return events
     number = len(state.exchanges) + (not state.is_asking)
-    older = [one for one in state.open_sections.values() if one.last_used < number and one.deliveries]
-    unpinned = [one.section_id for one in older if not one.is_pinned]
+    older = [
+        section
+        for section in state.open_sections.values()
+        if section.last_used < number and section.deliveries
+    ]
+    unpinned = [section.section_id for section in older if not section.is_pinned]
     for closing, history_max in (
         (unpinned, context.budget.history_max),
-        ([one.section_id for one in older], 0),
+        ([section.section_id for section in older], 0),
     ):
         closed = _close_for_room(closing)
         events = (*closed, make_rebuild_event(apply(state, *closed), context, history_max=history_max))
@@ -380,10 +393,10 @@ def _list_newest_texts(state: ConversationState) -> list[tuple[str, Span]]:
             opened |= dict.fromkeys((section.section_id for section in event.sections), number)
     sections = sorted(
         state.open_sections.values(),
-        key=lambda one: (one.last_used, opened.get(one.section_id, -1)),
+        key=lambda section: (section.last_used, opened.get(section.section_id, -1)),
         reverse=True,
     )
-    return [(one.section_id, span) for one in sections for span in reversed(one.deliveries)]
+    return [(section.section_id, span) for section in sections for span in reversed(section.deliveries)]
 
 
 def _keep_texts(state: ConversationState, texts: Sequence[tuple[str, Span]]) -> Events:

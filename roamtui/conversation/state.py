@@ -373,7 +373,9 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
                 state, open_sections={**opened, **{section.section_id: section for section in sections}}
             )
         case SectionsClosed(section_ids=ids, is_pending=True):
-            closing = {one: replace(opened[one], is_closing=True) for one in ids if one in opened}
+            closing = {
+                open_id: replace(opened[open_id], is_closing=True) for open_id in ids if open_id in opened
+            }
             return replace(state, open_sections={**opened, **closing})
         case SectionsClosed(section_ids=ids):
             return _close(state, ids)
@@ -405,7 +407,11 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
                 usage=event.usage,
                 error=event.error,
             )
-            cited = {one: replace(opened[one], last_cited=number) for one in event.cited_ids if one in opened}
+            cited = {
+                open_id: replace(opened[open_id], last_cited=number)
+                for open_id in event.cited_ids
+                if open_id in opened
+            }
             is_cut = event.stopped is StopReason.CANCELLED  # calls may lack their results
             needs_rebuild = state.needs_rebuild or is_cut
             return replace(
@@ -443,10 +449,14 @@ def _begin_exchange(state: ConversationState, event: QuestionAsked) -> Conversat
 
 def _close(state: ConversationState, section_ids: Sequence[str]) -> ConversationState:
     opened = state.open_sections
-    closed = [span for one in section_ids if one in opened for span in opened[one].deliveries]
+    closed = [
+        span for section_id in section_ids if section_id in opened for span in opened[section_id].deliveries
+    ]
     if closed and state.exchanges:
         state = _change_last(state, closed=(*state.exchanges[-1].closed, *closed))
-    remaining = {one: section for one, section in opened.items() if one not in section_ids}
+    remaining = {
+        section_id: section for section_id, section in opened.items() if section_id not in section_ids
+    }
     return replace(state, open_sections=remaining, needs_rebuild=state.needs_rebuild or bool(closed))
 
 

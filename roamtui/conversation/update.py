@@ -88,12 +88,16 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
         case FoldNodes(section_ids=ids, is_folded=False) if len(ids) == 1:
             named = ids
         case FoldNodes(section_ids=ids, is_folded=False) if library.root.columns.has_files:
-            named = (one for one in ids if one in library and not library.node(one).link_url)
+            named = (node_id for node_id in ids if node_id in library and not library.node(node_id).link_url)
         case ReadSection(section_id=str(section_id)):
             named = (section_id,)
         case _:
             pass
-    return tuple(one for one in dict.fromkeys(named) if one in library and not library.node(one).is_loaded)
+    return tuple(
+        node_id
+        for node_id in dict.fromkeys(named)
+        if node_id in library and not library.node(node_id).is_loaded
+    )
 
 
 def expand_for_agent(state: ConversationState, command: ExpandSections) -> SectionsExpanded:
@@ -174,7 +178,11 @@ def _list_unfolding(state: ConversationState, node_ids: Iterable[str]) -> tuple[
         file = library.node(node_id).file if library.grafts else None
         title = () if file is None or file.title_row is None else (file.ids[file.title_row],)
         unfolding |= dict.fromkeys((node_id, *title))
-    return tuple(one for one in unfolding if one not in state.unfolded and library.children(one))
+    return tuple(
+        folded_id
+        for folded_id in unfolding
+        if folded_id not in state.unfolded and library.children(folded_id)
+    )
 
 
 def open_without_text(
@@ -185,7 +193,7 @@ def open_without_text(
     number = len(state.exchanges)
     results: list[ExpandResult] = []
     sections: dict[str, OpenSection] = {}
-    for section_id in (library.aliases.get(one, one) for one in section_ids):
+    for section_id in (library.aliases.get(requested_id, requested_id) for requested_id in section_ids):
         if section_id not in library:
             results.append(ExpandResult(id=section_id, section_id=None, status=ExpandStatus.UNKNOWN))
             continue
@@ -211,7 +219,7 @@ def open_without_text(
             sections[section_id] = replace(section, last_used=number, is_closing=False)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
     shown = (
-        [path for one in sections for path in (*library.node(one).ancestors, one)]
+        [node_id for opened_id in sections for node_id in (*library.node(opened_id).ancestors, opened_id)]
         if origin is Origin.AGENT
         else ()
     )
@@ -262,13 +270,18 @@ def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR09
 def _pin(state: ConversationState, command: PinSections) -> Events:
     """Pin or unpin sections. Pinning opens the closed ones."""
     sections = {**state.open_sections}
-    ids = tuple(state.library.aliases.get(one, one) for one in command.section_ids)
+    ids = tuple(state.library.aliases.get(pinned_id, pinned_id) for pinned_id in command.section_ids)
     if command.is_pinned:
         sections |= {section.section_id: section for section in open_without_text(state, ids).sections}
-    changed = tuple(replace(sections[one], is_pinned=command.is_pinned) for one in ids if one in sections)
+    changed = tuple(
+        replace(sections[pinned_id], is_pinned=command.is_pinned)
+        for pinned_id in ids
+        if pinned_id in sections
+    )
     status = ExpandStatus.PINNED if command.is_pinned else ExpandStatus.UNPINNED
     results = tuple(
-        ExpandResult(id=one.section_id, section_id=one.section_id, status=status) for one in changed
+        ExpandResult(id=section.section_id, section_id=section.section_id, status=status)
+        for section in changed
     )
     return (SectionsExpanded(results=results, origin=Origin.PERSON, sections=changed),) if changed else ()
 
@@ -278,7 +291,9 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
     is_agent = command.origin is Origin.AGENT
     declined: list[tuple[str, str]] = []
     closing: list[str] = []
-    for section_id in (state.library.aliases.get(one, one) for one in command.section_ids):
+    for section_id in (
+        state.library.aliases.get(requested_id, requested_id) for requested_id in command.section_ids
+    ):
         section = state.open_sections.get(section_id)
         if section is None:
             declined.append((section_id, "not open"))

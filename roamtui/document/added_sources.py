@@ -51,7 +51,7 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
     notes = added.root.notes if added.root.columns.has_files else ()
     grown_root = replace(
         root,
-        title=format_names([one.title for one in sources]),
+        title=format_names([part.title for part in sources]),
         columns=build_columns([*root.columns.list_rows(), *_make_source_rows(source, added)], 0),
         notes=tuple(dict.fromkeys((*root.notes, *notes))),
     )

@@ -95,21 +95,21 @@ def add_clauses(text: str, start: int, headings: HeadingTable) -> HeadingTable:
     if headings.levels and len(text) < _DIVIDED_MIN:
         return headings
     kept = _remove_contents(text, headings)
-    found: list[tuple[int, int, str]] = []
+    rows: list[tuple[int, int, str]] = []
     later: set[tuple[tuple[int, ...], str]] = set()
     for run in reversed(_collect_runs(text, start, kept)):
         names = {(clause.key, _make_name(clause)) for clause in run.clauses}
         # The lines of a contents page come again, as headings or clauses.
         is_repeated = 2 * len(names & later) >= len(names)
         if not (is_repeated and run.length < _LISTED_LENGTH * len(run.clauses)):
-            found += _select_clauses(run)
+            rows += _select_clauses(run)
         later |= names
-    if not found and kept is headings:
+    if not rows and kept is headings:
         return headings
-    found += zip(kept.offsets, kept.levels, kept.titles, strict=True)
+    rows += zip(kept.offsets, kept.levels, kept.titles, strict=True)
     merged = HeadingTable(is_too_deep=headings.is_too_deep)
-    for offset, level, title in sorted(found):
-        merged.add(level, offset, title)
+    for offset, level, title in sorted(rows):
+        merged.append_heading(level, offset, title)
     return merged
 
 
@@ -141,7 +141,7 @@ def _remove_contents(text: str, headings: HeadingTable) -> HeadingTable:
     kept = HeadingTable(is_too_deep=headings.is_too_deep)
     for row in range(len(headings.levels)):
         if row not in range(listed[0], listed[-1] + 1):
-            kept.add(headings.levels[row], headings.offsets[row], headings.titles[row])
+            kept.append_heading(headings.levels[row], headings.offsets[row], headings.titles[row])
     return kept
 
 

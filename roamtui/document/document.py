@@ -216,11 +216,11 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
             return ()
         children = self._children.get(row)
         if children is None:
-            found: list[str] = []
+            child_ids: list[str] = []
             while child < end:
-                found.append(ids[child])
+                child_ids.append(ids[child])
                 child = ends[child]
-            children = self._children[row] = tuple(found)
+            children = self._children[row] = tuple(child_ids)
         return children
 
     @cached_property

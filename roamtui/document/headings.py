@@ -91,7 +91,7 @@ class HeadingTable(Struct):
     is_too_deep: bool = False
     """Whether some quotes or lists were nested too deeply to be parsed."""
 
-    def add(self, level: int, offset: int, content: str) -> None:
+    def append_heading(self, level: int, offset: int, content: str) -> None:
         """Append a heading whose inline source must still be parsed."""
         self.levels.append(level)
         self.offsets.append(offset)
@@ -101,25 +101,29 @@ class HeadingTable(Struct):
 def scan_headings(text: str, start: int = 0) -> HeadingTable:
     r"""Find the headings of a Markdown text, whose lines must end with ``\n``. Its front matter ends at `start`."""
     source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
-    found = HeadingScanner(source, start).scan()
+    headings = HeadingScanner(source, start).scan()
     marked: dict[str, str] = {}
-    for row, content in enumerate(found.titles):
+    for row, content in enumerate(headings.titles):
         if not content:
             # markdown-it-py strips this title to nothing, but CommonMark strips only spaces and tabs.
-            line = source[found.offsets[row] : _find_next_line(source, found.offsets[row])].strip(" \t\n")
+            line = source[headings.offsets[row] : _find_next_line(source, headings.offsets[row])].strip(
+                " \t\n"
+            )
             if line.startswith("#"):
-                found.titles[row] = _trim_heading(line.removeprefix("#" * found.levels[row]), " \t")
+                headings.titles[row] = _trim_heading(line.removeprefix("#" * headings.levels[row]), " \t")
         elif not _INLINE_MARKUP.search(content):
-            found.titles[row] = content.strip(" \t")
+            headings.titles[row] = content.strip(" \t")
         else:
             marked[content] = ""
     if marked:
         has_links = any("[" in content for content in marked)
-        env = {"references": _parse_reference_definitions(source, start, found.offsets) if has_links else {}}
+        env = {
+            "references": _parse_reference_definitions(source, start, headings.offsets) if has_links else {}
+        }
         for content in marked:
             marked[content] = parse_title(content, env)
-        found.titles = [marked.get(title, title) for title in found.titles]
-    return found
+        headings.titles = [marked.get(title, title) for title in headings.titles]
+    return headings
 
 
 class HeadingScanner:
@@ -127,7 +131,7 @@ class HeadingScanner:
 
     def __init__(self, text: str, start: int = 0) -> None:
         self._text = text
-        self._found = HeadingTable()
+        self._headings = HeadingTable()
         self._position = start
         """Start of the first line that is not examined yet."""
         self._base = start
@@ -146,7 +150,7 @@ class HeadingScanner:
         while self._position < len(self._text):
             if self._take_headings(_NEXT_CANDIDATE.finditer(self._text, self._position - 1)):
                 break
-        return self._found
+        return self._headings
 
     def _take_headings(self, candidates: Iterable[re.Match[str]]) -> bool:
         """Add headings at column 0 up to the first candidate of another kind. Decide what this one is.
@@ -160,7 +164,7 @@ class HeadingScanner:
                     self._base = last.end() + 1
                 self._decide_candidate(candidate)
                 return False
-            self._found.add(
+            self._headings.append_heading(
                 len(candidate[_HASHES]), candidate.start(_HASHES), _trim_heading(candidate[_REST])
             )
             last = candidate
@@ -190,7 +194,7 @@ class HeadingScanner:
         begin = self._base if blank < 0 else blank + 2
         if candidate[_UNDERLINE] and _PROSE.fullmatch(text, begin, start):
             level = 1 if candidate[_UNDERLINE][0] == "=" else 2
-            self._found.add(level, begin, text[begin : start - 1].strip(_TRIMMED))
+            self._headings.append_heading(level, begin, text[begin : start - 1].strip(_TRIMMED))
             self._position = self._base = _find_next_line(text, start)
         else:
             self._parse_span(start)
@@ -244,7 +248,7 @@ class HeadingScanner:
             if line != count and block.type not in _MAY_LACK_END:
                 return 0
             count = line
-        self._found.is_too_deep |= TOO_DEEP in env
+        self._headings.is_too_deep |= TOO_DEEP in env
         for opening, inline in pairwise(tokens):
             if (
                 opening.type == "heading_open"
@@ -252,7 +256,9 @@ class HeadingScanner:
                 and opening.map
                 and opening.map[0] < count
             ):
-                self._found.add(int(opening.tag[1]), begin + starts[opening.map[0]], inline.content)
+                self._headings.append_heading(
+                    int(opening.tag[1]), begin + starts[opening.map[0]], inline.content
+                )
         return end if is_last else begin + starts[count]
 
 

@@ -320,8 +320,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
                 for start in range(len(parts)):
                     name = "/".join(parts[start:])
                     stem = name[: name.rfind(".")] if "." in parts[-1] else name
-                    for one in {name, stem}:
-                        ids_by_name[one].append(section_id)
+                    for spelling in {name, stem}:
+                        ids_by_name[spelling].append(section_id)
         ids_by_name.pop("", None)
         return dict(ids_by_name)
 
@@ -490,14 +490,14 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         start = span.start
         end = span.end
         window = max(0, start - _FOOTER_CONTEXT_LENGTH), min(len(text), end + _FOOTER_CONTEXT_LENGTH)
-        found = list(_FOOTER.finditer(text, *window))
+        footers = list(_FOOTER.finditer(text, *window))
         page_numbers: set[int] = set()
-        for before, after in pairwise([footer for footer in found if footer["number"]]):
+        for before, after in pairwise([footer for footer in footers if footer["number"]]):
             is_page = after.start() - before.end() >= _PAGE_LENGTH_MIN
             if is_page and int(after["number"]) == int(before["number"]) + 1:
                 page_numbers |= {before.start(), after.start()}
         piece = text[start:end]
-        for footer in found:
+        for footer in footers:
             first, last = footer.start("line") - start, footer.end("line") - start
             if (not footer["number"] or footer.start() in page_numbers) and first >= 0 and last <= len(piece):
                 piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"

@@ -121,10 +121,10 @@ def locate_section(library: Library, section_id: str) -> DocumentFile | None:
 
 def _enter_document(library: Library, node_id: str, fragment: str) -> SectionLink:
     document = library.node(node_id).file if fragment else None
-    found = (
+    place = (
         find_fragment(library, document.ids[0], fragment) if document is not None and document.ids else None
     )
-    return found or SectionLink(node_id)
+    return place or SectionLink(node_id)
 
 
 def _find_link_to_url(library: Library, url: str) -> str | None:

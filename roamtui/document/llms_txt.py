@@ -202,10 +202,10 @@ def detect_page_boundaries(text: str) -> list[PageBoundary]:
     """Find where the pages of a text start. Return an empty list if the text does not consist of pages."""
     outside_code = _CODE.sub(lambda block: _NO_LINE_END.sub(" ", block[0]), text)
     matches = (match for pattern in _BOUNDARIES for match in pattern.finditer(outside_code))
-    found = [boundary for boundary in map(_parse_boundary, matches) if boundary.title or boundary.url]
+    boundaries = [boundary for boundary in map(_parse_boundary, matches) if boundary.title or boundary.url]
     separate: list[PageBoundary] = []
     # If boundaries overlap, the first one counts, or the longest one if they start together.
-    for boundary in sorted(found, key=lambda boundary: (boundary.start, -boundary.body_start)):
+    for boundary in sorted(boundaries, key=lambda boundary: (boundary.start, -boundary.body_start)):
         if not separate or boundary.start >= separate[-1].body_start:
             separate.append(boundary)
     return separate if len(separate) >= _PAGES_MIN else []

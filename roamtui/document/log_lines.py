@@ -55,12 +55,12 @@ def _is_long(lines: _Lines) -> bool:
 
 def _read_times(text: str, starts: Sequence[int]) -> list[tuple[str, str]]:
     """Return day and hour of each line. A line without a time belongs to the one before, the first to the next."""
-    found = [
+    stamps = [
         stamp and (stamp["day"], stamp["hour"]) for stamp in (_STAMP.match(text, start) for start in starts)
     ]
-    last = next(time for time in found if time)
+    last = next(time for time in stamps if time)
     times: list[tuple[str, str]] = []
-    for time in found:
+    for time in stamps:
         last = time or last
         times.append(last)
     return times

@@ -99,15 +99,15 @@ def _list_locations(
     for url in islice(pending, _SITEMAPS_MAX):  # the loop adds to the list
         text = _fetch_text(fetch, url)
         hrefs = (html.unescape(match[1].strip()) for match in islice(_LOCATION.finditer(text), _URLS_MAX))
-        found = (resolve_href(url, href) for href in hrefs)
+        urls = (resolve_href(url, href) for href in hrefs)
         if _SITEMAP_INDEX.search(text[:2_000]):
             pending += [
                 listed
-                for listed in found
+                for listed in urls
                 if listed and listed not in pending and covers_origin(origin, origin_of(listed))
             ]
         else:
-            yield from filter(None, found)
+            yield from filter(None, urls)
 
 
 def _make_title(name: str) -> str:

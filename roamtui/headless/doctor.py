@@ -61,7 +61,10 @@ def run_doctor(
         f"{'meaning':<14} {_describe_meaning(meaning)}",
         *(f"{name:<14} {path}{'' if path.exists() else ' (missing)'}" for name, path in places.items()),
         *([f"{'not usable':<14} {fault}"] if fault else []),
-        *(f"{'usable' if one.is_usable else 'not usable':<14} {one.name}: {one.reason}" for one in reports),
+        *(
+            f"{'usable' if report.is_usable else 'not usable':<14} {report.name}: {report.reason}"
+            for report in reports
+        ),
     ]
     if reports[-1].provider is not None and (reports[-1].is_usable or not reports[-1].window_note):
         tokens = reports[-1].window_tokens

@@ -245,7 +245,10 @@ class McpSession:
                     CloseSections(section_ids=closing, origin=Origin.AGENT)
                 )
                 closed = [
-                    one for event in events if isinstance(event, SectionsClosed) for one in event.section_ids
+                    closed_id
+                    for event in events
+                    if isinstance(event, SectionsClosed)
+                    for closed_id in event.section_ids
                 ]
                 notes += [f"(Closed, because much is open: {', '.join(closed)}.)"] if closed else []
             return sanitise_text("\n\n".join([outcome.text, *notes]))

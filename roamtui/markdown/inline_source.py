@@ -73,11 +73,11 @@ class InlineSource(Struct):
                 self._put_cell(words, max(start, self.after), end, position, (positions, offsets))
                 continue
             if source_line.endswith(words):
-                found = len(source_line) - len(words)
+                column = len(source_line) - len(words)
             else:
-                found = source_line.rfind(words) if is_heading else source_line.find(words)
+                column = source_line.rfind(words) if is_heading else source_line.find(words)
             positions.append(position)
-            offsets.append(self.shift + start + max(0, found) - (indent if found >= indent else 0))
+            offsets.append(self.shift + start + max(0, column) - (indent if column >= indent else 0))
             position += len(content_line) + 1
         self.place = Place(positions, offsets)
 
@@ -87,8 +87,8 @@ class InlineSource(Struct):
         """Find a cell of a row. In the source, each of its pipes has a backslash."""
         offset = start
         for number, part in enumerate(words.split("|")):
-            found = self.text.find(part, offset, end)
-            offset = offset if found < 0 else found
+            part_start = self.text.find(part, offset, end)
+            offset = offset if part_start < 0 else part_start
             into[0].append(position - (number > 0))
             into[1].append(self.shift + offset - (number > 0))
             offset += len(part) + (1 if part else 0)

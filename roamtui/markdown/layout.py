@@ -150,11 +150,11 @@ class MarkdownLayout(Struct, kw_only=True):
             number = words.link
             if number is None or not self.links[number].is_image:
                 continue
-            found = self.measure_picture(self.links[number].href)
-            columns, rows = _fit_picture(*found[1:], self._compute_room(place)) if found else (0, 0)
-            if found and rows >= _PICTURE_ROWS_MIN:
+            measured = self.measure_picture(self.links[number].href)
+            columns, rows = _fit_picture(*measured[1:], self._compute_room(place)) if measured else (0, 0)
+            if measured and rows >= _PICTURE_ROWS_MIN:
                 picture = [
-                    replace(line, picture=PictureLine(found[0], number, columns, rows, row))
+                    replace(line, picture=PictureLine(measured[0], number, columns, rows, row))
                     for row, line in enumerate(self._make_lines([()] * rows, block.start, block.end))
                 ]
                 _append_block(lines, picture, is_tight=place.is_tight)

@@ -259,8 +259,8 @@ def _read_tag(text: str) -> _Tag | None:
     if match is None:
         return None
     name = match["name"].lower()
-    found = _ATTRIBUTE.findall(match["attributes"])
-    attributes = {key.lower(): html.unescape(double or single or bare) for key, double, single, bare in found}
+    pairs = _ATTRIBUTE.findall(match["attributes"])
+    attributes = {key.lower(): html.unescape(double or single or bare) for key, double, single, bare in pairs}
     is_block = BLOCK_TAGS.fullmatch(name) is not None
     is_bare = not match["attributes"].strip()
     return _Tag(name, bool(match["end"]), is_block, is_bare, attributes)
@@ -444,16 +444,18 @@ class _BlockReader(Struct, kw_only=True):
         title = Inline()
         inline = self.tokens[min(self._next + 1, len(self.tokens) - 1)]
         children = inline.children or []
-        found = _ALERT.fullmatch(children[0].content) if children and children[0].type == "text" else None
+        alert_line = (
+            _ALERT.fullmatch(children[0].content) if children and children[0].type == "text" else None
+        )
         after = next(
             (n for n, child in enumerate(children) if child.type in ("softbreak", "hardbreak")), len(children)
         )
-        if found is not None and (after == 1 or found[2] is not None):
+        if alert_line is not None and (after == 1 or alert_line[2] is not None):
             inline.children = children[after + 1 :]
-            length = len(children[0].content) - len(found[2] or "")
+            length = len(children[0].content) - len(alert_line[2] or "")
             (first, begin, stop), *others = children[0].meta["pieces"]
             children[0].meta["pieces"] = [(first[length:], begin + length, stop), *others]
-            alert = found[1].lower()
+            alert = alert_line[1].lower()
             title = self._read_words(children[:after])
             end = self.lines[(token.map or (0, 0))[0] + 1]
         blocks = self.read_blocks("blockquote_close")

@@ -68,7 +68,7 @@ async def stream_completion(
                 chunk = await anext(chunks, None)
             if chunk is None:
                 break
-            for event in reply.add(chunk):
+            for event in reply.feed(chunk):
                 yield event
         for event in reply.finish(stream):
             yield event
@@ -177,7 +177,7 @@ class _ReplyAssembler:
         self.has_begun = False
         """Whether any text, thinking or call has arrived."""
 
-    def add(self, chunk: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
+    def feed(self, chunk: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
         """Yield the events of one chunk."""
         if (usage := getattr(chunk, "usage", None)) is not None:
             self._usage = usage
@@ -194,7 +194,7 @@ class _ReplyAssembler:
             yield TextDelta(text)
         for piece in pieces or ():
             function = piece.function
-            self._calls.add(
+            self._calls.add_piece(
                 index=piece.index or 0, id=piece.id, name=function.name, arguments=function.arguments
             )
 
@@ -243,7 +243,7 @@ class CallAssembler:
         self._positions: dict[int, int] = {}
         """Positions in `_calls` of the last call with each index."""
 
-    def add(self, *, index: int, id: str | None, name: str | None, arguments: str | None) -> None:  # noqa: A002
+    def add_piece(self, *, index: int, id: str | None, name: str | None, arguments: str | None) -> None:  # noqa: A002
         """Add a piece as the provider sent it."""
         position = self._positions.get(index)
         call = self._calls[position] if position is not None else ToolCall(id="", name="", arguments="")

@@ -170,10 +170,10 @@ def parse_ollama(loaded: object, shown: object, name: str) -> ServerFacts:
 def _find_model(models: object, name: str, key: str, *, is_alone: bool = True) -> object:
     """Return the entry of a model, or the only entry, because some servers ignore the name."""
     entries = models if isinstance(models, list) else []
-    found = [entry for entry in entries if _get(entry, key) in (name, f"{name}:latest")]
-    if not found and is_alone and len(entries) == 1:
+    matching = [entry for entry in entries if _get(entry, key) in (name, f"{name}:latest")]
+    if not matching and is_alone and len(entries) == 1:
         return entries[0]
-    return found[0] if found else None
+    return matching[0] if matching else None
 
 
 def _get(value: object, key: str) -> object:

@@ -60,10 +60,10 @@ async def mask_keys(
     try:
         async for event in events:
             if isinstance(event, TextDelta):
-                if shown := text.add(event.text):
+                if shown := text.feed(event.text):
                     yield TextDelta(shown)
             elif isinstance(event, ThinkingDelta):
-                if shown := thinking.add(event.text):
+                if shown := thinking.feed(event.text):
                     yield ThinkingDelta(shown)
             else:
                 for held in _release(text, thinking):
@@ -110,7 +110,7 @@ class _StreamMask:
                 arguments = masked
         return replace(call, id=self._mask(call.id), name=self._mask(call.name), arguments=arguments)
 
-    def add(self, piece: str) -> str:
+    def feed(self, piece: str) -> str:
         """Add a piece, and return what can be shown."""
         text = self._mask(self._held + piece)
         start = min((_find_key_start(text, key) for key in self._keys), default=len(text))

@@ -23,7 +23,7 @@ class RepetitionGuard:
         self._new = ""
         """The end of the text, which is not examined yet."""
 
-    def add(self, piece: str) -> bool:
+    def feed(self, piece: str) -> bool:
         """Add a piece. Return whether the text repeats itself."""
         self._new += piece
         while len(self._new) >= _STEP:
@@ -54,5 +54,5 @@ def cut_repetition(text: str) -> str:
         start -= 1
     kept = text[: start + period].rstrip()
     # The text before the first copy may end as the copies do, so that the copy seems to end too early.
-    sentence_ends = (one.end() for one in _SENTENCE_END.finditer(text, start, start + 2 * period))
+    sentence_ends = (match.end() for match in _SENTENCE_END.finditer(text, start, start + 2 * period))
     return text[: next((end for end in sentence_ends if end >= len(kept)), len(kept))].rstrip()

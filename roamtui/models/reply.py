@@ -43,23 +43,25 @@ async def read_reply(model: Model, request: ModelRequest) -> AsyncGenerator[Mode
                     break
                 is_repeated = False
                 if isinstance(event, TextDelta | ThinkingDelta):
-                    is_repeated = guards[type(event)].add(event.text)
+                    is_repeated = guards[type(event)].feed(event.text)
                     text_length += _count_bytes(event.text)
                 # Some servers send a call both ways.
                 leaves_calls_out = leaves_calls_out or isinstance(event, ToolCallReceived)
-                found = reader.add(event.text) if isinstance(event, TextDelta) else [event]
-                for one in found:
-                    thoughts_length += _count_bytes(one.text) if isinstance(one, ThinkingDelta) else 0
-                    yield one
+                read = reader.feed(event.text) if isinstance(event, TextDelta) else [event]
+                for reply_event in read:
+                    thoughts_length += (
+                        _count_bytes(reply_event.text) if isinstance(reply_event, ThinkingDelta) else 0
+                    )
+                    yield reply_event
                 if is_repeated or _is_too_long(model, text_length - thoughts_length, text_length):
                     ending = ReplyFinished("repeated" if is_repeated else "length")
                     break
         except ModelError as error:
             failure = error
             leaves_calls_out = True
-    for one in reader.finish():
-        if not (leaves_calls_out and isinstance(one, ToolCallReceived | CallUnreadable)):
-            yield one
+    for reply_event in reader.finish():
+        if not (leaves_calls_out and isinstance(reply_event, ToolCallReceived | CallUnreadable)):
+            yield reply_event
     if failure is not None:
         raise failure
     if ending is not None:

@@ -100,7 +100,7 @@ class ReplyReader:
         self._is_marked = False
         """Whether the call begins with a mark, so that it cannot be an example."""
 
-    def add(self, text: str) -> list[ModelEvent]:
+    def feed(self, text: str) -> list[ModelEvent]:
         """Add a piece of the reply."""
         self._pending += text
         return self._read()
@@ -253,11 +253,11 @@ class ReplyReader:
 
     def _read_thoughts(self) -> bool:
         shown = 0
-        for found in _THOUGHTS_OVER.finditer(self._pending):
-            shown = found.end()
-            if not found[0].startswith("`"):
-                self._take_thoughts(found.start())
-                self._pending = self._pending[0 if found["next"] else len(found[0]) :]
+        for end_mark in _THOUGHTS_OVER.finditer(self._pending):
+            shown = end_mark.end()
+            if not end_mark[0].startswith("`"):
+                self._take_thoughts(end_mark.start())
+                self._pending = self._pending[0 if end_mark["next"] else len(end_mark[0]) :]
                 self._mode = _Mode.ANSWER
                 self._line = ""
                 return True

@@ -36,8 +36,8 @@ def parse_calls(text: str) -> tuple[tuple[ToolCall, ...], str]:
         calls = (_make_call(READ_TOOL, {"section_ids": ids}),) if ids else ()
         return calls, text[read.end() :]
     if tagged := [*_TAGGED.finditer(text)]:
-        return tuple(_make_call(one["name"], _parse_tags(one["body"])) for one in tagged), ""
-    found: list[ToolCall] = []
+        return tuple(_make_call(match["name"], _parse_tags(match["body"])) for match in tagged), ""
+    decoded_calls: list[ToolCall] = []
     position = _skip_between(text, 0)
     while position < len(text):
         named = _NAME.match(text, position)
@@ -48,9 +48,9 @@ def parse_calls(text: str) -> tuple[tuple[ToolCall, ...], str]:
             break
         if not decoded:
             break
-        found += decoded
+        decoded_calls += decoded
         position = _skip_between(text, end)
-    return tuple(found), text[position:]
+    return tuple(decoded_calls), text[position:]
 
 
 def split_arguments(arguments: str) -> list[str]:

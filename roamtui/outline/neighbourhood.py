@@ -37,10 +37,10 @@ def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_ma
         at = siblings.index(section_id) if section_id in siblings else 0
         beside = (*siblings[at + 1 : at + _NEAR_MAX], *reversed(siblings[max(0, at - _NEAR_MAX) : at]))
         below = list_outline_children(library, section_id)[:_NEAR_MAX]
-        shown = [one for one in (*below, *beside) if one not in named][:_BESIDE_MAX]
+        shown = [near_id for near_id in (*below, *beside) if near_id not in named][:_BESIDE_MAX]
         named.update(shown)
         parent = "" if parent_id == library.root_id else f"[{parent_id}] {_name(library, parent_id)}: "
-        line = f"- {parent}{'; '.join(f'[{one}] {_name(library, one)}' for one in shown)}"
+        line = f"- {parent}{'; '.join(f'[{near_id}] {_name(library, near_id)}' for near_id in shown)}"
         cost = estimate_tokens(line) + 1
         if shown and cost <= left:
             lines.append(line)
@@ -49,7 +49,7 @@ def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_ma
 
 
 def _list_top(library: Library) -> list[str]:
-    entries = (make_entry(library, one) for one in list_roots(library))
+    entries = (make_entry(library, section_id) for section_id in list_roots(library))
     return [_name(library, entry.section_id) for entry in entries if entry is not None]
 
 

@@ -183,7 +183,8 @@ def find_unread_pages(library: Library, query: str) -> tuple[str, ...]:
     links = [node_id for node_id in library.walk() if library.node(node_id).kind is NodeKind.LINK]
     unread = [node_id for node_id in links if not library.node(node_id).is_loaded]
     return tuple(
-        unread[index] for index, _ in _rank_similar(query, [library.node(one).title for one in unread])
+        unread[index]
+        for index, _ in _rank_similar(query, [library.node(page_id).title for page_id in unread])
     )
 
 

@@ -215,13 +215,13 @@ def _swap_first_case(parts: tuple[TextWords, ...], quote: str) -> tuple[TextWord
 def _find_parts(reading: _Reading, words: TextWords, text: str, shift: int) -> Iterator[Bounds]:
     """Yield the bounds of the parts of a quote, where each follows the one before in the same sentence."""
     parts = reading.parts
-    found = [_find_runs(part, words, text) for part in parts]
+    runs_of_parts = [_find_runs(part, words, text) for part in parts]
     if reading.hides_words:
-        found = [(run for run in runs if not _is_code(words, run)) for runs in found]
+        runs_of_parts = [(run for run in runs if not _is_code(words, run)) for runs in runs_of_parts]
     if len(parts) == 1:
-        yield from ((start, end) for start, end, _, _ in found[0])
+        yield from ((start, end) for start, end, _, _ in runs_of_parts[0])
         return
-    ordered = [sorted(runs, key=itemgetter(2)) for runs in found]
+    ordered = [sorted(runs, key=itemgetter(2)) for runs in runs_of_parts]
     for first in ordered[0]:
         last = first
         for following in ordered[1:]:

@@ -97,9 +97,9 @@ def _find_nearest(quote: str, library: Library, spans: Sequence[Span], similarit
     nearest: Span | None = None
     best = similarity_min
     for span in _list_likely_places(quote, library, spans):
-        found = _find_similar(quote, library, span)
-        if found is not None and found[0] > best:
-            best, nearest = found
+        similar = _find_similar(quote, library, span)
+        if similar is not None and similar[0] > best:
+            best, nearest = similar
     return nearest
 
 
@@ -114,30 +114,30 @@ def _list_likely_places(quote: str, library: Library, spans: Sequence[Span]) -> 
             short.append(span)
             continue
         text = library.documents_by_key[span.doc].text
-        found = sorted(
+        hits = sorted(
             (match.start(), number)
             for number, run in enumerate(runs)
             for match in islice(re.finditer(re.escape(run), text), _OCCURRENCES_MAX)
             if span.start <= match.start() < span.end
         )
-        places += _rank_windows(found, width, span)
+        places += _rank_windows(hits, width, span)
     places.sort(key=itemgetter(0), reverse=True)
     return short + [place for _, place in places[:_NEAREST_MAX]]
 
 
-def _rank_windows(found: Sequence[tuple[int, int]], width: int, within: Span) -> Iterator[tuple[int, Span]]:
+def _rank_windows(matches: Sequence[tuple[int, int]], width: int, within: Span) -> Iterator[tuple[int, Span]]:
     """Yield how many different words each window has, with the window; `found` has offsets and numbers of words."""
     counts: Counter[int] = Counter()
     first = 0
     best = (0, 0)
-    for offset, number in found:
+    for offset, number in matches:
         counts[number] += 1
-        while found[first][0] < offset - width:
-            counts[found[first][1]] -= 1
+        while matches[first][0] < offset - width:
+            counts[matches[first][1]] -= 1
             counts += Counter()  # drops those that are not there
             first += 1
         if len(counts) > best[0]:
-            best = len(counts), found[first][0]
+            best = len(counts), matches[first][0]
     if best[0]:
         start = max(within.start, best[1] - width // 2)
         yield best[0], Span(doc=within.doc, start=start, end=min(within.end, best[1] + width + width // 2))
@@ -458,9 +458,9 @@ def recheck(claim: Claim, library: Library, similarity_min: float | None = SIMIL
         own = library.node(expected).content_span
         spans = [own, *sorted(spans, key=lambda span: span.doc != own.doc)]
     is_placed = bool(claim.section_id or claim.anchor)
-    found: Span | None = None
+    place: Span | None = None
     for number, span in enumerate(spans):
-        if (found := find_in_span(claim.quote, library, span)) is not None:
+        if (place := find_in_span(claim.quote, library, span)) is not None:
             is_same = not is_placed or (expected is not None and number == 0)
             status = ClaimStatus.SAME if is_same else ClaimStatus.MOVED
             break
@@ -468,10 +468,10 @@ def recheck(claim: Claim, library: Library, similarity_min: float | None = SIMIL
         status = ClaimStatus.CHANGED
         similar_in = spans[:1] if expected is not None else spans
         if similarity_min is not None:
-            found = _find_nearest(claim.quote, library, similar_in, similarity_min)
-    if found is not None:
-        section_id = library.section_at(found.doc, found.start) or ""
-        return Finding(claim=claim, status=status, span=found, section_id=section_id)
+            place = _find_nearest(claim.quote, library, similar_in, similarity_min)
+    if place is not None:
+        section_id = library.section_at(place.doc, place.start) or ""
+        return Finding(claim=claim, status=status, span=place, section_id=section_id)
     problem = next((document.problem for document in library.documents if document.problem), "")
     status = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE
     return Finding(claim=claim, status=status, message=problem)
@@ -569,8 +569,8 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
     if finding.span is not None and quote is None:
         new_citation = cite_span(finding.section_id, None, library)
     elif finding.span is not None:
-        found = library.text_at(finding.span) if finding.status is ClaimStatus.CHANGED else quote
-        new_citation = make_citation(finding.section_id, found, QuoteState.FOUND, finding.span, library)
+        new_words = library.text_at(finding.span) if finding.status is ClaimStatus.CHANGED else quote
+        new_citation = make_citation(finding.section_id, new_words, QuoteState.FOUND, finding.span, library)
     return LocatedNote(note=note, status=finding.status, new_citation=new_citation, message=finding.message)
 
 

@@ -176,8 +176,8 @@ class QuoteChecker:
                 # a model that has the id has read the title
                 read.append((own.start, own.end if end < 0 else end))
             pieces = [(max(start, span.start), min(end, span.end)) for start, end in merge_bounds(read)]
-            if (found := self._find_in(quote, span.doc, pieces)) is not None:
-                return found
+            if (place := self._find_in(quote, span.doc, pieces)) is not None:
+                return place
         return None
 
     def _find_in(self, quote: str, doc: str, pieces: Sequence[Bounds]) -> Span | None:
@@ -191,9 +191,9 @@ class QuoteChecker:
                 continue
             around = self._library.widen_to_sections(Span(doc=doc, start=start, end=end))
             piece = (start - around.start, end - around.start)
-            found = find_quote(words, self._library.clean_text(around), within=[piece])
-            if found is not None:
-                return around.get_part(*found)
+            span = find_quote(words, self._library.clean_text(around), within=[piece])
+            if span is not None:
+                return around.get_part(*span)
         return None
 
 

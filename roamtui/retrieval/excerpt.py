@@ -44,13 +44,13 @@ def choose_excerpts(
         cutter.add_named(section_id)
     others = [section_id for section_id in hits if section_id not in named]
     best = max((hits[section_id].score for section_id in others), default=0.0)
-    strong = [one for one in others if hits[one].score >= view.policy.score_share_min * best]
+    strong = [hit_id for hit_id in others if hits[hit_id].score >= view.policy.score_share_min * best]
     if len(strong) == 1 or (strong and hits[strong[1]].score <= view.policy.lead_share_max * best):
         cutter.add_whole(strong.pop(0))
-    cutter.add(strong)
+    cutter.cut(strong)
     cutter.widen(strong)
     cutter.limit_to(view.policy.weak_tokens_max)
-    cutter.add([one for one in others if hits[one].score < view.policy.score_share_min * best])
+    cutter.cut([hit_id for hit_id in others if hits[hit_id].score < view.policy.score_share_min * best])
     return cutter.list_chosen()
 
 
@@ -99,7 +99,7 @@ class _Cutter:
         if room >= policy.line_tokens // 2 and self._choose(section_id, spans):
             self._left -= self._count(spans) + policy.head_tokens
 
-    def add(self, section_ids: Sequence[str]) -> None:
+    def cut(self, section_ids: Sequence[str]) -> None:
         """Add hits, best first. Each gets a share of what is left, which falls with its rank."""
         policy = self._view.policy
         for index, section_id in enumerate(section_ids):
@@ -141,16 +141,18 @@ class _Cutter:
     def list_chosen(self) -> dict[str, tuple[Span, ...]]:
         """Return the excerpts in the order of the hits, without headings that have no text."""
         library = self._view.library
-        chosen = {one: self._chosen[one] for one in self._hits if one in self._chosen}
+        chosen = {
+            section_id: self._chosen[section_id] for section_id in self._hits if section_id in self._chosen
+        }
         if not any(chosen.values()):
             return chosen
         # a heading without text answers nothing, but a page may still be loaded
         return {
-            one: spans
-            for one, spans in chosen.items()
+            section_id: spans
+            for section_id, spans in chosen.items()
             if spans
-            or library.node(one).kind is not NodeKind.SECTION
-            or is_delivered_text(library, one, self._view.delivered)
+            or library.node(section_id).kind is not NodeKind.SECTION
+            or is_delivered_text(library, section_id, self._view.delivered)
         }
 
     def _choose(self, section_id: str, spans: tuple[Span, ...]) -> bool:

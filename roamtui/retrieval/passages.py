@@ -97,11 +97,15 @@ def choose_passages(
     best_score = max((passage.score for passages in ranked.values() for passage in passages), default=0.0)
     chosen: list[FoundPassage] = []
     room = policy.answer_tokens_max
-    marks = {one: marks[one] + ranked[one][0].score / (best_score or 1.0) for one in ranked if ranked[one]}
+    marks = {
+        earlier: marks[earlier] + ranked[earlier][0].score / (best_score or 1.0)
+        for earlier in ranked
+        if ranked[earlier]
+    }
     for section_id in _order_sections(library, marks, policy):
         for passage in ranked[section_id]:
             tokens = estimate_tokens(library.text_at(passage.span))
-            shown = [one.span for one in chosen if one.section_id == section_id]
+            shown = [earlier.span for earlier in chosen if earlier.section_id == section_id]
             is_shown = any(map(passage.span.overlaps, shown))
             is_good = (
                 tokens <= room
@@ -129,7 +133,11 @@ def _order_sections(library: Library, marks: dict[str, float], policy: Retrieval
     parents = [library.node(section_id).parent for section_id in best_ids]
     for index, section_id in enumerate(best_ids):
         marks[section_id] -= policy.chapter_loss * parents[:index].count(parents[index])
-    good_ids = [one for one in best_ids if marks[one] >= policy.passage_score_share_min * marks[best_ids[0]]]
+    good_ids = [
+        good_id
+        for good_id in best_ids
+        if marks[good_id] >= policy.passage_score_share_min * marks[best_ids[0]]
+    ]
     return sorted(good_ids, key=marks.__getitem__, reverse=True)
 
 
@@ -141,8 +149,8 @@ def _widen(
     span = passage.span
     others = [own.get_part(*bounds) for bounds in split_passages(text)]
     below, above = (
-        [one for one in others if one.start >= span.end],
-        [one for one in others if one.end <= span.start],
+        [paragraph for paragraph in others if paragraph.start >= span.end],
+        [paragraph for paragraph in others if paragraph.end <= span.start],
     )
     for other in (*below, *reversed(above)):
         wider = replace(span, start=min(span.start, other.start), end=max(span.end, other.end))
@@ -193,10 +201,10 @@ class _Weighing:
 
     def compute_evidence(self, words: frozenset[str]) -> float:
         """Return the share of the question's subject that some of its terms and their synonyms are evidence of."""
-        found = (
+        weights = (
             term for term in self._evidence if term in words or not words.isdisjoint(self._related[term])
         )
-        return sum(map(self._evidence.__getitem__, found)) / self._evidence_total
+        return sum(map(self._evidence.__getitem__, weights)) / self._evidence_total
 
 
 def _rank_passages(library: Library, section_id: str, text: str, weighing: _Weighing) -> list[FoundPassage]:

@@ -96,9 +96,11 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
 def _format_short_path(library: Library, section_id: str) -> str:
     """Format the title of a section after that of its file or page, or else of the section above it."""
     above = [node_id for node_id in library.node(section_id).ancestors if node_id != library.title_id]
-    files = [one for one in above if library.node(one).kind in (NodeKind.FILE, NodeKind.LINK)]
+    files = [above_id for above_id in above if library.node(above_id).kind in (NodeKind.FILE, NodeKind.LINK)]
     shown = (*(files or above)[-1:], section_id)
-    return " > ".join(format_node_title(library.node(one), length_max=_TITLE_LENGTH_MAX) for one in shown)
+    return " > ".join(
+        format_node_title(library.node(above_id), length_max=_TITLE_LENGTH_MAX) for above_id in shown
+    )
 
 
 def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:

@@ -193,14 +193,14 @@ class HybridSearcher:
     ) -> tuple[Hit, ...]:
         """Return the hits of several rankings and their neighbours. Named statements come first."""
         library = ranking.library
-        found = fuse_by_reciprocal_rank(lists)
+        scores = fuse_by_reciprocal_rank(lists)
         inside = frozenset(library.walk(within)) if within is not None else None
-        found |= collect_neighbours(library, found, self._options.neighbour_count, inside)
+        scores |= collect_neighbours(library, scores, self._options.neighbour_count, inside)
         named = {hit.section_id for hit in ranking.hits if hit.is_named}
-        order = sorted(found, key=lambda section_id: (section_id not in named, -found[section_id][0]))
-        descending = sorted((score for score, _ in found.values()), reverse=True)
+        order = sorted(scores, key=lambda section_id: (section_id not in named, -scores[section_id][0]))
+        descending = sorted((score for score, _ in scores.values()), reverse=True)
         return tuple(  # the scores still fall from hit to hit
-            Hit(section_id=section_id, score=score, why=found[section_id][1], is_named=section_id in named)
+            Hit(section_id=section_id, score=score, why=scores[section_id][1], is_named=section_id in named)
             for section_id, score in zip(order[:limit], descending, strict=False)
         )
 
@@ -241,15 +241,15 @@ def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> FoundSections:
 
 
 def collect_neighbours(
-    library: Library, found: FoundSections, count: int, within: Collection[str] | None = None
+    library: Library, sections: FoundSections, count: int, within: Collection[str] | None = None
 ) -> FoundSections:
     """Return up to `count` parents, children and siblings of the found sections that were not found, best first."""
     added: FoundSections = {}
-    for origin, (score, _) in found.items():
+    for origin, (score, _) in sections.items():
         for neighbour_id, relation in _iter_relations(library, origin):
             if len(added) == count:
                 return added
-            if neighbour_id not in found and (within is None or neighbour_id in within):
+            if neighbour_id not in sections and (within is None or neighbour_id in within):
                 added.setdefault(neighbour_id, (_NEIGHBOUR_WEIGHT * score, f"{relation} of {origin}"))
     return added
 

@@ -110,8 +110,8 @@ class SectionIndex:
         for document, start, end in self.layout.iter_runs(within):
             base = self._part_numbers[id(document)] << _PART_BITS
             first, last = min(first, base + start), max(last, base + end - 1)
-        found = self.store.rank(expression, (first, last), lambda row: self._get_number(row) in within, limit)
-        return [(self._get_number(row), score) for row, score in found]
+        rows = self.store.rank(expression, (first, last), lambda row: self._get_number(row) in within, limit)
+        return [(self._get_number(row), score) for row, score in rows]
 
     def has_word(self, word: str) -> bool:
         """Check whether any node contains a word in any of its forms."""
@@ -291,22 +291,22 @@ class SectionStore:
         self, expression: str, bounds: tuple[int, int], accepts: Callable[[int], bool], limit: int
     ) -> list[tuple[int, float]]:
         """Return up to `limit` rows between `bounds` that match and are accepted, with their scores, best first."""
-        found: list[tuple[int, float]] = []
+        scored: list[tuple[int, float]] = []
         with self._reading():
             for row, score in self._connection.execute(_RANKED, (expression, f"bm25{_WEIGHTS}", *bounds)):
                 if accepts(row):
-                    found.append((row, -score))
-                    if len(found) == limit:
+                    scored.append((row, -score))
+                    if len(scored) == limit:
                         break
-        return found
+        return scored
 
     def matches(self, expression: str) -> bool:
         """Check whether any row matches an FTS5 expression."""
         with self._reading():
-            found = self._connection.execute(
+            row = self._connection.execute(
                 "SELECT 1 FROM sections WHERE sections MATCH ? LIMIT 1", (expression,)
             )
-            return found.fetchone() is not None
+            return row.fetchone() is not None
 
     def load(self, kind: str) -> dict[str, Any]:
         """Return what was saved of a kind: summaries, or the vectors of an embedder, by the digest of the text."""

@@ -99,22 +99,22 @@ def get_synonyms(word: str, language: Language = Language.ENGLISH) -> tuple[str,
     In German, these are the words that laws and handbooks use for everyday words.
     """
     word_stem = reduce_word(word, language)
-    found = _load_synonyms(language).get(word_stem, ())
-    return tuple(sorted(other for other in found if reduce_word(other, language) != word_stem))
+    synonyms = _load_synonyms(language).get(word_stem, ())
+    return tuple(sorted(other for other in synonyms if reduce_word(other, language) != word_stem))
 
 
 @cache
 def _load_synonyms(language: Language) -> Mapping[str, frozenset[str]]:
     """Return the synonyms of each stem or root. A list of words, or of words and their synonyms after an arrow."""
-    found: dict[str, set[str]] = defaultdict(set)
+    synonyms: dict[str, set[str]] = defaultdict(set)
     for line in _read_lists()["synonyms" if language is Language.ENGLISH else "everyday de"]:
         words, _, others = line.partition(" => ")
         for word in words.split():
-            found[reduce_word(word, language)].update((others or words).split())
-    return {word_stem: frozenset(others) for word_stem, others in found.items()}
+            synonyms[reduce_word(word, language)].update((others or words).split())
+    return {word_stem: frozenset(others) for word_stem, others in synonyms.items()}
 
 
 def get_implied_words(question: str) -> tuple[str, ...]:
     """Return words that an answer may contain, such as ``age`` for "how old". In a phrase, ``_`` joins the words."""
-    found = (words for pattern, words in _IMPLICATIONS if re.search(pattern, question, re.IGNORECASE))
-    return tuple(" ".join(found).split())
+    implied = (words for pattern, words in _IMPLICATIONS if re.search(pattern, question, re.IGNORECASE))
+    return tuple(" ".join(implied).split())

@@ -170,14 +170,14 @@ def rank_sentences(
     units = find_units(text)
     terms_by_unit = _assign_terms(units, matcher.locate(text))
     if weights is None:
-        counts = Counter(term for found in terms_by_unit.values() for term in {term for *_, term in found})
+        counts = Counter(term for places in terms_by_unit.values() for term in {term for *_, term in places})
         weights = {term: log(1 + (len(units) + 1) / (counts[term] + 0.5)) for term in matcher.terms}
     total = sum(weights[term] for term in matcher.terms)
     ranked: dict[str, RankedSentence] = {}
-    for index, found in terms_by_unit.items():
+    for index, places in terms_by_unit.items():
         unit = units[index]
         sentences = split_unit(text, unit) if unit.kind not in _HEADING_KINDS else ()
-        for number, terms in _assign_terms(sentences, found).items():
+        for number, terms in _assign_terms(sentences, places).items():
             start, end = sentences[number].start, sentences[number].end
             score = sum(weights[term] for term in dict.fromkeys(term for *_, term in terms)) / total
             score = score * _KIND_FACTORS.get(unit.kind, 1.0) + _EARLY_BONUS / (1 + index + number)
@@ -236,7 +236,7 @@ def select_excerpt(
         return (whole,)
     chosen: list[Bounds] = []
 
-    def add(*spans: Bounds) -> bool:
+    def add_spans(*spans: Bounds) -> bool:
         """Add spans if there is room for all of them."""
         added = [bounds for span in spans for bounds in subtract_bounds(*span, chosen)]
         has_room = _count_tokens(text, (*chosen, *added)) <= tokens_max
@@ -249,14 +249,14 @@ def select_excerpt(
         if room < tokens_max // 4:  # too little for a further sentence with its context
             break
         index = bisect_right(passages, start, key=lambda passage: passage[0]) - 1
-        if add(passages[index]):
+        if add_spans(passages[index]):
             for span in (*passages[index + 1 : index + 2], *passages[max(0, index - 1) : index]):
-                add(span)
+                add_spans(span)
             continue
         frame = _find_frame(text, start)
         part = find_passage(text, start, max(1, room - _count_tokens(text, frame)))
-        if part is None or not add(*frame, part):
-            add((start, end))
+        if part is None or not add_spans(*frame, part):
+            add_spans((start, end))
     if not chosen:
         start, end = best[0] if best else whole
         length_max = max(1, (end - start) * tokens_max // estimate_tokens(text[start:end]))

@@ -33,8 +33,10 @@ def list_similar_words(word: str, words: Sequence[str]) -> tuple[str, ...]:
     if len(word) < _LENGTH_MIN or not word.isalpha():
         return ()
     scorer = distance.OSA.normalized_similarity
-    found = process.extract(word, words, scorer=scorer, score_cutoff=_SIMILARITY_MIN, limit=_CORRECTIONS_MAX)
-    return tuple(other for other, *_ in found)
+    similar = process.extract(
+        word, words, scorer=scorer, score_cutoff=_SIMILARITY_MIN, limit=_CORRECTIONS_MAX
+    )
+    return tuple(other for other, *_ in similar)
 
 
 _MESSAGES_MAX = 40
@@ -157,7 +159,7 @@ def find_statements(
         key = id(index.layout.locate(number)[0])
         best_scores[key] = max(score, best_scores.get(key, 0.0))
     score_min = _DOCUMENT_SHARE * max(best_scores.values(), default=0.0)
-    found: dict[int, None] = {}
+    numbers: dict[int, None] = {}
     for kind in _STATEMENTS:
         if not _compile(f"statement {kind} names", f"statement {kind} lines").search(question):
             continue
@@ -167,8 +169,8 @@ def find_statements(
             if best_scores.get(id(document), 0.0) >= score_min:
                 order = (document.columns.levels[row], -scores.get(number, 0.0), number)
                 best[id(document)] = min(order, best.get(id(document), order))
-        found |= dict.fromkeys(number for *_, number in sorted(best.values(), key=lambda order: order[1:]))
-    return [*found][:_NAMED_MAX]
+        numbers |= dict.fromkeys(number for *_, number in sorted(best.values(), key=lambda order: order[1:]))
+    return [*numbers][:_NAMED_MAX]
 
 
 def _list_statements(index: SectionIndex, kind: str, within: range) -> Iterator[int]:

@@ -203,7 +203,10 @@ def find_sentence_end(text: str, offset: int) -> int | None:
     index = bisect_right(units, offset, key=lambda unit: unit.start) - 1
     if index < 0 or offset >= units[index].end:
         return None
-    end = next((one.end for one in split_unit(text, units[index]) if offset < one.end), units[index].end)
+    end = next(
+        (sentence.end for sentence in split_unit(text, units[index]) if offset < sentence.end),
+        units[index].end,
+    )
     for unit, following in pairwise(units[index:]):
         is_unfinished = unit.kind in _SENTENCE_KINDS and not _ENDS_LIKE_SENTENCE.search(
             text, max(unit.start, unit.end - 20), unit.end

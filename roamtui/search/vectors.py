@@ -85,7 +85,7 @@ def split_text(text: str, size: int) -> Iterator[str]:
     while piece := text[position : position + size]:
         if position + size < len(text):
             ends = ([match.end() for match in pattern.finditer(piece, size // 2)] for pattern in _CHUNK_ENDS)
-            piece = piece[: next((found[-1] for found in ends if found), size)]
+            piece = piece[: next((positions[-1] for positions in ends if positions), size)]
         position += len(piece)
         if piece.strip():
             yield piece.strip()

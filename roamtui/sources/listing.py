@@ -174,17 +174,17 @@ def _find_file(path: Path, root: Path | None = None) -> ListedFile | None:
 
 def list_again(files: Mapping[str, ListedFile]) -> dict[str, ListedFile]:
     """List the same paths again, without those that are gone or lead out of their folder. New files are not found."""
-    found: dict[str, ListedFile] = {}
+    found_files: dict[str, ListedFile] = {}
     for key, file in files.items():
         with suppress(OSError, RuntimeError):
             resolved = file.path.resolve(strict=True)
             is_inside = file.root is None or resolved.is_relative_to(file.root)
             listed = _find_file(resolved, file.root) if is_inside else None
             if listed is not None:
-                found[key] = replace(listed, path=file.path)
+                found_files[key] = replace(listed, path=file.path)
         if file.identity is None:
-            found[key] = file
-    return found
+            found_files[key] = file
+    return found_files
 
 
 def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> RawText:
@@ -330,12 +330,14 @@ def list_sources(paths: Sequence[Path]) -> Listing:
             listing = list_folder(path)
             notes.extend(listing.notes)
             folders.extend(listing.folders)
-            found = {f"{name}/{key}": file for key, file in listing.files.items()}
+            named_files = {f"{name}/{key}": file for key, file in listing.files.items()}
         else:
             check_file(path)
-            found = {name: _find_file(path) or ListedFile(path=path, resolved=path, root=None, identity=None)}
-        files.update((key, file) for key, file in found.items() if file.resolved not in listed)
-        listed.update(file.resolved for file in found.values())
+            named_files = {
+                name: _find_file(path) or ListedFile(path=path, resolved=path, root=None, identity=None)
+            }
+        files.update((key, file) for key, file in named_files.items() if file.resolved not in listed)
+        listed.update(file.resolved for file in named_files.values())
     if len(files) > FILES_MAX:
         notes.append(f"More than {FILES_MAX:,} files; the rest is skipped. Open fewer.")
     return Listing(

@@ -39,8 +39,8 @@ def read_picture(file: PictureFile, length: int = -1, *, size_max: int = PICTURE
                 return b""
             with file.path.open("rb") as stream:
                 return stream.read(length)
-        if (found := _find_member(file.path, file.member)) is not None:
-            archive, info = found
+        if (opened := _find_member(file.path, file.member)) is not None:
+            archive, info = opened
             with archive.open(info) as member:
                 return member.read(PICTURE_BYTES_MAX if length < 0 else length)
     return b""

@@ -50,7 +50,7 @@ def test_arguments_sent_back_are_always_an_object(arguments: str, sent: dict[str
 def assemble(*pieces: Piece) -> tuple[ToolCall, ...]:
     assembler = CallAssembler()
     for index, call_id, name, arguments in pieces:
-        assembler.add(index=index, id=call_id, name=name, arguments=arguments)
+        assembler.add_piece(index=index, id=call_id, name=name, arguments=arguments)
     return assembler.finish()
 
 

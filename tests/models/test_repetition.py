@@ -15,7 +15,7 @@ START = "Late fees are due within 14 days. "
 def test_a_repetition_is_noticed_and_one_copy_is_kept(unit: str) -> None:
     guard = RepetitionGuard()
     text = START
-    while not guard.add(unit):
+    while not guard.feed(unit):
         text += unit
         assert len(text) < 3_000
     assert cut_repetition(text + unit).startswith((START + unit).rstrip())
@@ -36,7 +36,7 @@ def test_a_repetition_is_noticed_and_one_copy_is_kept(unit: str) -> None:
     ids=["five times", "short", "a table's lines", "a rule", "blank lines", "numbered", "long"],
 )
 def test_other_texts_are_no_repetition(text: str) -> None:
-    assert not RepetitionGuard().add(text)
+    assert not RepetitionGuard().feed(text)
 
 
 @given(st.text(alphabet="ab .\n", min_size=1, max_size=30).filter(lambda unit: any(map(str.isalpha, unit))))
@@ -51,4 +51,4 @@ def test_whatever_is_repeated_is_found(unit: str) -> None:
 def test_the_pieces_of_a_text_do_not_matter(text: str, cuts: list[int]) -> None:
     guard, bounds = RepetitionGuard(), sorted({0, *cuts, len(text)})
     pieces = [text[start:end] for start, end in pairwise(bounds)]
-    assert any(guard.add(piece) for piece in pieces) == RepetitionGuard().add(text)
+    assert any(guard.feed(piece) for piece in pieces) == RepetitionGuard().feed(text)

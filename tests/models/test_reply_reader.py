@@ -46,7 +46,7 @@ class Reading:
 def read(*pieces: str, names: tuple[str, ...] = NAMES) -> Reading:
     reader, reading = ReplyReader(names), Reading()
     for piece in pieces:
-        reading.add(reader.add(piece))
+        reading.add(reader.feed(piece))
     reading.add(reader.finish())
     return reading
 

@@ -29,7 +29,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     """List documents with id, path, title, size and opening words, one per line."""
     library = context.conversation.state.library
     kinds = library.root.columns.kinds
-    file_ids = [one for one, kind in zip(library.root.ids, kinds, strict=True) if kind is NodeKind.FILE]
+    file_ids = [row_id for row_id, kind in zip(library.root.ids, kinds, strict=True) if kind is NodeKind.FILE]
     if not file_ids:
         sections = f"{len(library)} section{'' if len(library) == 1 else 's'}"
         text = f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."

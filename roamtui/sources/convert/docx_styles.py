@@ -80,17 +80,17 @@ def _add(style: Style, element: Any, name: str = "") -> Style:
 
 def get_child_value(element: Any, path: str) -> str:
     """Return the value of an element below another one, or an empty string."""
-    found = element.find(f"{{*}}{path}") if element is not None else None
-    return get_attribute(found, "val") if found is not None else ""
+    child = element.find(f"{{*}}{path}") if element is not None else None
+    return get_attribute(child, "val") if child is not None else ""
 
 
 def read_looks(element: Any) -> dict[str, str]:
     """Return the values of the properties of text in the `rPr` of an element. One without a value is on."""
-    found = element.find("{*}rPr") if element is not None else None
-    if found is None:
+    properties = element.find("{*}rPr") if element is not None else None
+    if properties is None:
         return {}
-    looks = {get_local_name(child): get_attribute(child, "val") or "1" for child in found}
-    fonts = found.find("{*}rFonts")
+    looks = {get_local_name(child): get_attribute(child, "val") or "1" for child in properties}
+    fonts = properties.find("{*}rFonts")
     if fonts is not None:
         looks["rFonts"] = get_attribute(fonts, "ascii")
     return looks

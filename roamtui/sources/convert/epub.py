@@ -37,7 +37,7 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     if _TEXT_CIPHER in package.read("META-INF/encryption.xml"):
         raise SourceError(f"{name} is protected by DRM and cannot be read.")
     container = package.parse("META-INF/container.xml")
-    book_part = next((found.get("full-path", "") for found in container.iter("{*}rootfile")), "")
+    book_part = next((element.get("full-path", "") for element in container.iter("{*}rootfile")), "")
     root = package.parse(book_part)
     items = {item.get("id", ""): item for item in root.iter("{*}item")}
     part_names = {
@@ -47,7 +47,7 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     ncx = [key for key, item in items.items() if item.get("media-type", "").endswith("ncx+xml")]
     tables = (_read_navigation(package, part_names[key]) for key in (*nav, *ncx))
     points = next(filter(None, tables), {})
-    listed = dict.fromkeys(found.get("idref", "") for found in root.iter("{*}itemref"))
+    listed = dict.fromkeys(element.get("idref", "") for element in root.iter("{*}itemref"))
     pages = [key for key in listed if key in items and _is_page(items[key]) and key not in nav]
     blocks: list[str] = []
     above = (0, 0)
@@ -56,7 +56,7 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
         _raise_note_marks(page)
         above = _set_headings(page, points.get(part, []), above)
         blocks += write_blocks(page)
-    title = next((join_text(found) for found in root.iter("{*}title")), "")
+    title = next((join_text(element) for element in root.iter("{*}title")), "")
     return ConvertedText(text="\n\n".join(blocks) + "\n", title=title)
 
 

@@ -95,7 +95,7 @@ class ZipPackage:
     def read_title(self) -> str:
         """Return the title in the properties of an Office or OpenDocument file, or an empty string."""
         roots = map(self.parse, ("docProps/core.xml", "meta.xml"))
-        return next((join_text(found) for root in roots for found in root.iter("{*}title")), "")
+        return next((join_text(element) for root in roots for element in root.iter("{*}title")), "")
 
 
 def join_text(element: Any) -> str:  # noqa: ANN401 - lxml has no types

@@ -85,8 +85,8 @@ def _find_common_spelling(company: str, pages: Sequence[PageText]) -> str:
     """Return the most frequent spelling of a name with lower-case letters, or the name if there is none."""
     text = " ".join(row.text for page in pages[:_NAME_PAGES] for row in page.rows)
     pattern = r"[\s,]+".join(map(re.escape, re.split(r"[\s,]+", company.rstrip("."))))
-    found = re.finditer(rf"\b{pattern}\b", text, re.IGNORECASE)
-    spellings = Counter(match[0] for match in found if not match[0].isupper()).most_common(1)
+    matches = re.finditer(rf"\b{pattern}\b", text, re.IGNORECASE)
+    spellings = Counter(match[0] for match in matches if not match[0].isupper()).most_common(1)
     return spellings[0][0] + "." * company.endswith(".") if spellings else company
 
 
