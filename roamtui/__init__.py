@@ -2,9 +2,7 @@
 
 The names of `roamtui.api` are available here too. They are stable within a major version; everything else is private.
 docs/python.md lists them, examples/ask.py uses them.
-
-Layers, each importing only those above it: sources, markdown, document, outline, search, conversation, models, agent,
-headless and tui, cli. ARCHITECTURE.md draws the picture.
+ARCHITECTURE.md explains the layers.
 """
 
 import sys

@@ -47,10 +47,12 @@ def choose_excerpts(
     strong = [hit_id for hit_id in others if hits[hit_id].score >= view.policy.score_share_min * best]
     if len(strong) == 1 or (strong and hits[strong[1]].score <= view.policy.lead_share_max * best):
         cutter.add_whole(strong.pop(0))
-    cutter.cut(strong)
+    cutter.cut_sections(strong)
     cutter.widen(strong)
     cutter.limit_to(view.policy.weak_tokens_max)
-    cutter.cut([hit_id for hit_id in others if hits[hit_id].score < view.policy.score_share_min * best])
+    cutter.cut_sections(
+        [hit_id for hit_id in others if hits[hit_id].score < view.policy.score_share_min * best]
+    )
     return cutter.list_chosen()
 
 
@@ -99,7 +101,7 @@ class _Cutter:
         if room >= policy.line_tokens // 2 and self._choose(section_id, spans):
             self._left -= self._count(spans) + policy.head_tokens
 
-    def cut(self, section_ids: Sequence[str]) -> None:
+    def cut_sections(self, section_ids: Sequence[str]) -> None:
         """Add hits, best first. Each gets a share of what is left, which falls with its rank."""
         policy = self._view.policy
         for index, section_id in enumerate(section_ids):

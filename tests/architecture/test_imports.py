@@ -1,8 +1,10 @@
 """The layers as pyproject.toml states them, no circles, and what is loaded at run time."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -27,6 +29,30 @@ def _lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
 def test_every_layer_imports_only_those_above_it() -> None:
     result = _lint_imports(PROJECT_DIR)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("page", "pattern"),
+    [
+        ("AGENTS.md", r"`sources →[^`]*`"),
+        ("ARCHITECTURE.md", r"`sources →[^`]*`"),
+        ("CONTRIBUTING.md", r"(?m)(?:^\| `roamtui/.*\n)+"),
+    ],
+)
+def test_the_pages_list_the_layers_in_the_order_of_the_contract(page: str, pattern: str) -> None:
+    """Each page names all folders, and may name modules."""
+    contract = tomllib.loads((PROJECT_DIR / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"][
+        0
+    ]
+    places = {
+        name: place for place, layer in enumerate(reversed(contract["layers"])) for name in re.findall(r"\w+", layer)
+    }
+    listed = re.search(pattern, (PROJECT_DIR / page).read_text("utf-8"))
+    assert listed is not None
+    names = re.findall(r"roamtui/(\w+)" if page == "CONTRIBUTING.md" else r"\w+", listed[0])
+    assert names == sorted(names, key=places.__getitem__)
+    folders = {file.parent.name for file in _PACKAGE_DIR.glob("*/__init__.py")}
+    assert sorted(folders - {"commands"} - {*names}) == []
 
 
 @pytest.mark.slow
