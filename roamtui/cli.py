@@ -1,4 +1,7 @@
-"""The command line: finds the command, prints help, and reports errors as one sentence."""
+"""The command line: finds the command, prints help, and reports errors as one sentence.
+
+What only some runs need is imported inside functions, so that `--help` stays fast.
+"""
 
 from __future__ import annotations
 

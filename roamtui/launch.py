@@ -188,7 +188,7 @@ class Launch(Struct, frozen=True, kw_only=True):
         elif self.sources:
             first = services.open(self.sources, self.conversation_id, self.model)
             self._reattach_terminal()
-        from roamtui.tui.app import RoamApp
+        from roamtui.tui.app import RoamApp  # after the document, so that errors come at once
 
         return run_until_exit(RoamApp(services.options, first or table))
 
@@ -201,7 +201,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     def _run_plain(self) -> int:
         library, loader = self.bootstrap.open(self.sources, load_all=True)
         self._reattach_terminal()
-        from roamtui.headless.plain_chat import PlainChat
+        from roamtui.headless.plain_chat import PlainChat  # not for the first screen
 
         agent = self.bootstrap.make_agent(
             self.bootstrap.start_conversation(library, loader, self.conversation_id)

@@ -1,4 +1,7 @@
-"""`MainScreen`: composes the panes, passes the state of the conversation down, and routes messages."""
+"""`MainScreen`: composes the panes, passes the state of the conversation down, and routes messages.
+
+Dialogs are imported when they open, because their imports would delay the first screen.
+"""
 
 from __future__ import annotations
 
