@@ -87,7 +87,9 @@ def write_answer(
         likely = "; ".join(format_path(library, hit.section_id) for hit in unopened)
         lines.append(f"{format_count(len(unopened), 'likely section')} not opened: {likely}")
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
-    ending = f"; {tokens:,} tokens" if tokens else "" if has_verdicts else ": --model chooses a model"
+    ending = "" if has_verdicts else ": --model chooses a model"
+    if tokens:
+        ending = f"; {tokens:,} tokens"
     lines.append(f"({model_name}{ending})")
     lines = [f"  {sanitise_text(line)}" for line in lines]
     if not is_terminal:

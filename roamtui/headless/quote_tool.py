@@ -36,7 +36,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
 
 
 def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
-    within = name if name in library else resolve_name(library, name) if name else ""
+    within = resolve_name(library, name) if name and name not in library else name
     if within is None or (within and library.node(within).kind is NodeKind.FOLDER):
         words = f'"{shorten(sanitise_line(name), 60)}" is no document or section. Name its path or id.'
         return ToolResponse(text=words, is_refused=True)

@@ -152,7 +152,10 @@ def _read_mark(line: str) -> tuple[str, str, int]:
         name = kind = match["name"].lower()
         attributes = _read_attributes(match["attributes"])
         text = match["text"] or ""
-        change = -1 if match["end"] else 0 if text or match["attributes"].endswith("/") else 1
+        is_whole = text or match["attributes"].endswith("/")
+        change = 0 if is_whole else 1
+        if match["end"]:
+            change = -1
         title = attributes.get("title") or attributes.get("label", "")
     else:
         return "", "", 0

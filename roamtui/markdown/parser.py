@@ -566,7 +566,8 @@ class _BlockReader(Struct, kw_only=True):
         if sign and number is None and not is_image:
             text = to_script_characters(text, sign) or (sign + text if text.isalnum() else text)
         words = Words(text, emphasis, number, is_image, start=start, end=end)
-        self._words += self._split_into_groups(words) if self.groups and text else [words] if text else []
+        if text:
+            self._words += self._split_into_groups(words) if self.groups else [words]
 
     def _split_into_groups(self, words: Words) -> Iterator[Words]:
         """Yield the words of each group, and those of none. The last character of a piece decides if it is whole."""

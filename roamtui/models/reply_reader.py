@@ -163,8 +163,10 @@ class ReplyReader:
         if mark in _CALL_STARTS:
             return self._begin_call(is_marked=True)
         if mark:  # a line with ids, which is the whole reply
+            if not is_decidable:
+                return False
             is_call = SECTION_ID.match(head[len(mark) :].lstrip(" [")) and not self._answer.strip()
-            return (self._begin_call(is_marked=True) if is_call else None) if is_decidable else False
+            return self._begin_call(is_marked=True) if is_call else None
         if not _MAY_BE_JSON.match(head):
             return None
         if not is_decidable:

@@ -73,8 +73,10 @@ def _format_title(title: str, length_max: int) -> str:
 def format_line_range(library: Library, span: Span) -> str:
     """Format the line numbers of a span. If the document has pages, the page numbers come first."""
     first, last, page, last_page = library.get_place(span)
-    pages = "" if page is None else f"p. {page}, " if page == last_page else f"p. {page}-{last_page}, "
-    return f"{pages}lines {first}-{last}"
+    lines = f"lines {first}-{last}"
+    if page is None:
+        return lines
+    return f"p. {page}, {lines}" if page == last_page else f"p. {page}-{last_page}, {lines}"
 
 
 def format_path(library: Library, section_id: str) -> str:

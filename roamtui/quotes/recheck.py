@@ -486,9 +486,10 @@ def format_word_diff(quote: str, text: str) -> str:
         None, before, after, autojunk=False
     ).get_opcodes():
         old, new = " ".join(before[start:end]), " ".join(after[start_after:end_after])
-        parts.append(
-            new if kind == "equal" else (f"[-{old}-]" if old else "") + (f"{{+{new}+}}" if new else "")
-        )
+        if kind == "equal":
+            parts.append(new)
+        else:
+            parts.append((f"[-{old}-]" if old else "") + (f"{{+{new}+}}" if new else ""))
     return " ".join(parts)
 
 

@@ -291,12 +291,10 @@ def format_verification(citations: Sequence[Citation]) -> str:
     """Format where the quotes are; empty without quotes. A quote in the text may still answer nothing."""
     states = [citation.state for citation in citations if citation.quote is not None]
     verified = states.count(QuoteState.FOUND)
+    if not states:
+        return ""
     if verified == len(states):
-        return (
-            f"{verified}/{verified} {'quote' if verified == 1 else 'quotes'} found in the text"
-            if states
-            else ""
-        )
+        return f"{verified}/{verified} {'quote' if verified == 1 else 'quotes'} found in the text"
     elsewhere = states.count(QuoteState.ELSEWHERE)
     changed = sum(citation.is_changed for citation in citations)
     unread = states.count(QuoteState.NOT_FOUND) - changed

@@ -114,12 +114,13 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column) -> Cell:
         return replace(cell, state=CellState.FAILED, note="no value was found in the answer")
     faults = [] if column.fits(value) else [f"not {column.type_description}"]
     quotes = [citation for citation in citations if citation.quote is not None]
-    faults += (
-        [citation.state.label for citation in quotes if not citation.is_verified][:1]
-        if quotes
-        else ["no quote"]
-    )
-    state = CellState.PASSAGE if passages else CellState.PARTLY if faults else CellState.FOUND
+    if quotes:
+        faults += [citation.state.label for citation in quotes if not citation.is_verified][:1]
+    else:
+        faults.append("no quote")
+    state = CellState.PARTLY if faults else CellState.FOUND
+    if passages:
+        state = CellState.PASSAGE
     return replace(cell, state=state, value=value, note=", ".join(faults), citations=citations)
 
 

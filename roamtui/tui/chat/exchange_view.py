@@ -256,12 +256,15 @@ class ExchangeView(ContentView):
         lines = list[Content]()
         has_usage = bool(exchange.usage.input_tokens or exchange.usage.output_tokens)
         if exchange.stopped is not None and (self._actions or has_usage):
-            sign = ("▸" if self._is_folded else "▾") if self._actions else "·"
+            sign = "▸" if self._is_folded else "▾"
             searches = sum(isinstance(event, SectionsSearched) for event in exchange.events)
-            searched = f"searched {'once' if searches == 1 else f'{searches} times'}, " if searches else ""
+            times = "once" if searches == 1 else f"{searches} times"
+            searched = f"searched {times}, " if searches else ""
             batches = [event.opened_ids for event in exchange.events if isinstance(event, SectionsExpanded)]
             opened = format_count(len(set(chain(*batches))), "section") if any(batches) else "nothing new"
-            summary = Content.assemble((f"{sign} ", "$accent"), f"{searched}opened {opened}")
+            summary = Content.assemble(
+                (f"{sign if self._actions else '·'} ", "$accent"), f"{searched}opened {opened}"
+            )
             if has_usage:
                 summary += f" · {describe_usage(exchange.usage)}"
             problems = sum(notice.severity is not Severity.INFO for notice in self._actions)

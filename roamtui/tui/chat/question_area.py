@@ -161,14 +161,12 @@ class QuestionArea(Container):
         """Say on the border of the box how the next question will be asked. Return the previous options."""
         previous = self._options
         self._options = options
-        section = (
-            ""
-            if options.within is None
-            else format_full_path(self._conversation.state.library, options.within)
-        )
-        label = f"in {section} · esc for the whole document" if section else ""
+        place = ""
+        if options.within is not None:
+            place = f"in {format_full_path(self._conversation.state.library, options.within)}"
+        label = f"{place} · esc for the whole document" if place else ""
         if options.replaces is not None:
-            label = f"Editing last question{' in ' * bool(section)}{section} · esc to cancel"
+            label = f"Editing last question {place}".rstrip() + " · esc to cancel"
         self._frame.border_title = Content(label)
         return previous
 

@@ -270,9 +270,9 @@ class PickerItem(Struct, Generic[Item], frozen=True, kw_only=True):
 
 def lay_out_columns(choices: Sequence[PickerItem[Item]], typed: str) -> list[Row[Item]]:
     """Return the rows of the choices that contain all typed words. The columns have one width for all choices."""
-    has_signs = any(choice.sign for choice in choices)
+    sign_width = 2 if any(choice.sign for choice in choices) else 0
     labels = {
-        choice.value: Content(f"{choice.sign or ' '} " * has_signs + sanitise_line(choice.label))
+        choice.value: Content(choice.sign.ljust(sign_width) + sanitise_line(choice.label))
         for choice in choices
     }
     width = min(_LABEL_WIDTH_MAX, max((label.cell_length for label in labels.values()), default=0))

@@ -113,7 +113,9 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         signs = signs and f" {signs}"
         title = strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
         open_style = "bold $text-accent"
-        style = open_style if is_open else "" if title else "italic $muted"
+        style = "" if title else "italic $muted"
+        if is_open:
+            style = open_style
         title = title or format_node_title(node)
         triangle = Content.styled(f"{fold} ", "$text-warning" if fold is FoldState.FAILED else "$muted")
         triangle = triangle.stylize(Style.from_meta({_FOLD_META_KEY: fold is not FoldState.LEAF}))
