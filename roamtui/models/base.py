@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from roamtui.conversation.budget import estimate_message_tokens
 from roamtui.conversation.events import Message, ToolCall, Usage
 from roamtui.text import format_tokens
 
@@ -162,11 +161,6 @@ def format_window(tokens: int) -> str:
     """Format the size of a context window, as in ``8k window``."""
     size = f"{tokens // 1_024}k" if tokens % 1_024 == 0 else format_tokens(tokens)
     return f"{size} window"
-
-
-def estimate_request_tokens(request: ModelRequest) -> int:
-    """Estimate the tokens of a request."""
-    return estimate_message_tokens(request.messages) + TOOL_TOKENS * len(request.tools)
 
 
 class Provider(NamedTuple):

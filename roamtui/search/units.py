@@ -101,8 +101,6 @@ _ORDINAL = re.compile(
 """A German ordinal number, without its full stop."""
 _WORD = re.compile(r"\w+")
 _SENTENCE_KINDS = (UnitKind.PROSE, UnitKind.ITEM)
-_ENDS_LIKE_SENTENCE = re.compile(r"[.!?:;…。！？｡][\W_]*\Z")
-_LETTERED_ITEM = re.compile(r"[a-z]{1,4}[.)]\s")
 
 
 @lru_cache(maxsize=CACHED_TEXTS_MAX)
@@ -192,35 +190,6 @@ class _UnitReader:
             spans.append((start, start + len(content)))
         if spans and _LETTER.search(self._text, spans[0][0], spans[-1][1]):
             yield Unit(spans[0][0], spans[-1][1], kind)
-
-
-def find_sentence_end(text: str, offset: int) -> int | None:
-    """Return the end of the sentence, row, heading or line of code at an offset, or None if there is none.
-
-    A sentence may continue in later paragraphs, for example after a page break.
-    """
-    units = find_units(text)
-    index = bisect_right(units, offset, key=lambda unit: unit.start) - 1
-    if index < 0 or offset >= units[index].end:
-        return None
-    end = next(
-        (sentence.end for sentence in split_unit(text, units[index]) if offset < sentence.end),
-        units[index].end,
-    )
-    for unit, following in pairwise(units[index:]):
-        is_unfinished = unit.kind in _SENTENCE_KINDS and not _ENDS_LIKE_SENTENCE.search(
-            text, max(unit.start, unit.end - 20), unit.end
-        )
-        starts_lower = following.kind is UnitKind.PROSE and text[following.start].islower()
-        if (
-            end != unit.end
-            or not is_unfinished
-            or not starts_lower
-            or _LETTERED_ITEM.match(text, following.start)
-        ):
-            break
-        end = split_unit(text, following)[0].end
-    return end
 
 
 @lru_cache(maxsize=CACHED_TEXTS_MAX)

@@ -4,9 +4,9 @@ import pytest
 
 from roamtui.conversation.events import CloseReason, QuestionAnswered, SectionsClosed, StopReason
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelRequest, estimate_request_tokens
+from roamtui.models.base import ModelRequest
 from tests.agent.asking import DOCUMENT, WORDS, answer, ask, expanding, ids, make_agent, model_of, saying, sent
-from tests.fakes.scripted_model import ScriptedReply
+from tests.fakes.scripted_model import ScriptedReply, estimate_request_tokens
 
 OVERFLOW = ScriptedReply(error=ModelError("The request is too long for this model.", overflow=True))
 

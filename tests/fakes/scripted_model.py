@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
+from roamtui.conversation.budget import estimate_message_tokens
 from roamtui.conversation.events import ToolCall, Usage
 from roamtui.errors import ModelError
 from roamtui.models.base import (
+    TOOL_TOKENS,
     Model,
     ModelEvent,
     ModelRequest,
@@ -21,6 +23,10 @@ from roamtui.models.base import (
     UsageReported,
 )
 from roamtui.text import estimate_tokens
+
+
+def estimate_request_tokens(request: ModelRequest) -> int:
+    return estimate_message_tokens(request.messages) + TOOL_TOKENS * len(request.tools)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

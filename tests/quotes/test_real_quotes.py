@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from roamtui.quotes.find import find_quote
-from roamtui.search.units import Unit, find_sentence_end, split_sentences
+from roamtui.search.units import Unit, split_sentences
 from tests.benchmarks.quotes import IS_THERE, Source, judge_false, judge_true, read_source
 from tests.real_documents import find_data_dir, list_documents, read_document
 
@@ -52,7 +52,7 @@ def test_pieces_of_two_sentences_are_not_found(data: st.DataObject) -> None:
     sentences = split_sentences(text)
     index = data.draw(st.integers(0, len(sentences) - 2))
     pair = sentences[index : index + 2]
-    assume(len({find_sentence_end(text, one.start) for one in pair}) == 2)  # parts of a long one are no pair
+    assume(text[: pair[0].end].rstrip('"”’)*_').endswith((".", "!", "?")))  # parts of a long one are no pair
     pieces = [_draw_words(data, text, one) for one in pair]
     assume(all(text.count(piece) == 1 and "…" not in piece and "..." not in piece for piece in pieces))
     assume(re.search(r"\w", text[text.index(pieces[0]) + len(pieces[0]) : text.index(pieces[1])]))  # words left out

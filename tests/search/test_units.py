@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.search.units import find_sentence_end, find_units, split_sentences
+from roamtui.search.units import find_units, split_sentences
 
 _MARKUP = "text|# Head|---|===|- item|1. one|  more|    deep|> quote|> - x|```|~~~|<!-- c|-->|<div>|[r]: u"
 _PIECES = st.sampled_from(
@@ -88,23 +88,6 @@ def _split(text: str) -> list[str]:
 )
 def test_a_text_is_divided_into_sentences(text: str, expected: list[str]) -> None:
     assert _split(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "words", "end"),
-    [
-        ("One is here. Two is not.", "One", "here."),
-        ("| a | b |\n|---|---|\n| c. D | e |\n| f | g |\n", "c", "e |"),
-        ("A late book costs\n\ntwo euros a day. More.", "late", "day."),
-        ("The borrower must\n\na) pay.", "borrower", "must"),
-        ("The borrower pays.\n\nhe must.", "borrower", "pays."),
-        ("First " + "clause, and " * 60 + "so on; last. More.", "First", "last."),
-    ],
-)
-def test_the_end_of_the_sentence_around_a_character(text: str, words: str, end: str) -> None:
-    found = find_sentence_end(text, text.index(words))
-    assert found is not None
-    assert text[:found].endswith(end)
 
 
 @given(_TEXT)

@@ -13,13 +13,13 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import ModelError, StoreError
 from roamtui.export.table import format_progress
-from roamtui.models.base import ModelRequest, estimate_request_tokens
+from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
 from roamtui.paths import conversations_path
 from roamtui.table.runner import TableRun, fill_table
 from roamtui.table.store import hold_table, list_rows, read_table
 from roamtui.text import estimate_tokens
-from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply, estimate_request_tokens
 from tests.table.filling import (
     PERIOD,
     PETS,
