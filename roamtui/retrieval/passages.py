@@ -166,7 +166,7 @@ class _Weighing:
         self.policy = policy
         matcher = TermMatcher.for_question(question)
         terms = matcher.terms
-        counts = Counter(term for text in texts for term in {term for *_, term in matcher.locate(text)})
+        counts = Counter(term for text in texts for term in {located for *_, located in matcher.locate(text)})
         self._related = find_related_words(matcher, texts, present=counts.keys())
         factors = {
             term: policy.unseen_pair_weight if is_unspaced(term) and not counts[term] else 1.0

@@ -170,7 +170,9 @@ def rank_sentences(
     units = find_units(text)
     terms_by_unit = _assign_terms(units, matcher.locate(text))
     if weights is None:
-        counts = Counter(term for places in terms_by_unit.values() for term in {term for *_, term in places})
+        counts = Counter(
+            term for places in terms_by_unit.values() for term in {located for *_, located in places}
+        )
         weights = {term: log(1 + (len(units) + 1) / (counts[term] + 0.5)) for term in matcher.terms}
     total = sum(weights[term] for term in matcher.terms)
     ranked: dict[str, RankedSentence] = {}
@@ -179,7 +181,7 @@ def rank_sentences(
         sentences = split_unit(text, unit) if unit.kind not in _HEADING_KINDS else ()
         for number, terms in _assign_terms(sentences, places).items():
             start, end = sentences[number].start, sentences[number].end
-            score = sum(weights[term] for term in dict.fromkeys(term for *_, term in terms)) / total
+            score = sum(weights[term] for term in dict.fromkeys(located for *_, located in terms)) / total
             score = score * _KIND_FACTORS.get(unit.kind, 1.0) + _EARLY_BONUS / (1 + index + number)
             ranked.setdefault(text[start:end], RankedSentence(start, end, score))
     return tuple(sorted(ranked.values(), key=lambda sentence: (-sentence.score, sentence.start))[:limit])

@@ -28,9 +28,9 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
             status |= {section_id: f"kept: {reason}" for section_id, reason in event.kept}
     status = {section_id: status.get(section_id, "kept: not open") for section_id in ids}
     results = tuple(
-        (section_id, text.partition(":")[0].partition(" ")[0]) for section_id, text in status.items()
+        (section_id, words.partition(":")[0].partition(" ")[0]) for section_id, words in status.items()
     )
-    text = "\n".join(f"[{section_id}] {text}" for section_id, text in status.items())
+    text = "\n".join(f"[{section_id}] {words}" for section_id, words in status.items())
     return ToolResponse(text=text, section_ids=ids, results=results)
 
 
