@@ -89,6 +89,7 @@ class RoamApp(App[None], inherit_bindings=False):
         return self.documents[self.current_mode]
 
     def on_mount(self) -> None:
+        """Show the first document, table or dialog, and start to handle keys."""
         # this late because it would delay the first paint
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)
         self.set_keymap(self._keys.keymap)
@@ -286,5 +287,6 @@ class RoamApp(App[None], inherit_bindings=False):
         self.push_screen(ThemePicker(self, self._options.services))
 
     async def on_unmount(self) -> None:
+        """Close the models, whose processes would outlive the app."""
         for model in {screen.agent.model for screen in self.documents.values()}:
             await model.close()

@@ -156,9 +156,11 @@ class MessageLine(Static):
         super().__init__(Content(sanitise_line(words)), classes=f"-{severity}")
 
     def on_mount(self) -> None:
+        """Take the place of the hints."""
         self.screen.query(HintLine).add_class("-replaced")
 
     def on_unmount(self) -> None:
+        """Give the hints their place back."""
         self.screen.query(HintLine).remove_class("-replaced")
 
 

@@ -103,6 +103,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Whether the newest message is kept in view. Of a long answer, the start is kept in view, to be read."""
 
     def on_mount(self) -> None:
+        """Follow the newest message whenever the height changes."""
         self.watch(self, "virtual_size", self._follow_newest, init=False)
 
     def reload(self) -> None:
@@ -218,6 +219,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return had_selection
 
     def on_key(self, event: events.Key) -> None:
+        """Remember the digit, which is the number of a citation."""
         self._typed_digit = event.key[-1] if event.key[-1].isdecimal() else ""
 
     def action_move_sideways(self, step: int) -> None:
@@ -490,6 +492,7 @@ class WelcomeView(ContentView):
         self.invalidate()
 
     def show_model(self, model: str) -> None:
+        """Say which model will answer."""
         self._model = model
         self.invalidate()
 

@@ -33,7 +33,7 @@ class ContentView(Widget):
         """Index of the selected target."""
 
     def on_unmount(self) -> None:
-        # releases the drawn lines: Textual caches the last thousand widgets, including removed ones
+        """Release the drawn lines, because Textual caches the last thousand widgets, including removed ones."""
         self.refresh()
 
     def select_target(self, index: int | None) -> None:

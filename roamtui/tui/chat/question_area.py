@@ -111,6 +111,7 @@ class QuestionBox(TextArea):
             await self.run_action("app.help")
 
     def on_paste(self, event: events.Paste) -> None:
+        """Refuse a paste that is longer than a question may be."""
         if len(event.text) > _PASTE_LENGTH_MAX:
             event.prevent_default()
             problem = f"That paste is too long for a question. A question has at most {_PASTE_LENGTH_MAX:,} characters."

@@ -210,11 +210,12 @@ class PaneSwitcher(Horizontal):
         """Where the focus goes when the person leaves the reader: where it was before."""
 
     def on_mount(self) -> None:
-        # The switcher's own width is known only after the first layout. Until then, it would show a single pane.
+        """Show the panes that fit the app, because the switcher's own width is known only after the first layout."""
         self._columns = self.app.size.width
         self.show()
 
     def on_resize(self, event: events.Resize) -> None:
+        """Show the panes that fit the new width."""
         self._columns = event.size.width
         self.show()
 

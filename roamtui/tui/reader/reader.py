@@ -524,6 +524,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(ReadingPositionChanged(self.section_id))
 
     def on_resize(self) -> None:
+        """Lay the text out in the new width, and keep the place in view."""
         if self.view_size.width != self._laid_out_width:
             is_first = not self._laid_out_width
             self._rebuild_lines(self._jump_offset if is_first else self._offset_in_view)

@@ -133,6 +133,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.set_interval(_CHECK_SECONDS, self.check_for_changes)
 
     def on_unmount(self) -> None:
+        """Receive no more events of the conversation."""
         if self.started.is_set():
             self._unsubscribe()
 

@@ -259,6 +259,7 @@ class ModelDialog(Dialog[tuple[str, str, str] | None]):
             yield make_foot("tab for the next field, enter to test with one token, esc to cancel")
 
     def on_mount(self) -> None:
+        """Focus the key if the name is known."""
         if self._name:
             self.query_one("#model-key").focus()
 

@@ -95,12 +95,14 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         return Coordinate(row, column or min(1, len(self.table.columns)))
 
     def draw(self, cell: Cell | None) -> Text:
+        """Draw the value of a cell, and the sign of its state."""
         if cell is None:
             return Text()
         ink = Style(color=self.get_component_rich_style(f"table-grid--{cell.state.value}").color)
         return _make_line(cell.text, Style() if cell.value else ink, lead=Text(f"{cell.state.sign} ", ink))
 
     def on_resize(self) -> None:
+        """Give the columns the new width."""
         self.show()
 
     @override
@@ -140,6 +142,7 @@ class TableScreen(Screen[None]):
         yield make_key_hints(self._keys, Scope.TABLE)
 
     def on_mount(self) -> None:
+        """Offer to add the question that led here."""
         self._show_head()
         if self._question and all(self._question != column.question for column in self._table.columns):
             self.action_add_column(self._question)

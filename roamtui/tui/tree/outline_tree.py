@@ -237,6 +237,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.CursorMoved(self.cursor_id))
 
     def on_resize(self) -> None:
+        """Draw in the new width, with the cursor in view."""
         self.show(self._state)
         self.reveal(self.cursor_id)
 
