@@ -67,7 +67,7 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
     Headings keep their levels, code blocks their language, and images their alternative text. Navigation and hidden
     elements are left out. The title comes from the element `title`, and is not part of the text.
     """
-    root, title = read_page(html, base_url)
+    root, title = read_page(html, base_url, finds_titles=True)
     text = "\n\n".join(_write_main_blocks(root))
     if len(text) <= _SHELL_LENGTH_MAX and (_SHELL_TEXT.search(text) or _SHELL_TEXT.search(title)):
         text = ""

@@ -19,6 +19,7 @@ from roamtui.sources.convert.html_folds import (
     label_panels,
     list_controlled_ids,
 )
+from roamtui.sources.convert.html_titles import raise_titles
 from roamtui.sources.convert.office_math import write_formula
 from roamtui.sources.decode import replace_surrogates
 
@@ -115,8 +116,12 @@ _SCHEMES = frozenset({"", "http", "https", "mailto"})
 _NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 
 
-def read_page(source: str, base_url: str | None = None, image_base: str | None = None) -> tuple[Any, str]:
+def read_page(
+    source: str, base_url: str | None = None, *, image_base: str | None = None, finds_titles: bool = False
+) -> tuple[Any, str]:
     """Return the tree of a page, and its title.
+
+    If `finds_titles` is true, the lines of a page without headings that look like titles become headings.
 
     Raises:
         SourceError: The page is nested more deeply than libxml2 allows.
@@ -134,6 +139,8 @@ def read_page(source: str, base_url: str | None = None, image_base: str | None =
         controlled_ids = list_controlled_ids(root)
     _clean(root, controlled_ids, base_url, image_base)
     _raise_signatures(root)
+    if finds_titles:
+        raise_titles(root, BLOCKS)
     strip_tags(root, *_WITHOUT_MEANING)
     titles = (" ".join((title.text or "").split()) for title in root.iter("title"))
     return root, next(filter(None, titles), "")[:_TITLE_LENGTH_MAX]
@@ -209,12 +216,12 @@ def _keep_chosen_option(menu: Any) -> None:
 def _clean_link(link: Any, base_url: str | None) -> None:
     """Empty a permalink, and make any other link absolute."""
     href = link.get("href", "")
-    if (
-        "#" in href
-        and _INVISIBLE.sub("", "".join(link.itertext("*"))) in _ANCHOR_SIGNS
-        and link.find(".//img") is None
-    ):
-        link.clear(keep_tail=True)
+    words = "".join(link.itertext("*"))
+    is_space = words.isspace()
+    if "#" in href and _INVISIBLE.sub("", words) in _ANCHOR_SIGNS and link.find(".//img") is None:
+        tail = link.tail or ""
+        link.clear()
+        link.tail = f" {tail}" if is_space else tail
         return
     # A heading that links to itself is plain text in Markdown.
     is_self_link = href.startswith("#") and next(link.iterancestors(*HEADINGS), None) is not None

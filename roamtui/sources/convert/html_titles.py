@@ -1,0 +1,141 @@
+"""Make headings of the lines that look like titles, in pages without heading elements, such as company filings.
+
+A title is a line of its own that is bold, or that begins with "Item" and a number. Between the bold lines of a cover
+stands no text, so that they are no titles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from msgspec import Struct
+
+from roamtui.sources.convert.html_folds import ATTRIBUTE_LENGTH_MAX
+
+_BOLD_STYLE = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)|(?:^|[\s;])font\s*:[^;]*\bbold", re.IGNORECASE)
+_ITALIC_STYLE = re.compile(r"font-style\s*:\s*italic", re.IGNORECASE)
+_ITEM = re.compile(
+    r"(?:I(?:tem|TEM)|P(?:art|ART)) (?:\d{1,2}[A-Z]?|[IVX]+)\b(?>[.\d()a-z]{0,6})(?:\W+[^\Wa-z]|\W*$)|SIGNATURES?$"
+)
+"""How a part of a filing begins."""
+_TITLE = re.compile(r"[^\W_].*[^\W_].*[^,;:]", re.DOTALL)
+"""Neither in brackets, nor a bullet, a page number or a label."""
+_TITLE_TAGS = ("p", "div", "center", "section")
+_WITHOUT_TITLES = ("ul", "ol", "dl", "blockquote", "pre")
+_LENGTH_MAX = 160
+_COVER_LINES_MIN = 3
+_REPEATED_MIN = 3
+"""A line that stands so often is the head of pages."""
+_BOLD_SHARE_MAX = 0.4
+"""In a page with a larger share of titles, bold type says nothing."""
+_PARTS_MAX = 2
+"""A title may stand in two cells: its number, and its words."""
+
+
+class _Line(Struct, kw_only=True):
+    """Words that a page shows as one line, or as a paragraph."""
+
+    element: Any
+    text: str
+    is_bold: bool
+    is_italic: bool
+    is_item: bool
+
+    @property
+    def is_title(self) -> bool:
+        """Whether it looks like a title."""
+        is_short = len(self.text) <= _LENGTH_MAX and _TITLE.fullmatch(self.text) is not None
+        return is_short and (self.is_item or (self.is_bold and not self.text.endswith(".")))
+
+
+def raise_titles(root: Any, blocks: frozenset[str]) -> None:
+    """Give the lines that look like titles heading elements. `blocks` are the elements that begin and end a line.
+
+    A page with other headings than links to its contents stays as it is.
+    """
+    headings = [*root.iter("h1", "h2", "h3", "h4", "h5", "h6")]
+    texts = Counter(map(_read_text, headings))
+    if any(texts[_read_text(heading)] < _REPEATED_MIN for heading in headings):
+        return
+    for heading in headings:
+        heading.tag = "div"
+    lines = [*_iter_lines(root, blocks)]
+    counts = Counter(line.text for line in lines)
+    titles = [line.is_title and counts[line.text] < _REPEATED_MIN for line in lines]
+    candidates = [line for line, is_title in zip(lines, titles, strict=True) if is_title]
+    if sum(len(line.text) for line in candidates) > _BOLD_SHARE_MAX * sum(len(line.text) for line in lines):
+        return
+    first_item = next((line for line in candidates if line.is_item), None)
+    is_in_cover = first_item is not None  # what stands before the first item of a filing
+    for is_title, group in groupby(zip(titles, lines, strict=True), lambda pair: pair[0]):
+        run = [line for _, line in group]
+        if not is_title:
+            continue
+        for line in run:
+            is_in_cover = is_in_cover and line is not first_item
+            if line.is_item or not (is_in_cover or len(run) >= _COVER_LINES_MIN):
+                _make_heading(line, _choose_level(line, has_items=first_item is not None))
+
+
+def _choose_level(line: _Line, *, has_items: bool) -> int:
+    if line.text.lower().startswith("part "):
+        return 1
+    if line.is_item or not has_items:
+        return 2
+    return 4 if line.is_italic else 3
+
+
+def _make_heading(line: _Line, level: int) -> None:
+    line.element.clear(keep_tail=True)
+    line.element.tag = f"h{level}"
+    line.element.text = line.text
+
+
+def _iter_lines(element: Any, blocks: frozenset[str]) -> Iterator[_Line]:
+    """Yield what is shown as one line or paragraph. A table of one short row is one; longer tables have no titles."""
+    for child in element:
+        rows = [row for row in child.findall(".//tr") if _read_text(row)] if child.tag == "table" else []
+        if len(rows) == 1 and len(text := _read_text(child)) <= _LENGTH_MAX:
+            yield _make_line(child, text, [cell for cell in rows[0] if _read_text(cell)])
+        elif len(rows) > 1 or child.tag in _WITHOUT_TITLES:
+            yield _make_line(child, _read_text(child), ())
+        elif next(child.iterdescendants(*blocks), None) is not None:
+            yield from _iter_lines(child, blocks)
+        elif text := _read_text(child):
+            yield _make_line(child, text, [child] if child.tag in _TITLE_TAGS else ())
+
+
+def _read_text(element: Any) -> str:
+    nodes = element.xpath(".//text() | .//br | .//div | .//p | .//td")
+    return " ".join("".join(node if isinstance(node, str) else " " for node in nodes).split())
+
+
+def _make_line(element: Any, text: str, parts: Sequence[Any]) -> _Line:
+    """Make a line of elements beside each other. Without `parts`, it is no title."""
+    is_line = 0 < len(parts) <= _PARTS_MAX and len(text) <= _LENGTH_MAX
+    return _Line(
+        element=element,
+        text=" ".join(map(_read_text, parts)) or text,
+        is_bold=is_line and _is_all(parts, ("b", "strong"), _BOLD_STYLE),
+        is_italic=is_line and _is_all(parts, ("i", "em"), _ITALIC_STYLE),
+        is_item=is_line and _ITEM.match(text) is not None,
+    )
+
+
+def _is_all(parts: Sequence[Any], tags: tuple[str, ...], style: re.Pattern[str]) -> bool:
+    """Check whether all words have a look, by an element around them or its style."""
+    for part in parts:
+        for node in part.xpath(".//text()[normalize-space()]"):
+            holder = node.getparent()
+            around = holder.getparent() if node.is_tail else holder
+            looks = [around, *around.iterancestors()] if around is not None else []
+            if not any(
+                each.tag in tags or style.search(each.get("style", "")[:ATTRIBUTE_LENGTH_MAX])
+                for each in looks
+            ):
+                return False
+    return True
