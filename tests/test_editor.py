@@ -6,33 +6,17 @@ import pytest
 
 from roamtui.editor import _split_on_windows as split_on_windows
 from roamtui.editor import build_editor_command, open_in_viewer
+from tests.case_files import read_rows
 
 FILE = Path("/d/a b.md")
 
 
-@pytest.mark.parametrize(
-    ("editor", "command"),
-    [
-        ("vim", ["vim", "+7", "/d/a b.md"]),
-        ("/usr/bin/nvim -R", ["/usr/bin/nvim", "-R", "+7", "/d/a b.md"]),
-        ("hx", ["hx", "/d/a b.md:7"]),
-        ("code --wait", ["code", "--wait", "--goto", "/d/a b.md:7"]),
-        ("'/my apps/ed it'", ["/my apps/ed it", "/d/a b.md"]),
-    ],
-)
+@pytest.mark.parametrize(("editor", "command"), read_rows("editor", "lines"))
 def test_the_line_is_told_in_each_editors_way(editor: str, command: list[str]) -> None:
     assert build_editor_command(editor, FILE, 7) == command
 
 
-@pytest.mark.parametrize(
-    ("editor", "words"),
-    [
-        ("{folder}/ed it/vim.exe", ["{folder}/ed it/vim.exe"]),
-        ('"{folder}/ed it/vim.exe" -n', ["{folder}/ed it/vim.exe", "-n"]),
-        (r"C:\apps\gvim.exe -n", [r"C:\apps\gvim.exe", "-n"]),
-        ("vim.exe -n", ["{folder}/ed it/vim.exe", "-n"]),
-    ],
-)
+@pytest.mark.parametrize(("editor", "words"), read_rows("editor", "windows"))
 def test_on_windows_backslashes_and_blanks_are_parts_of_a_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, editor: str, words: list[str]
 ) -> None:

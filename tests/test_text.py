@@ -10,17 +10,10 @@ from hypothesis import strategies as st
 
 from roamtui.plain import sanitise_text
 from roamtui.text import compute_line_starts, estimate_tokens, merge_bounds, split_pages, subtract_bounds
+from tests.case_files import read_rows
 
 
-@pytest.mark.parametrize(
-    ("text", "starts"),
-    [
-        ("", []),
-        ("a\n", [0]),
-        ("a\r\nb\rc\n\nd", [0, 3, 5, 7, 8]),
-        ("a\fb\u2028c\x85d\x1ce\vf", [0]),
-    ],
-)
+@pytest.mark.parametrize(("text", "starts"), read_rows("text", "line_ends"))
 def test_lines_end_only_at_three_marks(text: str, starts: list[int]) -> None:
     assert list(compute_line_starts(text)) == starts
 
@@ -44,16 +37,7 @@ def test_exactly_the_unsafe_characters_are_replaced() -> None:
     assert replaced == {code for code in range(sys.maxunicode + 1) if _is_obeyed(chr(code))}
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("def read(path: Path) -> str:\n    with path.open() as stream:\n        return stream.read().strip()\n", 24),
-        ("- `roamtui index FOLDER --summaries`: 1,024 chunks, 12.5 % of them new (see [Search](search.md))\n", 34),
-        ("Die Nachtschicht beginnt um zehn. Wer den Ofen schließt, trägt die Temperatur in das Buch ein.\n", 30),
-        ("本手册介绍如何安装服务、检查状态以及在出现故障时联系谁。请先阅读第一章,然后按照步骤操作。", 49),
-    ],
-    ids=["code", "Markdown", "German", "Chinese"],
-)
+@pytest.mark.parametrize(("text", "tokens"), read_rows("text", "estimates"))
 def test_the_estimate_is_near_the_count_of_a_tokenizer(text: str, tokens: int) -> None:
     assert abs(estimate_tokens(text) - tokens) <= 0.3 * tokens
 

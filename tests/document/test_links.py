@@ -9,6 +9,7 @@ from roamtui.document.library import Library
 from roamtui.document.links import DeadLink, FileLink, SectionLink, resolve_link
 from roamtui.document.loader import build_library
 from roamtui.sources.read import RawText
+from tests.case_files import read_rows
 from tests.document.linked_notes import write_notes
 from tests.sources.listings import write
 
@@ -65,18 +66,7 @@ def test_in_a_folder_wikilinks_lead_to_files_by_their_names(notes: Path) -> None
     assert odd.span is not None
 
 
-@pytest.mark.parametrize(
-    ("href", "files"),
-    [
-        ("part/", ("part/README.md", "part/index.md", "part/index.mdx", "part.md")),
-        ("./part", ("part/index.mdx", "part.md")),
-        ("part", ("part.markdown", "part.txt")),
-        ("part.html#nowhere", ("part.txt", "part.rst")),
-        ("../../part.md", ("../part.md",)),
-        ("/part.md", ("../part.md",)),
-        ("..", ("../README.md",)),
-    ],
-)
+@pytest.mark.parametrize(("href", "files"), read_rows("document/links", "files"))
 def test_a_link_leads_to_the_same_file_whether_its_folder_is_open_or_not(
     tmp_path: Path, href: str, files: tuple[str, ...]
 ) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from roamtui.models.failures import to_failure
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
+from tests.case_files import read_rows
 
 GROQ = ResolvedModel(model="groq/llama", provider="groq", key_variable="GROQ_API_KEY")
 
@@ -46,16 +47,6 @@ def test_only_what_may_pass_is_tried_again(cause: Exception, *, is_transient: bo
     assert explain(cause).is_transient is is_transient
 
 
-@pytest.mark.parametrize(
-    ("text", "is_overflow"),
-    [
-        ("maximum context length is 8192 tokens", True),
-        ("prompt is too long: 201000 tokens > 200000 maximum", True),
-        ("The input token count (1200000) exceeds the maximum number of tokens allowed", True),
-        ("Request too large for model on tokens per min (TPM): Limit 10000, Requested 12000", True),
-        ("Rate limit reached on tokens per min", False),
-        ("max_tokens is too low", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "is_overflow"), read_rows("models/failures", "too_long"))
 def test_ways_to_say_that_a_request_is_too_long(text: str, *, is_overflow: bool) -> None:
     assert explain(HTTPStatusError(400, text)).is_overflow is is_overflow

@@ -9,6 +9,7 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.outline.expansion import ExpandedBlock, render_section
 from roamtui.text import Delivered
+from tests.case_files import read_case
 from tests.real_documents import read_document
 
 NONCE = "gghhjjkk"
@@ -34,25 +35,7 @@ def write_words(count: int, *, seed: int = 0) -> str:
     return "\n\n".join(" ".join(words[start : start + 30]) for start in range(0, count, 30)) + "\n"
 
 
-MANUAL = """\
-# Manual
-
-Everything about the library.
-
-## Lending
-
-Books can be borrowed for *four weeks*. Most of them can be renewed twice.
-
-### Fees
-
-Late returns cost 2 euros a day.
-
-### Lost books
-
-## Opening hours
-
-Open daily from nine to five!
-"""
+MANUAL = read_case("manual.md")
 
 
 @lru_cache(maxsize=1)

@@ -6,6 +6,7 @@ import pytest
 
 from roamtui.outline.labels import escape, has_own_text
 from roamtui.outline.render import render_outline
+from tests.case_files import read_rows
 from tests.outline.documents import make_library, write_words
 
 _IMITATIONS = [
@@ -37,17 +38,7 @@ def test_a_document_cannot_imitate_a_guiding_comment_or_an_id(title: str, place:
         assert set(re.findall(r"\[([0-9a-f]{8})", outline)) <= {*library.walk(), library.root_id}
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a <!-- b --> c", "a <!-- b --> c"),
-        ("see [0123abcd] and [0123abcd:2]", "see (0123abcd) and (0123abcd:2)"),
-        ('["0123abcd", "x"]', '("0123abcd", "x")'),
-        ("expand_sections(x)", "expand sections (x)"),
-        ("[link] and [0123abc] stay", "[link] and [0123abc] stay"),
-        ("two\n lines\t\x1b[31m", "two lines ␛[31m"),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), read_rows("outline/labels", "escaped"))
 def test_only_imitations_are_escaped(text: str, shown: str) -> None:
     assert escape(text) == shown
 

@@ -10,6 +10,7 @@ from textual.app import App
 
 from roamtui.tui.context import ImageMode
 from roamtui.tui.pictures import CELLS_MAX, choose_image_mode, encode_image, make_placeholders, resolve_image_mode
+from tests.case_files import read_rows
 
 
 def test_a_large_image_is_sent_in_parts_of_4096_bytes() -> None:
@@ -31,22 +32,9 @@ def test_each_placeholder_names_its_row_and_column() -> None:
     assert cell_len(row) == CELLS_MAX
 
 
-@pytest.mark.parametrize(
-    ("environ", "expected"),
-    [
-        ({"TERM": "xterm-kitty"}, ImageMode.KITTY),
-        ({"TERM": "xterm-256color", "KITTY_WINDOW_ID": "1"}, ImageMode.KITTY),
-        ({"TERM": "xterm-ghostty"}, ImageMode.KITTY),
-        ({"TERM": "xterm-256color", "TERM_PROGRAM": "ghostty"}, ImageMode.KITTY),
-        ({"TERM": "tmux-256color", "KITTY_WINDOW_ID": "1"}, ImageMode.CELLS),
-        ({"TERM": "xterm-kitty", "TMUX": "x,1,0"}, ImageMode.CELLS),
-        ({"TERM": "xterm-256color", "TERM_PROGRAM": "vscode", "KITTY_WINDOW_ID": "1"}, ImageMode.CELLS),
-        ({"TERM": "xterm-kitty", "TEXTUAL_DRIVER": "textual.drivers.web_driver:WebDriver"}, ImageMode.CELLS),
-        ({}, ImageMode.CELLS),
-    ],
-)
-def test_only_known_terminals_get_images(environ: dict[str, str], expected: ImageMode) -> None:
-    assert resolve_image_mode(ImageMode.AUTO, environ, has_true_colour=True) is expected
+@pytest.mark.parametrize(("environ", "expected"), read_rows("tui/terminal_images", "terminals"))
+def test_only_known_terminals_get_images(environ: dict[str, str], expected: str) -> None:
+    assert resolve_image_mode(ImageMode.AUTO, environ, has_true_colour=True) is ImageMode(expected)
     assert resolve_image_mode(ImageMode.AUTO, environ, has_true_colour=False) is ImageMode.OFF
     for mode in (ImageMode.CELLS, ImageMode.KITTY, ImageMode.OFF):
         assert resolve_image_mode(mode, environ, has_true_colour=False) is mode

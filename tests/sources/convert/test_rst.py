@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.sources.convert.rst import convert_rst
+from tests.case_files import read_rows
 from tests.sources.convert.samples import read_outline
 
 
@@ -21,17 +22,7 @@ def test_levels_are_in_the_order_in_which_adornments_appear() -> None:
     assert read_outline(convert(*lines)) == [(1, "Title"), (2, "One"), (3, "Two"), (2, "Three"), (3, "日本")]
 
 
-@pytest.mark.parametrize(
-    ("lines", "expected"),
-    [
-        (("text::", "", "   # a", "", "", "   b", "", "after"), "text:\n\n```\n# a\n\n\nb\n```\n\nafter"),
-        ((".. code-block:: python", "", "   x"), "```python\nx\n```"),
-        ((".. note:: Take care.", "", "    More."), ".. note:: Take care.\n\n   More."),
-        (("* a", "  b::", "", "      c", "", "* # d", "", "#. e"), "* a\n  b:\n\n```\nc\n```\n\n* \\# d\n\n#. e"),
-        (("``<a>`` :func:`~b.c` `F <https://g.h>`_ <i> &lt;",), "``<a>`` `~b.c` [F](https://g.h) \\<i> \\&lt;"),
-        (("+--+", "|a |", "+--+", "", "b"), "```\n+--+\n|a |\n+--+\n```\n\nb"),
-    ],
-)
+@pytest.mark.parametrize(("lines", "expected"), read_rows("sources/convert/rst", "blocks"))
 def test_blocks_become_markdown(lines: tuple[str, ...], expected: str) -> None:
     assert convert(*lines) == expected
 

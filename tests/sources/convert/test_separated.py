@@ -7,19 +7,11 @@ import pytest
 
 from roamtui.sources.convert.separated import convert_separated
 from roamtui.sources.read import to_raw_text
+from tests.case_files import read_rows
 from tests.sources.convert.samples import read_outline
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "lines"),
-    [
-        ("a.csv", "plant,price\nrose,3\noak,40\n", ["plant | price", "rose | 3", "oak | 40"]),
-        ("a.csv", 'a;b\r\n"x; y";"two\r\nlines"\r\n', ["a | b", "x; y | two lines"]),
-        ("a.csv", "fee;share\n1,5;2,5\n3,5;4,5\n", ["fee | share", "1,5 | 2,5", "3,5 | 4,5"]),
-        ("a.csv", "sep=;\r\nname;fee\r\nOslo;12,0\r\n", ["name | fee", "Oslo | 12,0"]),
-        ("a.tsv", "a\tb\n1\t2|3\n\n\t*4*\n", ["a | b", "1 | 2\\|3", " | \\*4\\*"]),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "lines"), read_rows("sources/convert/separated", "tables"))
 def test_rows_are_a_table_with_their_header(name: str, text: str, lines: list[str]) -> None:
     raw = to_raw_text(text.encode(), source=name, name=name)
     head, *rows = [f"| {line} |" for line in lines]

@@ -8,6 +8,7 @@ import roamtui
 from roamtui.errors import SourceError
 from roamtui.sources.web.http_client import ACCEPT
 from roamtui.sources.web.page import FetchError, OriginNotApprovedError
+from tests.case_files import read_rows
 from tests.fakes.hostile_server import Client, FakeInternet, Handler, HostileServer, SeenRequest, answer, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
 
@@ -154,17 +155,7 @@ def test_a_refresh_to_another_origin_must_be_allowed() -> None:
         assert second.paths == ["/"]
 
 
-@pytest.mark.parametrize(
-    ("status", "retry_after", "answers", "requests"),
-    [
-        (429, "0", True, 2),
-        (503, "0", True, 2),
-        (429, "0", False, 2),
-        (503, "11", True, 1),
-        (429, "soon", True, 1),
-        (500, "0", True, 1),
-    ],
-)
+@pytest.mark.parametrize(("status", "retry_after", "answers", "requests"), read_rows("sources/web/fetcher", "busy"))
 def test_a_busy_site_is_asked_once_more_when_it_says_so(
     status: int, retry_after: str, requests: int, *, answers: bool
 ) -> None:

@@ -8,6 +8,7 @@ from roamtui.sources.convert.pdf.convert import convert_pdf
 from roamtui.sources.convert.pdf.markdown import WordRepairer
 from roamtui.sources.convert.pdf.pdfium import Word
 from roamtui.sources.convert.pdf.rows import PageRow, make_row
+from tests.case_files import read_rows
 from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_cells, lay_out, make_pdf
 
 
@@ -55,16 +56,7 @@ def _raise(*parts: str) -> str:
     return convert_pdf(data, "a.pdf").text.partition("\n\n")[2]
 
 
-@pytest.mark.parametrize(
-    ("parts", "expected"),
-    [
-        (("It was 50", "3", " euros in 2024", "12", ", and"), "It was 50<sup>3</sup> euros in 2024<sup>12</sup>, and"),
-        (("10", "6", " cells, 12 m", "2"), "10<sup>6</sup> cells, 12 m<sup>2</sup>"),
-        (("for members", "a", " and guests"), "for members<sup>a</sup> and guests"),
-        (("Water is H", "_2", "O"), "Water is H2O"),
-        (("the 4", "th", " of May"), "the 4th of May"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("parts", "expected"), read_rows("sources/convert/pdf/text", "raised"))
 def test_a_raised_figure_never_joins_a_number(parts: tuple[str, ...], expected: str) -> None:
     assert _raise(*parts) == expected
 
