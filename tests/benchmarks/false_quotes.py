@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from tests.benchmarks.true_quotes import NEGATIONS, Quote, join_cells, spell, split_sentences
 from tests.quotes.visible_text import GAP, UNSHOWN, UNSPACED, Unit
@@ -60,10 +61,6 @@ def _drop(pattern: re.Pattern[str], quote: Quote, chance: random.Random) -> str 
     return quote.text[: word.start()] + quote.text[word.end() :]
 
 
-def _drop_word(quote: Quote, chance: random.Random) -> str | None:
-    return _drop(_WORD_BETWEEN, quote, chance)
-
-
 def _drop_negation(quote: Quote, chance: random.Random) -> str | None:
     inner = [one for one in NEGATIONS.finditer(quote.text, 1) if quote.text[: one.start()].strip(" \"'(")]
     inner = [one for one in inner if re.match(r" *\w", quote.text[one.end() :])]
@@ -103,14 +100,6 @@ def _join_far(gap: str, quote: Quote, chance: random.Random) -> str | None:
     return f"{quote.text}{gap}{chance.choice(far)}" if far and quote.kind != "ellipsis" else None
 
 
-def _join(quote: Quote, chance: random.Random) -> str | None:
-    return _join_far(" ", quote, chance)
-
-
-def _join_with_ellipsis(quote: Quote, chance: random.Random) -> str | None:
-    return _join_far(" … ", quote, chance)
-
-
 def _put_in_word(quote: Quote, chance: random.Random) -> str | None:
     section = quote.part.units[quote.unit].section
     others = [unit.text for unit in quote.part.units if unit.section != section]
@@ -127,11 +116,11 @@ FALSIFIERS: dict[str, Falsifier] = {
     "first letter cut": _cut_first_letter,
     "digit changed": _change_digit,
     "number cut": _cut_number,
-    "word dropped": _drop_word,
+    "word dropped": partial(_drop, _WORD_BETWEEN),
     "words swapped": _swap_words,
     "negation dropped": _drop_negation,
-    "joined": _join,
-    "joined with …": _join_with_ellipsis,
+    "joined": partial(_join_far, " "),
+    "joined with …": partial(_join_far, " … "),
     "word put in": _put_in_word,
 }
 

@@ -1,20 +1,19 @@
-"""What looking up quotes takes: time and memory of one long text, and of `recheck` over many files."""
+"""What looking up quotes takes: the time of one long text, time and memory of `recheck` over many files."""
 
 import gzip
 import multiprocessing
-import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from statistics import median
-from time import process_time
 
 from roamtui.quotes.find import find_quote
 from tests.benchmarks.bench import make_text
-from tests.benchmarks.measuring import Finding, format_seconds, make_environ
+from tests.benchmarks.measuring import Finding, format_seconds, limit_seconds, make_environ, measure_cpu
 from tests.real_documents import find_data_dir
 
 _SIZES = (1_000_000, 20_000_000)
@@ -50,44 +49,22 @@ def make_long_text(length: int) -> str:
     return make_text(length)[:length]
 
 
-def measure_look_ups(length: int) -> tuple[float, float, float, float]:
-    """Return the seconds and the MB of the first quote in a text, and the seconds of a found and of a missing one."""
+def measure_look_ups(length: int) -> tuple[float, float]:
+    """Return the seconds of the first quote in a text, and those of a further one."""
     text = f"{make_long_text(length)}\n\nThe **last** words are said only `once`, here.\n"
-    Path("/proc/self/clear_refs").write_text("5", "utf-8")  # the peak of memory is that of now
-    before = _read_memory_peak()
-    first = _measure_seconds("The last words are said only once, here", text)
-    memory = _read_memory_peak() - before
-    found = [_measure_seconds(quote, text) for quote in _AT_THE_END]
-    missing = [_measure_seconds(_MISSING.replace("seventeen", str(turn)), text) for turn in range(_TURNS)]
-    return first, memory, median(found), median(missing)
-
-
-def _measure_seconds(quote: str, text: str) -> float:
-    start = process_time()
-    find_quote(quote, text)
-    return process_time() - start
-
-
-def _read_memory_peak() -> float:
-    status = Path("/proc/self/status").read_text("utf-8")
-    return int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) / 1_000
+    first = measure_cpu(partial(find_quote, "The last words are said only once, here", text))
+    further = (*_AT_THE_END, *(_MISSING.replace("seventeen", str(turn)) for turn in range(_TURNS)))
+    return first, median(measure_cpu(partial(find_quote, quote, text)) for quote in further)
 
 
 def bench_look_ups() -> Iterator[Finding]:
     """The first quote in texts of two sizes, and further ones, each size in a process of its own."""
     for length in _SIZES:
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-            first, memory, found, missing = pool.submit(measure_look_ups, length).result()
+            first, further = pool.submit(measure_look_ups, length).result()
         size = length // 1_000_000
-        yield Finding(what=f"first quote in {size} MB, for each MB", value=format_seconds(first / size))
-        yield Finding(what=f"memory of the first quote in {size} MB, for each MB", value=f"{memory / size:.1f} MB")
-        for what, seconds in (("a further quote", found), ("a further quote that is missing", missing)):
-            yield Finding(
-                what=f"{what} in {size} MB",
-                value=format_seconds(seconds),
-                goal=f"≤ {_FURTHER_SECONDS_MAX * 1_000:.0f} ms",
-                is_met=seconds <= _FURTHER_SECONDS_MAX,
-            )
+        yield limit_seconds(f"first quote in {size} MB, for each MB", first / size)
+        yield limit_seconds(f"a further quote in {size} MB", further, _FURTHER_SECONDS_MAX)
 
 
 def run_program(*arguments: str | Path) -> tuple[float, float]:

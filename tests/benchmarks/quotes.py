@@ -15,41 +15,30 @@ from dataclasses import dataclass
 
 from roamtui.quotes.find import find_quote
 from roamtui.sources.convert.pdf.convert import convert_pdf
-from tests.benchmarks.false_quotes import FALSIFIERS, make_false
+from tests.benchmarks.false_quotes import make_false
 from tests.benchmarks.measuring import TABLE_HEAD, format_finding
 from tests.benchmarks.quote_times import measure_times
-from tests.benchmarks.true_quotes import KINDS, Quote, draw_true_quotes
+from tests.benchmarks.true_quotes import Quote, draw_true_quotes
 from tests.quotes.judged_pairs import find_wrong_pairs, read_pairs
 from tests.quotes.visible_text import Part, read_parts
 from tests.real_documents import find_data_dir, list_documents, read_document
 
+Source = tuple[str, ...]
+"""The files of a book, a filing or a folder of documentation."""
 _FILINGS = 10
 _FOLDERS = ("anthropic-docs", "cuad-contracts", "dstc10-followups", "ray-docs", "vespa-docs")
 _FILES_OF_A_FOLDER = 25
 _QUOTES = 200
 """True quotes of each source."""
-IS_THERE = "the text has it"
+IS_THERE = "found, and the text has it"
 _PART_LENGTH_MIN = 60_000
 """Characters of the text in which a quote is looked up, about what a conversation has read in the end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A book, a filing or a folder of documentation."""
-
-    group: str
-    files: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        return self.files[0].rpartition("/")[2] if len(self.files) == 1 else "/".join(self.files[0].split("/")[:2])
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """A quote that the program judged."""
 
-    group: str
     way: str
     """The kind of a true quote, or how it was made false."""
     is_found: bool
@@ -61,21 +50,21 @@ class Judgement:
 def list_sources(books: int | None) -> Iterator[Source]:
     """Yield what quotes are drawn from; with a number, only so many books and nothing else."""
     for name in list_documents("books/*.md")[:books]:
-        yield Source("book", (name,))
+        yield (name,)
     if books is not None:
         return
     filings = list_documents("financebench/pdfs/*.pdf")
     for name in filings[:: -(-len(filings) // _FILINGS)]:
-        yield Source("filing", (name,))
+        yield (name,)
     for folder in _FOLDERS:
         names = list_documents(f"sets/{folder}/docs/**/*.md")
         if names:
-            yield Source("documentation", tuple(names[:: -(-len(names) // _FILES_OF_A_FOLDER)]))
+            yield tuple(names[:: -(-len(names) // _FILES_OF_A_FOLDER)])
 
 
 def read_source(source: Source) -> Iterator[tuple[str, Part]]:
     """Yield the parts of each file with its name. A filing is converted as the program converts it."""
-    for name in source.files:
+    for name in source:
         if name.endswith(".pdf"):
             text = convert_pdf((find_data_dir() / name).read_bytes(), name).text
         else:
@@ -85,13 +74,13 @@ def read_source(source: Source) -> Iterator[tuple[str, Part]]:
 
 def judge_true(source: Source) -> list[Judgement]:
     """Look up true quotes of a source."""
-    return [_judge(source, name, quote, quote.kind, quote.text) for name, quote in _draw_quotes(source)]
+    return [_judge(name, quote, quote.kind, quote.text) for name, quote in _draw_quotes(source)]
 
 
 def judge_false(source: Source) -> list[Judgement]:
     """Make true quotes of a source false, and look them up."""
     return [
-        _judge(source, name, quote, way, changed)
+        _judge(name, quote, way, changed)
         for name, quote in _draw_quotes(source)
         for way, changed in make_false(quote, random.Random(quote.text))  # noqa: S311 - the same quotes each time
     ]
@@ -101,18 +90,19 @@ def _draw_quotes(source: Source) -> Iterator[tuple[str, Quote]]:
     """Yield true quotes of a source, each with the name of its document."""
     parts = [*read_source(source)]
     names = {id(part): name for name, part in parts}
-    for quote in draw_true_quotes([part for _, part in parts], _QUOTES, random.Random(source.name)):  # noqa: S311
+    seed = source[0].rpartition("/")[2] if len(source) == 1 else "/".join(source[0].split("/")[:2])
+    chance = random.Random(seed)  # noqa: S311 - the same quotes each time
+    for quote in draw_true_quotes([part for _, part in parts], _QUOTES, chance):
         yield names[id(quote.part)], quote
 
 
-def _judge(source: Source, name: str, quote: Quote, way: str, words: str) -> Judgement:
+def _judge(name: str, quote: Quote, way: str, words: str) -> Judgement:
     """Look up words that were made from a true quote, or are it."""
     text = quote.part.source
     bounds = find_quote(words, text)
     start = bounds[0] if bounds else max(0, text.find(quote.text[:12]))
     is_there = bounds is not None and words != quote.text and quote.part.contains(words)
     return Judgement(
-        group=source.group,
         way=IS_THERE if is_there else way,
         is_found=bounds is not None,
         quote=words,
@@ -123,56 +113,20 @@ def _judge(source: Source, name: str, quote: Quote, way: str, words: str) -> Jud
 def judge_sources(judge: Callable[[Source], list[Judgement]], books: int | None) -> list[Judgement]:
     """Judge the quotes of all sources in two processes, the longest source first."""
     folder = find_data_dir()
-    sources = [*list_sources(books)]
-    sources.sort(key=lambda source: -sum((folder / name).stat().st_size for name in source.files))
-    judged = []
+    sources = sorted(list_sources(books), key=lambda source: -sum((folder / name).stat().st_size for name in source))
     with ProcessPoolExecutor(2) as pool:
-        for judgements in pool.map(judge, sources):
-            judged += judgements
-    return judged
+        return [one for judged in pool.map(judge, sources) for one in judged]
 
 
-def print_true(books: int | None) -> None:
-    """Print the share of true quotes that are found, by kind and kind of source, and those that are missing."""
-    judged = judge_sources(judge_true, books)
-    groups = ("book", "filing", "documentation")
-    _print_row("true quotes found", *groups, "all")
-    _print_row("---", *("--:" for _ in (*groups, "all")))
-    for kind in (*KINDS, "all"):
-        rows = [one for one in judged if kind in (one.way, "all")]
-        shares = [_format_share([one for one in rows if one.group == group]) for group in groups]
-        _print_row(kind, *shares, _format_share(rows))
-    _print_quotes("Not found", [one for one in judged if not one.is_found])
-
-
-def print_false(books: int | None) -> None:
-    """Print how many false quotes of each kind are found, and which."""
-    judged = judge_sources(judge_false, books)
+def print_judged(judged: Sequence[Judgement], *, should_be_found: bool) -> None:
+    """Print how many quotes of each way are found, and those that are judged wrongly."""
     counts, found = Counter(one.way for one in judged), Counter(one.way for one in judged if one.is_found)
-    _print_row("false quotes", "tried", "found")
-    _print_row("---", "--:", "--:")
-    for way in FALSIFIERS:
-        _print_row(way, str(counts[way]), str(found[way]))
-    excused = counts.pop(IS_THERE, 0)
-    _print_row("all", str(counts.total()), str(found.total() - excused))
-    _print_row("found, and the text has it", str(excused), str(excused))
-    _print_quotes("Found", [one for one in judged if one.is_found and one.way in FALSIFIERS])
-
-
-def _format_share(rows: Sequence[Judgement]) -> str:
-    found = sum(one.is_found for one in rows)
-    return f"{found}/{len(rows)} {found / len(rows):.1%}" if rows else "-"
-
-
-def _print_row(first: str, *cells: str) -> None:
-    sys.stdout.write(f"| {first:<26} | {' | '.join(f'{cell:>18}' for cell in cells)} |\n")
-
-
-def _print_quotes(title: str, rows: Sequence[Judgement]) -> None:
-    sys.stdout.write(f"\n{title}: {len(rows)}\n")
-    for one in sorted(rows, key=lambda one: (one.way, one.place)):
+    sys.stdout.write(f"| {'true' if should_be_found else 'false'} quotes | tried | found |\n|---|--:|--:|\n")
+    sys.stdout.writelines(f"| {way} | {count} | {found[way]} |\n" for way, count in sorted(counts.items()))
+    sys.stdout.write(f"| all | {counts.total() - counts[IS_THERE]} | {found.total() - found[IS_THERE]} |\n\n")
+    wrong = [one for one in judged if one.is_found is not should_be_found and one.way != IS_THERE]
+    for one in sorted(wrong, key=lambda one: (one.way, one.place)):
         sys.stdout.write(f"- {one.way}, {one.place}: {one.quote!r}\n")
-    sys.stdout.write("\n")
 
 
 def print_pairs() -> None:
@@ -190,8 +144,8 @@ def print_times() -> None:
 
 PRINTERS: dict[str, Callable[[int | None], None]] = {
     "pairs": lambda _: print_pairs(),
-    "true": print_true,
-    "false": print_false,
+    "true": lambda books: print_judged(judge_sources(judge_true, books), should_be_found=True),
+    "false": lambda books: print_judged(judge_sources(judge_false, books), should_be_found=False),
     "time": lambda _: print_times(),
 }
 

@@ -9,7 +9,7 @@ from tests.real_documents import PROJECT_DIR
 
 _COLUMNS = ("files", "lines", "statements", "functions")
 _LIMITS = {
-    "roamtui": 36_000,
+    "roamtui": 37_000,
     "roamtui/*.py": 1_700,
     "roamtui/agent": 1_900,
     "roamtui/conversation": 2_900,
@@ -25,7 +25,7 @@ _LIMITS = {
     "roamtui/sources": 6_350,
     "roamtui/table": 650,
     "roamtui/tui": 8_600,
-    "tests": 30_000,
+    "tests": 31_000,
 }
 """Largest number of lines. Data files below `roamtui/`, such as lists of words, count as lines, too."""
 

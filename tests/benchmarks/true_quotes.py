@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 
 from tests.quotes.visible_text import UNSHOWN, UNSPACED, Part, Unit
 
-KINDS = ("sentence", "part", "ellipsis", "neighbours", "item", "cell", "row", "code", "heading")
+_KINDS = ("sentence", "part", "ellipsis", "neighbours", "item", "cell", "row", "code", "heading")
 NEGATIONS = re.compile(
     r"\b(?:not|no|nor|never|none|cannot|without|except|unless|only|nicht|nie|niemals|ohne|außer|nur|kein\w*)\b|n't\b",
     re.IGNORECASE,
@@ -52,7 +52,7 @@ def split_sentences(text: str) -> list[str]:
 
 def draw_true_quotes(parts: Sequence[Part], count: int, chance: random.Random) -> list[Quote]:
     """Draw quotes of all kinds that a document has, as many of each as there are, up to a number of quotes."""
-    pools: dict[str, list[Quote]] = {kind: [] for kind in KINDS}
+    pools: dict[str, list[Quote]] = {kind: [] for kind in _KINDS}
     for part in parts:
         for quote in _list_quotes(part, chance):
             is_clear = not _UNCLEAR.search(quote.text) or quote.kind == "ellipsis"

@@ -12,19 +12,16 @@ from roamtui.search.units import Unit, split_sentences
 from tests.benchmarks.quotes import IS_THERE, Source, judge_false, judge_true, read_source
 from tests.real_documents import find_data_dir, list_documents, read_document
 
-_SOURCES = [
-    Source("file", (name,))
-    for name in list_documents("books/us-constitution.md", "financebench/pdfs/AMCOR_2023Q4_EARNINGS.pdf")
-]
-if _CONTRACTS := list_documents("sets/cuad-contracts/docs/*.md")[:5]:
-    _SOURCES.append(Source("contracts", tuple(_CONTRACTS)))
+_FILES = list_documents("books/us-constitution.md", "financebench/pdfs/AMCOR_2023Q4_EARNINGS.pdf")
+_CONTRACTS = tuple(list_documents("sets/cuad-contracts/docs/*.md")[:5])
+_SOURCES: list[Source] = [*((name,) for name in _FILES), *([_CONTRACTS] if _CONTRACTS else [])]
 _SETS = ("cuad-contracts", "dstc10-followups", "dstc11-followups", "vespa-docs")
 _LENGTH = 30_000
 """Characters of a text, about as many as one delivery has."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", _SOURCES, ids=lambda source: source.name)
+@pytest.mark.parametrize("source", _SOURCES, ids=lambda source: source[0].rpartition("/")[2])
 def test_true_quotes_are_found_and_false_ones_are_not(source: Source) -> None:
     judged = judge_true(source)
     assert len(judged) >= 100
