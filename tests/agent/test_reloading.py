@@ -1,4 +1,4 @@
-"""Questions after a file in the search results was deleted, edited or renamed."""
+"""Questions after sources were added, and after a file in the search results was changed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,15 +8,17 @@ import pytest
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import StopReason
+from roamtui.conversation.events import Origin, StopReason
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.update import ExpandSections
 from roamtui.document.library import Library
 from roamtui.document.loader import load_files, open_sources
 from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import answer
 from tests.conversation.conversations import find
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
+from tests.fakes.site import FakeSite
 
 HERONS = "# Herons\n\nHerons wait for fish in shallow water.\n"
 OTHERS = "# Others\n\n" + "Nothing is said of them in this place. " * 900
@@ -82,3 +84,88 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
     final = await answer(agent, "What is said of umbrellas?")
     assert (final.stopped, final.error) == (StopReason.ANSWERED, "")
     assert all(message.text.find("[interrupted") < 0 for message in conversation.state.iter_messages())
+
+
+_LONG = "\n\n".join(f"Filler sentence number {number} says little." for number in range(1_000))
+_MANUAL = f"# Manual\n\n## Lending\n\nBooks go out for four weeks.\n\n## History\n\n{_LONG}\n"
+_TARIFF = f"# Tariff\n\n## Zeppelin rides\n\nA ride costs 90 euros.\n\n## Notes\n\n{_LONG}\n"
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    (tmp_path / "manual.md").write_text(_MANUAL)
+    (tmp_path / "tariff.md").write_text(_TARIFF)
+    (tmp_path / "acts").mkdir()
+    (tmp_path / "acts" / "one.md").write_text("# First act\n\nMurder is forbidden.\n")
+    return tmp_path
+
+
+def make(folder: Path, *replies: Reply) -> tuple[Agent, ScriptedModel]:
+    library, loader = Bootstrap().open([str(folder / "manual.md")])
+    store = ConversationStore(folder / "conversations")
+    conversation = Conversation(library, store=store, loader=loader, open_source=Bootstrap().open_added)
+    model = ScriptedModel([*replies] or [ScriptedReply(text="So.")] * 3)
+    options = AgentOptions(sends_hits=True)
+    return Agent(conversation, model, KeywordSearcher(library), options), model
+
+
+def resume(agent: Agent, folder: Path) -> Conversation:
+    """Resume the conversation as a new program does."""
+    conversation = agent.conversation
+    conversation.close()
+    library, loader = Bootstrap().open([str(folder / "manual.md")])
+    assert conversation.store is not None
+    return Conversation(
+        library,
+        saved_id=conversation.state.id,
+        store=conversation.store,
+        loader=loader,
+        open_source=Bootstrap().open_added,
+    )
+
+
+def read_prompt(model: ScriptedModel) -> str:
+    return "\n".join(message.text for message in model.requests[-1].messages)
+
+
+def list_tools(model: ScriptedModel) -> set[str]:
+    return {tool.name for tool in model.requests[-1].tools}
+
+
+async def test_the_next_question_sees_the_outline_the_hits_and_the_tools_of_all_sources(sources: Path) -> None:
+    agent, model = make(sources)
+    await agent.ask("What does a Zeppelin ride cost?")
+    assert "Zeppelin rides" not in read_prompt(model)
+    assert "list_documents" not in list_tools(model)
+
+    await agent.conversation.loader.add_source(str(sources / "tariff.md"))
+    await agent.ask("What does a Zeppelin ride cost?")
+
+    assert "tariff.md" in read_prompt(model)
+    assert "A ride costs 90 euros." in read_prompt(model)
+    assert "list_documents" in list_tools(model)
+
+
+async def test_pages_of_an_added_site_open_and_come_back_when_resumed(sources: Path) -> None:
+    pages = {
+        "/llms.txt": "# Site\n\n> Fees.\n\n## Docs\n\n- [Fees](fees.md): costs\n",
+        "/fees.md": "# Fees\n\nNine euros.\n",
+    }
+    with FakeSite(pages) as site:
+        agent, _ = make(sources)
+        await agent.conversation.loader.add_source(str(sources / "acts"))
+        source = await agent.conversation.loader.add_source(site.url("/llms.txt"))
+        link = find(agent.conversation.state, "Fees")
+        await agent.conversation.execute(ExpandSections(section_ids=(link,), origin=Origin.PERSON))
+        assert tuple(agent.conversation.state.open_sections) == (link,)
+        (page,) = (
+            document for document in agent.conversation.state.library.documents if document.url == site.url("/fees.md")
+        )
+        assert "Nine euros." in page.text
+        assert agent.conversation.state.library.source_of(page.ids[0]) == source
+        await agent.ask("Why?")
+        ids = [*agent.conversation.state.library.walk()]
+
+        resumed = resume(agent, sources)
+    assert [*resumed.state.library.walk()] == ids
+    assert tuple(resumed.state.open_sections) == (link,)

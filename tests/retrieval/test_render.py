@@ -9,6 +9,7 @@ from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.render import HitList, render_hits
 from roamtui.search.base import Hit
 from roamtui.text import Bounds, add_delivered
+from tests.case_files import read_rows
 from tests.search.libraries import id_of, make_folder, make_library
 
 _FILLER = "Nothing of note is said in this sentence of a long file. " * 120
@@ -49,28 +50,7 @@ def test_complete_sections_and_omissions_are_marked() -> None:
     assert " […]" in excerpt
 
 
-@pytest.mark.parametrize(
-    ("query", "missing"),
-    [
-        ("Is red a zebra?", ""),
-        ("Zebra or red", ""),
-        ("Which Newest brick was red in Q2, 2Q or H1?", ""),
-        ("Is red in the 8k, the 8-K or the 9k?", "9k"),
-        ("What does Contoso say of red, and Fabrikam?", "Contoso, Fabrikam"),
-        ("Was red due in FY2022, FY2031 or 2022?", "FY2031"),
-        ("red with readUnits or writeUnits of T-1103 or T-1104", "writeUnits, T-1104"),
-        ("Zählt Rot als Farbe der Ziegel 77?", "77"),
-        ("Is red a Brick?", ""),
-        ("Which state/country is red from?", ""),
-        ("Are there red post-bricks or brick-layers?", "brick-layers"),
-        ("Is red in Q22023, 4Q22 or FY22?", ""),
-        ("What is red in PPNE, or in PP&E?", ""),
-        ("Which red is in EBITDA, and which in Adjusted EBIT?", "Adjusted, EBIT"),
-        ("Does 2.5.1 or 12.5.1 speak of red?", "2.5.1"),
-        ("Are 12000 or 13000 red?", "13000"),
-        ('Is "the bricks" red, or "red bricks"?', '"red bricks"'),
-    ],
-)
+@pytest.mark.parametrize(("query", "missing"), read_rows("retrieval/render", "missing"))
 def test_names_and_numbers_that_stand_nowhere_are_listed(query: str, missing: str) -> None:
     text = "# A\n\n## B\n\nRed.\n\n## C\n\nThe bricks of 2022: readUnits, T-1103, 8-K, $5, new."
     text += " PP&E, EBITDA, 12,000, clause 12.5.1 of FY22.\n"

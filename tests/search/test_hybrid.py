@@ -14,29 +14,11 @@ from roamtui.errors import ModelError
 from roamtui.search import hybrid
 from roamtui.search.base import RetrievalOptions, Searcher, SearchMode, SearchServices
 from roamtui.search.hybrid import RankedList, fuse_by_reciprocal_rank, make_searcher
+from tests.case_files import read_case
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_library
 
-HANDBOOK = make_library("""# Handbook
-
-How this house works.
-
-## Paying
-
-Pay what you owe in time.
-
-### Late fees
-
-A late fee is 2 % a month. Late fees start after ten days.
-
-### Invoices
-
-Invoices go out monthly. Whoever pays late is reminded first.
-
-## Watering
-
-The gardeners water the roses.
-""")
+HANDBOOK = make_library(read_case("handbook_for_meaning.md"))
 
 
 class ScriptedReranker:

@@ -8,62 +8,13 @@ from hypothesis import strategies as st
 
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.passages import SNIPPET_LENGTH
+from tests.case_files import read_case, read_rows
 from tests.search.libraries import find_titles, id_of, make_library
 
-HANDBOOK = make_library("""# Handbook
-
-How this house works.
-
-## Paying
-
-Pay what you owe in time.
-
-### Late fees
-
-A late fee is 2 % a month. Late fees start after ten days.
-
-### Invoices
-
-Invoices go out monthly. Whoever pays late is reminded first.
-
-## Working
-
-### Remote work
-
-Work from home on two days. Ask `getUserById` or set `max_tokens` and `--dry-run`; written in C++.
-
-### Naïve café
-
-Coffee is free. The API is `client.messages.create`, see § 4.2 and HTTPServer.
-
-## Holidays
-
-### Sick leave
-
-Tell your manager on the first day.
-
-### Parental leave
-
-Leave for parents lasts a year.
-""")
+HANDBOOK = make_library(read_case("handbook_to_search.md"))
 
 
-@pytest.mark.parametrize(
-    ("query", "title"),
-    [
-        ("What is a late fee?", "Late fees"),
-        ("working remotely", "Remote work"),
-        ("getUserById", "Remote work"),
-        ("max_tokens", "Remote work"),
-        ("--dry-run", "Remote work"),
-        ("C++", "Remote work"),
-        ("client.messages.create", "Naïve café"),
-        ("§ 4.2", "Naïve café"),
-        ("naive cafe", "Naïve café"),
-        ('"first day"', "Sick leave"),
-        ("parentel leave", "Parental leave"),
-    ],
-)
+@pytest.mark.parametrize(("query", "title"), read_rows("search/keyword", "best"))
 def test_the_best_section_comes_first(query: str, title: str) -> None:
     assert find_titles(HANDBOOK, query)[0] == title
 
@@ -138,21 +89,7 @@ def test_lines_of_a_contents_page_are_no_hits(form: str) -> None:
         assert find_titles(library, title) == [title]
 
 
-_PHRASES = make_library("""# Contract
-
-## Amendments
-
-No change of terms and no amendment to the control of the company is valid unless in writing. A change needs control.
-
-## Assignment
-
-A party may assign it upon a **Change of
-Control**, and not otherwise.
-
-## Notices
-
-Write to us.
-""")
+_PHRASES = make_library(read_case("contract_phrases.md"))
 
 
 @pytest.mark.parametrize(

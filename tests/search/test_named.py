@@ -3,48 +3,13 @@
 import pytest
 
 from roamtui.search.keyword import KeywordSearcher
+from tests.case_files import read_case
 from tests.search.libraries import find_titles, make_folder, make_library
 
 _TABLE = "| (in millions) | 2022 |\n|---|---|\n" + "".join(
     f"| Line {number} | {number},000 |\n" for number in range(12)
 )
-_REPORT = make_library(f"""# Report
-
-## Item 7. Discussion
-
-Our quick ratio of orders to stores may fall. Revenue per store and capex per store, revenue and capex.
-
-## Item 7A. Market risk
-
-### Balance Sheet Components
-
-The balance sheet and the quick ratio: see the balance sheet.
-
-## CONSOLIDATED BALANCE SHEETS (Unaudited)
-
-{_TABLE}
-## Condensed Consolidated Statements of Operations
-
-### Birds Inc. and Subsidiaries
-
-{_TABLE}
-## Consolidated Statement of Cash Flows for the years ended May 31, 2022
-
-{_TABLE}| Advances to nest builders, net | 9 |
-
-## Statements of Comprehensive Income
-
-{_TABLE}
-## Notes
-
-### 12. Leases
-
-Rooms, and how large the advances are. Large advances to builders were made.
-
-### 13. Taxes
-
-Dues. See Note 12, note 12 and Note 12 again.
-""")
+_REPORT = make_library(read_case("report_with_statements.md").replace("{table}", _TABLE))
 
 
 @pytest.mark.parametrize(

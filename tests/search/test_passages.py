@@ -12,6 +12,7 @@ from roamtui.search.passages import find_passage, find_question_words, rank_sent
 from roamtui.search.terms import TermMatcher
 from roamtui.search.units import split_sentences
 from roamtui.text import compute_line_starts, estimate_tokens
+from tests.case_files import read_rows
 from tests.outline.documents import documents
 
 _LINES = "text|Words: and more:|**Label**|# Head|===|---|- item|1. one|  more|    deep|> quote|```|<!-- c -->||"
@@ -52,22 +53,7 @@ def test_every_block_is_whole_within_one_passage(pieces: list[str]) -> None:
     assert all(end <= start for (_, end), (start, _) in pairwise(passages))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Fees:\n\n| a |\n|---|\n| 1 |\n\nEnd.\n", ["Fees:\n\n| a |\n|---|\n| 1 |", "End."]),
-        ("Do this.\n\n- one\n- two\n", ["Do this.\n\n- one\n- two"]),
-        ("Run:\n\n```sh\nls\n```\n", ["Run:\n\n```sh\nls\n```"]),
-        (
-            "Note:\n\nNo boat leaves on the first of May.\n\nNo car.\n",
-            ["Note:\n\nNo boat leaves on the first of May.", "No car."],
-        ),
-        (
-            "# Head\n\nOne is long enough to stand alone.\n\n---\n\nTwo.\n",
-            ["One is long enough to stand alone.", "Two."],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), read_rows("search/passages", "belonging"))
 def test_a_table_a_list_and_code_belong_to_the_paragraph_above(text: str, expected: list[str]) -> None:
     assert [text[start:end] for start, end in split_passages(text)] == expected
 
@@ -94,19 +80,7 @@ def test_a_long_passage_is_cut_between_units_at_the_bound_of_tokens(body: str, s
     assert passage_start == 0 or text[passage_start - 1] == "\n" or passage_start in {unit.start for unit in units}
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "words"),
-    [
-        ("How are loans renewed?", "Renew a loan; renewing loans is free.", ["Renew", "loan", "renewing", "loans"]),
-        ("What is the fee?", "The price of a car is 3.", ["price"]),
-        ("Where is the hanress?", "The harness hangs there.", ["harness"]),
-        ("What does max_tokens do?", "Set `max_tokens` to 5, not max.", ["max_tokens"]),
-        ("Wann wird gewählt?", "Die Wahl wird am Sonntag gehalten.", ["Wahl"]),
-        ("密码是什么?", "请输入密码。", ["密码"]),
-        ("What of class B?", "A class is not B.", ["class"]),
-    ],
-    ids=["forms", "synonyms", "mistyped", "identifier", "german", "chinese", "letter"],
-)
+@pytest.mark.parametrize(("question", "text", "words"), read_rows("search/passages", "words"))
 def test_words_of_a_question_are_found_as_search_knows_them(question: str, text: str, words: list[str]) -> None:
     found = find_question_words(question, [text]).locate(text)
     assert [text[start:end] for start, end, _ in found] == words

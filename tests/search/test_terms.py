@@ -6,26 +6,12 @@ from hypothesis import strategies as st
 
 from roamtui.search.lexicon import Language
 from roamtui.search.terms import TermMatcher, extract_query_terms
+from tests.case_files import read_rows
 
 
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("How do I use getUserById with --flag-name?", ("use", "getuserbyid", "--flag-name")),
-        ("What is the max_tokens limit?", ("max_tokens", "limit")),
-        ("C++ and C# and std::vector", ("c++", "c#", "std::vector")),
-        ("call ray.data.map_batches() twice", ("call", "ray.data.map_batches", "map_batches", "twice")),
-        ("why doesn't Ray's actor die", ("ray", "actor", "die")),
-        ("What is it?", ("what", "is", "it")),
-        ("数据库 index", ("数据", "据库", "index")),
-        ("हिन्दी", ("हिन्दी",)),
-        ("ＡＢＣ", ("abc",)),
-        ("!?*", ()),
-        ("", ()),
-    ],
-)
-def test_query_terms(question: str, expected: tuple[str, ...]) -> None:
-    assert extract_query_terms(question) == expected
+@pytest.mark.parametrize(("question", "expected"), read_rows("search/terms", "queries"))
+def test_query_terms(question: str, expected: list[str]) -> None:
+    assert extract_query_terms(question) == tuple(expected)
 
 
 @given(st.text())

@@ -7,6 +7,7 @@ import pytest
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.titles import TopicTitles, suggest_corrections
+from tests.case_files import read_case
 from tests.search.libraries import make_library
 
 _LIBRARY = make_library(
@@ -24,35 +25,7 @@ def test_known_short_and_unusual_words_are_not_corrected() -> None:
     assert suggest_corrections(_INDEX, ["installed", "step", "pot", "guide2", "zebra"]) == {}
 
 
-TOWN = """\
-# Town guide
-
-## Hotel Anchor
-
-### Breakfast
-
-Breakfast is served until ten.
-
-### Dogs
-
-Dogs are welcome.
-
-## Golden Lion
-
-### Breakfast
-
-Breakfast is served until eleven.
-
-### Dogs
-
-Dogs stay outside.
-
-## Harbour Museum
-
-### Tickets
-
-A ticket costs 5 crowns.
-"""
+TOWN = read_case("town_guide.md")
 _TOWN_LIBRARY = make_library(TOWN)
 
 

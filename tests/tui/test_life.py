@@ -1,34 +1,50 @@
-"""From the first paint to the end: what is started, kept, put into the background, and let go of."""
+"""From the first paint to the end: what is shown first, started, kept, and told when it fails."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Event
+from typing import Any
 from weakref import ref
 
 import pytest
+from rich.console import RenderableType
+from textual.content import Content
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.strip import Strip
 from typing_extensions import override
 
 from roamtui.agent.loop import AgentOptions
-from roamtui.conversation.events import StopReason, Usage
+from roamtui.bootstrap import Bootstrap
+from roamtui.conversation.events import QuoteState, StopReason, Usage
+from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import Exchange
 from roamtui.document.loader import build_library
-from roamtui.models.base import Model
+from roamtui.errors import ModelError
+from roamtui.launch import EXAMPLE, AppServices, run_until_exit
+from roamtui.models.base import OFFLINE, Model, ModelEvent, ModelRequest, TextDelta
+from roamtui.models.recorded import RecordedModel
 from roamtui.search.base import Progress
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
+from roamtui.tui.chat.chat_log import NoticeView
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.agent.asking import FakeSearcher
-from tests.fakes.scripted_model import ScriptedReply
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.services import app_over
 from tests.tui.driving import (
+    EXAMPLES,
     TEXT,
     ask,
     expand,
     find_id,
+    go_to,
     make_app,
+    make_context,
     model_of,
     press_until,
     run,
@@ -167,3 +183,186 @@ async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> Non
         assert [held for held in exchanges if held.question == "How long is steam let in?"] == []
         lines = [held.text for held in gc.get_objects() if type(held) is Strip]
         assert [line for line in lines if "Steamed for" in line] == []
+
+
+async def test_the_first_paint_shows_all_panes_that_fit() -> None:
+    seen: list[str] = []
+
+    class PaintedApp(RoamApp):
+        @override
+        def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+            seen.append(screen_text(self))
+            super()._display(screen, renderable)
+
+    context = make_context()
+    async with running(PaintedApp(context.options, context), (160, 35)) as (_, pilot):
+        await wait_until(pilot, lambda: any("3 chapters" in text for text in seen))
+    first = next(text for text in seen if "3 chapters" in text)
+    assert "▸ Ovens" in first
+    assert " Reader" in first
+
+
+async def test_a_question_that_is_typed_at_once_is_answered() -> None:
+    app = make_app([ScriptedReply(text="Forty.")])
+    async with app.run_test(size=(120, 35)) as pilot:
+        app.main_screen.question_box.fill("How many?")
+        app.main_screen.question_box.action_send()
+        await wait_until(pilot, "Forty.")
+
+
+async def test_an_app_can_be_left_before_its_first_screen() -> None:
+    app = make_app()
+    app.call_later(app.exit)
+    await app.run_async(headless=True)
+    assert app.return_code == 0
+
+
+async def test_a_newcomer_sees_what_the_document_is_and_how_to_take_a_question(tmp_path: Path) -> None:
+    async with running(make_app(store=ConversationStore(tmp_path / "conversations"))) as (app, pilot):
+        await wait_until(pilot, "Try · ↑ takes one")
+        text = screen_text(app)
+        assert "3 chapters, ~" in text
+        assert "Saved" not in text
+        await pilot.press("up")
+        assert app.main_screen.question_box.text == EXAMPLES[0]
+
+
+class NotedModel(ScriptedModel):
+    """A model of which there is something to know once it was started."""
+
+    note = ""
+
+    @override
+    async def start(self) -> None:
+        self.note = "It has no [b]tool calls[/b]."
+
+
+async def test_the_app_says_what_to_know_of_a_model_once() -> None:
+    app = make_app(model=NotedModel([ScriptedReply(text="Not found: no.")]))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await wait_until(pilot, "It has no [b]tool calls[/b].")
+        await ask(pilot, "How many loaves?")
+        assert screen_text(app).count("tool calls") == 1
+
+
+async def test_the_recorded_answer_shows_a_false_quote_and_then_the_box_is_free() -> None:
+    model = RecordedModel(seconds_per_word=0)
+    app = app_over(AppServices(Bootstrap()).open((str(EXAMPLE),), None, model))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await wait_until(pilot, "Pay early to keep borrowing.")
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        (exchange,) = app.main_screen.conversation.state.exchanges
+        states = [citation.state for citation in exchange.citations]
+        assert [state.value for state in states].count("not_found") == 1
+        assert QuoteState.FOUND in states
+        assert "A recorded demo: a person wrote" in screen_text(app)
+        store = app.main_screen.conversation.store
+        assert store is not None
+        assert store.list() == (), "the person has asked nothing"
+        await ask(pilot, "When does the main counter open on Saturday?")
+        assert "no model has read them" in screen_text(app)
+        assert [one.questions for one in store.list()] == [2]
+
+
+@pytest.mark.parametrize("key", ["ctrl+c", "escape"])
+async def test_the_key_that_is_named_stops_the_recorded_answer_and_so_does_esc(key: str) -> None:
+    app = app_over(AppServices(Bootstrap()).open((str(EXAMPLE),), None, RecordedModel(seconds_per_word=60)))
+    async with app.run_test(size=(220, 40)) as pilot:
+        await wait_until(pilot, lambda: app.main_screen.is_asking)
+        await wait_until(pilot, "ctrl+c stops")
+        assert "esc stops" not in screen_text(app)
+        await pilot.press(key)
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        assert app.main_screen.agent.model.name == OFFLINE
+
+
+class BrokenModel(ScriptedModel):
+    """Fails in a way that nobody expects."""
+
+    @override
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
+        self.requests.append(request)
+        yield TextDelta("Forty")
+        raise ZeroDivisionError("[/red] by zero")
+
+
+def notices(app: RoamApp, severity: Severity) -> list[str]:
+    return [notice.text for notice in app.screen.query(NoticeView) if notice.severity is severity]
+
+
+async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
+    app = make_app(
+        [
+            ScriptedReply(error=ModelError("Nothing answers there; check --api-base or choose one with --model.")),
+            ScriptedReply(text="Forty."),
+        ]
+    )
+    async with app.run_test(size=(100, 30)) as pilot:
+        await ask(pilot, "How many?")
+        ending = app.screen.query(ExchangeView).last().render()
+        assert isinstance(ending, Content)
+        assert "✗ Nothing answers there; check the server's URL (f2) or choose one with f2." in " ".join(
+            ending.plain.split()
+        )
+        await ask(pilot, "How many now?")
+        assert app.main_screen.conversation.state.exchanges[-1].answer == "Forty."
+
+
+async def test_an_unexpected_failure_of_a_worker_is_a_message_and_never_an_exit() -> None:
+    app = make_app()
+    app.main_screen.app_context.agent.model = BrokenModel()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await ask(pilot, "How many?")
+        await wait_until(pilot, lambda: bool(notices(app, Severity.ERROR)))
+        (text,) = notices(app, Severity.ERROR)
+        assert "ZeroDivisionError: [/red] by zero" in text
+        assert "Traceback" not in text
+        app.main_screen.app_context.agent.model = ScriptedModel([ScriptedReply(text="Forty.")])
+        await ask(pilot, "And now?")
+        assert app.main_screen.conversation.state.exchanges[-1].answer == "Forty."
+
+
+async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[str] = []
+    app = make_app()
+    monkeypatch.setattr(app, "open_url", lambda url, **_given: opened.append(url))
+    async with app.run_test(size=(160, 40)) as pilot:
+        screen = app.main_screen
+        library = screen.conversation.state.library
+        starter = next(i for i in library.walk() if library.node(i).title == "Starter")
+        steam = next(i for i in library.walk() if library.node(i).title == "Steam")
+        await go_to(pilot, starter)
+        await press_until(pilot, lambda: screen.reader_pane.section_id == steam, "escape", "enter", "3", "o", "1")
+        assert screen.conversation.state.reading_id == steam
+        await press_until(pilot, lambda: screen.conversation.state.reading_id == starter, "backspace")
+        await press_until(pilot, lambda: type(app.screen).__name__ == "ConfirmDialog", "o", "2")
+        await pilot.press("n")
+        await pilot.pause()
+        assert opened == []
+        await press_until(pilot, "No link 9 in view", "o", "9")
+        await press_until(pilot, lambda: type(app.screen).__name__ == "ConfirmDialog", "o", "2")
+        await pilot.press("y")
+        await pilot.pause()
+        assert opened == ["https://example.org/x"]
+
+
+class DefectiveApp(RoamApp):
+    """Fails where nobody catches it."""
+
+    def on_ready(self) -> None:
+        raise ZeroDivisionError
+
+
+def test_a_defect_ends_the_app_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("ROAMTUI_DEBUG", raising=False)
+    context = make_context()
+    app = DefectiveApp(context.options, context)
+    monkeypatch.setattr(app, "run", partial(app.run, headless=True))
+    assert run_until_exit(app) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("roamtui: internal error.")
+    assert "ZeroDivisionError" not in told

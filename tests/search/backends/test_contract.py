@@ -8,6 +8,7 @@ from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Searcher, SearchMode
 from roamtui.search.keyword import KeywordSearcher
+from tests.case_files import read_rows
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.backends.conftest import Backend
 from tests.search.libraries import id_of, make_folder, make_library
@@ -26,16 +27,7 @@ def _find(searcher: Searcher, library: Library, query: str, within: str | None =
     return [library.node(hit.section_id).title for hit in searcher.search(query, within=within)]
 
 
-@pytest.mark.parametrize(
-    ("query", "title"),
-    [
-        ("getUserById", "Remote work"),
-        ("C++", "Remote work"),
-        ("naive cafe", "Sick leave"),
-        ("京都", "Sick leave"),
-        ('"first day"', "Sick leave"),
-    ],
-)
+@pytest.mark.parametrize(("query", "title"), read_rows("search/backends/contract", "meant"))
 def test_words_find_the_section_that_is_meant(query: str, title: str) -> None:
     assert _find(KeywordSearcher(LIBRARY), LIBRARY, query)[0] == title
 

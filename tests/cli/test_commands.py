@@ -1,0 +1,125 @@
+"""Small commands: outline, table, notes and index."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from roamtui.bootstrap import open_library
+from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.notes import NoteStore, make_note
+from roamtui.paths import cache_path, conversations_path
+from roamtui.quotes.recheck import cite_span
+from tests.cli.conftest import RunCommand, write_settings
+from tests.conversation.conversations import find
+from tests.fakes.model_servers import FakeEmbeddingServer
+from tests.table.filling import PERIOD, write_leases
+
+
+def test_every_id_of_an_outline_can_be_shown(run: RunCommand, tmp_path: Path) -> None:
+    path = tmp_path / "wide.md"
+    path.write_text("".join(f"# Heading {number}\n\nText.\n\n" for number in range(3_000)), "utf-8")
+    ranges = re.findall(r"\[([0-9a-f]{8}:c\d+)\]", run("outline", path).out)
+    assert len(ranges) > 1
+    assert run("show", path, *ranges).out == path.read_text("utf-8")
+    root_id = ranges[0].partition(":")[0]
+    assert run("show", path, root_id).out == path.read_text("utf-8")
+    unknown = run("show", path, ranges[0], f"{root_id}:c{len(ranges) + 1}")
+    assert (unknown.code, unknown.out) == (2, "")
+
+
+def test_the_conversation_of_a_cell_goes_on_by_its_log(run: RunCommand, tmp_path: Path) -> None:
+    source = write_leases(tmp_path / "leases") / "anna.md"
+    table = run("table", source, "-q", PERIOD).json
+    (cell,) = table["rows"][0]["cells"]
+    log = Path(table["table"]) / "conversations" / f"{cell['conversation']}.jsonl"
+    answer = run("ask", source, "Are pets allowed?", "--conversation", log, "--json")
+    assert answer.json["conversation"] == cell["conversation"]
+    assert log.read_text("utf-8").count('"question_asked"') == 2
+    assert "fills one cell" in log.read_text("utf-8").partition("Are pets allowed?")[0]
+    assert run("conversations").out == "No conversations yet.\n"
+
+
+def test_a_table_never_replaces_a_document_that_a_link_leads_to(run: RunCommand, tmp_path: Path) -> None:
+    leases = write_leases(tmp_path / "leases")
+    before = (leases / "anna.md").read_bytes()
+    (tmp_path / "link.md").symlink_to(leases / "anna.md")
+    result = run("table", leases, "-q", PERIOD, "-o", tmp_path / "link.md")
+    assert result.code == 2
+    assert "is one of the sources" in result.err
+    assert (leases / "anna.md").read_bytes() == before
+
+
+def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run: RunCommand, garden: Path) -> None:
+    assert run("notes").out.startswith("No notes yet")
+    library = open_library((str(garden),))
+    folder = ConversationStore(conversations_path()).notes_folder
+    note = make_note(library, cite_span(find(library, "Tools"), None, library), "Sharpen them.")
+    NoteStore(folder, library.source).save(note)
+    assert run("notes").out == f"{garden}  (1 note)\n"
+    printed = run("notes", garden)
+    assert (printed.code, "## Tools\n" in printed.out, "Sharpen them.\n" in printed.out) == (0, True, True)
+    garden.unlink()
+    gone = run("notes", garden)
+    assert (gone.code, "Sharpen them.\n" in gone.out, "shown as they were saved" in gone.err) == (0, True, True)
+    deleted = run("notes", garden, "--delete")
+    assert (deleted.code, run("notes", garden).code) == (0, 1)
+    assert all(b"Sharpen" not in file.read_bytes() for file in folder.rglob("*") if file.is_file())
+    assert run("notes", "--delete").code == 2
+
+
+needs_lance = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
+
+
+def _list_indexes() -> list[Path]:
+    return sorted((cache_path() / "indexes").glob("*.sqlite3"))
+
+
+def test_an_index_is_kept_used_and_deleted(run: RunCommand, tmp_path: Path) -> None:
+    folder = tmp_path / "manuals"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Apples\n\nRed and round.\n", "utf-8")
+    (folder / "b.md").write_text("# Dates\n\nBrown and sweet.\n", "utf-8")
+    made = run("index", folder)
+    assert made.code == 0
+    [path] = _list_indexes()
+    assert made.out.startswith(f"4 sections, 2 of them new or changed, in {path} (")
+
+    (folder / "b.md").write_text("# Dates\n\nBrown and dry.\n", "utf-8")
+    assert ", 1 of them new or changed, " in run("index", folder).out
+    hits = run("search", folder, "dry", "--json").json["hits"]
+    assert [hit["path"][-1] for hit in hits] == ["Dates"]
+
+    assert run("index", folder, "--delete").out == f"Deleted {path}\n"
+    assert _list_indexes() == []
+    assert run("index", folder, "--delete").out == "There is no index of this source.\n"
+
+
+def test_with_a_damaged_index_the_answer_is_the_same(run: RunCommand, garden: Path) -> None:
+    run("index", garden)
+    before = run("search", garden, "late spade").out
+    [path] = _list_indexes()
+    path.write_bytes(b"no database at all")
+    result = run("search", garden, "late spade")
+    assert (result.code, result.out) == (0, before)
+
+
+@needs_lance
+@pytest.mark.slow
+@pytest.mark.usefixtures("forked_models")
+def test_sections_are_embedded_into_a_database_searched_and_deleted(
+    run: RunCommand, garden: Path, tmp_path: Path
+) -> None:
+    arguments = garden, "--index", tmp_path / "database", "--mode", "hybrid", "--embedder", "ollama/arctic"
+    with FakeEmbeddingServer() as server:
+        write_settings(f'[retrieval]\nembedder_api_base = "{server.origin}"\n')
+        result = run("index", *arguments)
+        assert result.code == 0
+        assert len(server.texts) == 5
+        assert run("index", *arguments).out.startswith("5 sections, 0 of them")
+        assert len(server.texts) == 5
+        hits = run("search", garden, "late spade", *arguments[1:], "--json").json["hits"]
+    assert hits[0]["path"][-1] == "Tools"
+    assert run("index", garden, "--index", tmp_path / "database", "--delete").out.endswith("database\n")
+    assert run("index", garden, "--index", tmp_path / "database", "--delete").out.startswith("There is no index")
