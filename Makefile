@@ -59,6 +59,7 @@ size: $(VENV)/.developed ## Print how many files, lines and functions every fold
 fuzz: $(VENV)/.developed ## Run the property tests with 2,000 random cases each, and drive the app at random (SEEDS="1 2", STEPS=1000)
 	@HYPOTHESIS_PROFILE=nightly $(PYTEST) -n $(WORKERS) -m hypothesis --timeout 0
 	@for seed in $(SEEDS); do $(BIN)/python -m tests.soak.fuzz --steps $(STEPS) --seed $$seed || exit 1; done
+	@for seed in $(SEEDS); do $(BIN)/python -m tests.soak.key_walk --steps $(STEPS) --seed $$seed || exit 1; done
 
 soak: $(VENV)/.developed ## Ask the running app hundreds of questions in bad conditions, then kill the program (QUESTIONS=300, KILLS=100)
 	@$(BIN)/python -m tests.soak.long_use $(QUESTIONS) $(KILLS)

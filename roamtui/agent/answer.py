@@ -127,9 +127,9 @@ def _format_nearest(state: ConversationState, searcher: Searcher | None) -> str:
 def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit, ...]:
     """List the likeliest search hits whose sections a model did not open or cite, and that were not open before.
 
-    An answer without a model has none: it opens what it shows.
+    A proven answer needs no more of them. An answer without a model has none: it opens what it shows.
     """
-    if replies_with_passages(exchange):
+    if exchange.is_proven or replies_with_passages(exchange):
         return ()
     searches = [event.hits for event in exchange.events if isinstance(event, SectionsSearched) and event.hits]
     likely_by_id = {

@@ -5,7 +5,7 @@ Like `update`, these functions have no side effects.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,6 +30,7 @@ from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode
 from roamtui.conversation.update import (
     Events,
     ExpandSections,
+    add_file_titles,
     expand_for_agent,
     make_close_events,
     open_without_text,
@@ -79,20 +80,20 @@ class PromptContext(Struct, frozen=True, kw_only=True):
 def begin_question(state: ConversationState, asked: QuestionAsked, context: PromptContext) -> Events:
     """Start a question, and build its preface, which is everything in its message before the question itself.
 
-    First, fold what the last answer unfolded, and in mode `FRESH`, close the sections of earlier questions. If a
-    section was closed, or if the document or the model changed, rebuild the transcript. If it is too long for the
+    First, in mode `FRESH`, close the sections of earlier questions. If a section was closed, or if the document or the
+    model changed, rebuild the transcript. If it is too long for the
     question and its search results, shrink it, and leave the results out if that is not enough. Then deliver the text
     of sections that the person opened, and open those in `context.auto_opened`. The preface consists of these texts,
     the search results, and the sections that the person asks about and reads.
     """
-    events = _fold_after_answer(state)
+    events: Events = ()
     if state.options.mode is KeepOpenMode.FRESH:
         old_ids = [
             section.section_id
             for section in state.open_sections.values()
             if section.deliveries and not section.is_pinned
         ]
-        events = (*events, *make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH))
+        events = make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH)
     state = apply(state, *events)
     if state.needs_rebuild or (state.model and state.model != context.model):
         rebuilt = make_rebuild_event(state, context, history_max=context.budget.history_max)
@@ -175,26 +176,26 @@ def _list_remarks(state: ConversationState, within: str | None, context: PromptC
     return parts
 
 
-def _fold_after_answer(state: ConversationState) -> Events:
-    """Fold what the last answer unfolded, but not the paths to what it cites and to what the person reads."""
-    exchanges = state.exchanges
+def _fold_after_answer(state: ConversationState, cited: Iterable[str]) -> Events:
+    """Fold what answers unfolded, but not the paths to what the last one cites and to what the person reads."""
     library = state.library
-    shown = [citation.section_id for citation in (exchanges[-1].citations if exchanges else ())]
-    shown += [state.reading_id] if state.reading_id else []
-    paths = {
+    shown = [*cited, *([state.reading_id] if state.reading_id else [])]
+    paths = [
         node_id
         for section_id in shown
         if section_id in library
         for node_id in (section_id, *library.node(section_id).ancestors)
-    }
-    folding = tuple(sorted((state.unfolded_by_answer & state.unfolded) - paths))
+    ]
+    kept = add_file_titles(library, paths)
+    folding = tuple(sorted((state.unfolded_by_answer & state.unfolded).difference(kept)))
     return (NodesFolded(section_ids=folding, is_folded=True),) if folding else ()
 
 
 def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Events:
     """End the current question: open sections that were quoted from search results, then close the marked sections.
 
-    Close others too if the open text exceeds the budget. The last event is `QuestionAnswered`.
+    Close others too if the open text exceeds the budget, and fold what no longer shows a quote. The last event is
+    `QuestionAnswered`.
     """
     delivered = state.collect_delivered()
     quoted = [
@@ -208,6 +209,7 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
     opening = (open_without_text(state, quoted, Origin.AGENT),) if quoted else ()
     opened = apply(state, *opening)
     cited = {citation.section_id for citation in outcome.citations}
+    folding = _fold_after_answer(opened, cited)
     for section_id in [*cited]:
         cited.update(state.library.node(section_id).ancestors if section_id in state.library else ())
     cited_ids = tuple(section_id for section_id in opened.open_sections if section_id in cited)
@@ -217,7 +219,7 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
     closed = make_close_events(ended, marked, Origin.AGENT, CloseReason.ASKED)
     ended = apply(ended, *closed)
     over_budget = make_close_events(ended, select_sections_to_close(ended), Origin.AGENT, CloseReason.BUDGET)
-    return (*opening, *closed, *over_budget, answered)
+    return (*opening, *closed, *over_budget, *folding, answered)
 
 
 def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:

@@ -187,7 +187,7 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     unfolded: frozenset[str] = frozenset()
     """Ids of the nodes that are unfolded in the tree."""
     unfolded_by_answer: frozenset[str] = frozenset()
-    """Those of them that the last answer unfolded."""
+    """Those of them that answers unfolded, not the person."""
     reading_id: str | None = None
     """Id of the section that the person is reading, or None."""
     is_asking: bool = False
@@ -360,7 +360,8 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case DocumentIdentified(source=source, content_hash=content_hash, sources=sources):
             return replace(state, source=source, content_hash=content_hash, sources=sources)
         case NodesFolded(section_ids=ids, is_folded=is_folded):
-            return replace(state, unfolded=state.unfolded - {*ids} if is_folded else state.unfolded | {*ids})
+            nodes = state.unfolded - {*ids} if is_folded else state.unfolded | {*ids}
+            return replace(state, unfolded=nodes, unfolded_by_answer=state.unfolded_by_answer - {*ids})
         case ReadingSectionChanged(section_id=section_id):
             return replace(state, reading_id=section_id)
         case NodesLoaded(pages=pages, approved_origins=origins):
@@ -441,7 +442,6 @@ def _begin_exchange(state: ConversationState, event: QuestionAsked) -> Conversat
         state,
         exchanges=(*state.exchanges, exchange),
         open_sections={**state.open_sections, **opened},
-        unfolded_by_answer=frozenset(),
         is_asking=True,
         model=event.model,
     )

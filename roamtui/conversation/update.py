@@ -168,21 +168,22 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
 
 
 def _list_unfolding(state: ConversationState, node_ids: Iterable[str]) -> tuple[str, ...]:
-    """List which nodes a command unfolds: folded ones with children. A file brings its title section.
+    """List which nodes a command unfolds: folded ones with children."""
+    unfolding = add_file_titles(state.library, node_ids)
+    return tuple(one for one in unfolding if one not in state.unfolded and state.library.children(one))
+
+
+def add_file_titles(library: Library, node_ids: Iterable[str]) -> tuple[str, ...]:
+    """Return nodes, and after each file its title section.
 
     If only the file were unfolded, the tree would show nothing below it but the title.
     """
-    library = state.library
-    unfolding: dict[str, None] = {}
+    found: dict[str, None] = {}
     for node_id in node_ids:
         file = library.node(node_id).file if library.grafts else None
         title = () if file is None or file.title_row is None else (file.ids[file.title_row],)
-        unfolding |= dict.fromkeys((node_id, *title))
-    return tuple(
-        folded_id
-        for folded_id in unfolding
-        if folded_id not in state.unfolded and library.children(folded_id)
-    )
+        found |= dict.fromkeys((node_id, *title))
+    return tuple(found)
 
 
 def open_without_text(

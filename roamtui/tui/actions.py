@@ -8,7 +8,7 @@ another method. A `Keymap` has the actions with the keys that a person rebound.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 
@@ -57,8 +57,10 @@ _MEETING = {
     Scope.SECTION: _PANES,
 }
 """The scopes whose keys work together with those of another scope."""
-SHARED_IDS = ("global.help", "global.choose_theme")
+SHARED_IDS = ("global.help", "global.commands", "global.choose_theme")
 """Global actions that also work on the start screen and in a table."""
+ANYWHERE_IDS = ("chat.select_citation", "chat.open_and_ask", "reader.focus_mode")
+"""Actions of a pane that the screen carries out, so that they work in the other panes too."""
 
 
 class Action(Struct, frozen=True):
@@ -87,8 +89,8 @@ class Action(Struct, frozen=True):
         return Scope(self.id.partition(".")[0])
 
 
-DIGITS = tuple("123456789")
-"""Keys that select a citation by its number."""
+DIGITS = tuple("1234567890")
+"""Keys that select a quote by its number."""
 
 
 def _action(action_id: str, keys: str, label: str, sentence: str, call: str = "", **flags: bool) -> Action:
@@ -153,9 +155,9 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _action("global.next_match", "n", "Next match", "Go to the next match of the search.", "step_match(1)"),
     _action("global.previous_match", "N", "Previous match", "Go to the previous match.", "step_match(-1)"),
-    _action("global.go_tree", "1", "Outline", "Go to the outline.", "go('tree')"),
-    _action("global.go_chat", "2", "Conversation", "Go to the conversation.", "go('chat')"),
-    _action("global.go_reader", "3", "Reader", "Go to the reader.", "go('reader')"),
+    _action("global.go_tree", "", "Outline", "Go to the outline.", "go('tree')"),
+    _action("global.go_chat", "", "Conversation", "Go to the conversation.", "go('chat')"),
+    _action("global.go_reader", "", "Reader", "Go to the reader.", "go('reader')"),
     _action(
         "global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."
     ),
@@ -168,7 +170,14 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _action("global.choose_theme", "f3", "Theme", "Choose a theme, dark or light.", "app.choose_theme"),
     _hinted_action(
-        "global.help", "f1 ctrl+p ?", "Help", "List commands, keys, and what the signs mean.", "app.help"
+        "global.help", "f1 ?", "Keys", "Show the keys of the pane. The second time, all help.", "app.help"
+    ),
+    _action(
+        "global.commands",
+        "ctrl+p",
+        "Commands",
+        "List commands, keys, and what the signs mean.",
+        "app.commands",
     ),
     _action(
         "global.suspend",
@@ -187,22 +196,36 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("move.first", "g home", "", "Go to the beginning."),
     _navigation_action("move.last", "G end", "", "Go to the end."),
     _navigation_action(
-        "move.right", "l right", "", "Unfold or enter; next citation or column.", "move_sideways(1)"
+        "move.right",
+        "l right",
+        "",
+        "Move right: unfold, or go to the next citation or column.",
+        "move_sideways(1)",
     ),
     _navigation_action(
-        "move.left", "h left", "", "Fold or leave; previous citation or column.", "move_sideways(-1)"
+        "move.left",
+        "h left",
+        "",
+        "Move left: fold, or go to the previous citation or column.",
+        "move_sideways(-1)",
     ),
     _focus_action("input.send", "enter", "send", "Ask the question.", is_hinted=True),
     _navigation_action(
-        "input.page_down", "pagedown", "", "Scroll down the pane above.", "screen.scroll_page(1)"
+        "input.page_down",
+        "pagedown",
+        "scroll down",
+        "Move the pane above down by a page.",
+        "screen.scroll_page(1)",
     ),
-    _navigation_action("input.page_up", "pageup", "", "Scroll up the pane above.", "screen.scroll_page(-1)"),
+    _navigation_action(
+        "input.page_up", "pageup", "scroll up", "Move the pane above up by a page.", "screen.scroll_page(-1)"
+    ),
     _focus_action(
         "input.insert_line", "ctrl+j shift+enter", "new line", "Insert a line break.", is_hinted=True
     ),
     _hinted_action("tree.fold", "space", "fold", "Fold or unfold the section."),
     _hinted_action(
-        "tree.read", "enter", "read", "Show the section in the reader; the cursor stays in the outline."
+        "tree.read", "enter", "read", "Show the section in the reader. The second time, go there."
     ),
     _action(
         "tree.unfold_all",
@@ -237,30 +260,31 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action(
         "chat.select_citation",
         " ".join(DIGITS),
-        "citation",
-        "Select a citation by its number.",
+        "quote",
+        "In any pane: select a quote of the answer by its number.",
+        "screen.select_quote",
         is_hinted=True,
     ),
     _hinted_action(
-        "chat.toggle_steps", "space", "fold", "Show or hide the whole passages, or the model's steps."
+        "chat.toggle_steps", "space", "fold", "Fold or unfold the passages, or the model's steps."
     ),
     _hinted_action("chat.retry", "r", "ask again", "Ask the last question again."),
     _action(
         "chat.open_and_ask",
-        "o",
-        "open and ask",
-        "Open the likely sections that were not read, and ask again.",
+        "ctrl+r",
+        "read and ask",
+        "Anywhere: open the likely sections that were not read, and ask again.",
+        "screen.open_and_ask",
     ),
     _hinted_action("chat.edit", "e", "edit question", "Edit the last question and ask it again."),
     _hinted_action("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
     _action("chat.export", "w", "export", "Export this conversation in several formats."),
-    _navigation_action("reader.read_on", "space", "page down", "Scroll down by a page.", "page(1)"),
     _hinted_action("reader.next_section", "]", "next section", "Go to the next section.", "step_section(1)"),
     _hinted_action(
         "reader.previous_section", "[", "before", "Go to the previous section.", "step_section(-1)"
     ),
     _hinted_action(
-        "reader.follow", "o enter", "links", "Number the links in view. Type a number to follow its link."
+        "reader.follow", "o enter", "links", "Show where a link leads: type the number at the link."
     ),
     _action(
         "reader.look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."
@@ -274,15 +298,15 @@ ACTIONS: tuple[Action, ...] = (
         "In any pane: show only the reader, as one column.",
         "screen.focus_mode",
     ),
-    _hinted_action("reader.edit", "e", "edit", "Open the file in $EDITOR at this section."),
-    _navigation_action("saved.choose", "enter", "choose", "Resume the conversation, or go to the note."),
-    _navigation_action("saved.edit", "e", "edit", "Rename the conversation, or edit your comment."),
+    _hinted_action("reader.edit", "e", "edit", "Edit the file in $EDITOR at this section."),
+    _navigation_action("saved.choose", "enter", "choose", "Show the conversation, or what the note is on."),
+    _navigation_action("saved.edit", "e", "edit", "Edit the title of the conversation, or your comment."),
     _navigation_action(
         "saved.delete", "d delete", "delete", "Delete the conversation or note. The app asks first."
     ),
     _navigation_action("saved.export", "w", "export", "Export the conversation, or all notes."),
     _navigation_action("saved.search", "/", "search", "Search titles, questions and answers, or your notes."),
-    _navigation_action("table.read", "enter", "quote", "Open the document at the quote of the cell."),
+    _navigation_action("table.read", "enter", "quote", "Show the quote of the cell in its document."),
     _navigation_action("table.conversation", "c", "conversation", "Open the conversation of the cell."),
     _navigation_action("table.add_column", "+", "question", "Add a column by typing its question."),
     _navigation_action(
@@ -294,9 +318,7 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action(
         "picture.fit", "0", "fit", "Fit the whole picture to the screen. Press again to fit its width."
     ),
-    _navigation_action(
-        "picture.open_outside", "o enter", "open outside", "Open the file in its own program."
-    ),
+    _navigation_action("picture.open_outside", "enter", "open outside", "Show the file in its own program."),
     _focus_action("start.complete", "tab", "complete", "Complete the path."),
 )
 
@@ -326,6 +348,10 @@ _NAMED_KEYS = frozenset(key.value for key in Keys if key.value.isalnum()) - {"re
 _MODIFIERS = frozenset(("ctrl", "alt", "shift", "super", "hyper", "meta"))
 
 
+_MAIN_ACTIONS_MAX = 8
+_MAIN_IDS = ("global.back", "global.next_pane", "global.copy_or_cancel", "global.find")
+
+
 class Keymap(Struct, frozen=True):
     """The actions with their current keys."""
 
@@ -338,6 +364,23 @@ class Keymap(Struct, frozen=True):
     def for_scope(self, scope: Scope) -> Iterator[Action]:
         """Yield the actions of a scope."""
         return (action for action in self.actions if action.scope is scope)
+
+    def get_bound(self, action_ids: Iterable[str]) -> list[Action]:
+        """Return those of some actions that have a key."""
+        actions = {action.id: action for action in self.actions if action.keys}
+        return [actions[action_id] for action_id in action_ids if action_id in actions]
+
+    def find_panes(self, *names: str | None) -> tuple[Scope, ...]:
+        """Return where a key does something, by its names: panes, or else the question box."""
+        scopes = {action.scope for action in self.actions if not set(names).isdisjoint(action.keys)}
+        panes = tuple(scope for scope in (Scope.CHAT, Scope.TREE, Scope.READER) if scope in scopes)
+        return panes or tuple(scopes & {Scope.INPUT})
+
+    def list_main_actions(self, scope: Scope) -> Sequence[Action]:
+        """List the eight actions of a pane or the question box that a person needs most."""
+        own = (*self.for_scope(scope), *(self.for_scope(Scope.SECTION) if scope in _PANES else ()))
+        others = (action for action in self.actions if action.id in _MAIN_IDS)
+        return [action for action in (*own, *others) if action.label and action.keys][:_MAIN_ACTIONS_MAX]
 
     @property
     def keymap(self) -> dict[str, str]:

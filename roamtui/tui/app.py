@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -273,6 +274,12 @@ class RoamApp(App[None], inherit_bindings=False):
             main.status_line.message = ""
 
     def action_help(self) -> None:
+        """Show the keys of the pane at its foot, or if they are there already, all commands."""
+        main = self.documents.get(self.current_mode)
+        if self.screen is not main or not main.panes.show_keys():
+            self.action_commands()
+
+    def action_commands(self) -> None:
         """List the commands. The chosen one runs as if its key were pressed in its scope."""
         from roamtui.tui.screens.help import HelpDialog  # noqa: PLC0415 - only for those who ask
 
@@ -280,6 +287,13 @@ class RoamApp(App[None], inherit_bindings=False):
             self.push_screen(HelpDialog(self._keys, main.panes.scope), main.action_run)
         else:
             self.push_screen(HelpDialog(self._keys, Scope.START if self.screen.is_modal else Scope.TABLE))
+
+    @override
+    def action_suspend_process(self) -> None:
+        if sys.platform == "win32" or self._driver is None or not self._driver.can_suspend:
+            self.notify("roamtui cannot be suspended here.", markup=False)
+        else:
+            super().action_suspend_process()
 
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.pickers import ThemePicker  # noqa: PLC0415 - only for those who ask

@@ -104,6 +104,10 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
     If there is nothing to do, return words for the status line, which may be empty.
     """
     section = state.open_sections.get(section_id)
+    library = state.library
+    is_leaf = (
+        section_id in library and library.node(section_id).is_loaded and not library.children(section_id)
+    )
     match name:
         case "open":
             command: Command | str = ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)
@@ -117,6 +121,8 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
             command = PinSections(
                 section_ids=(section_id,), is_pinned=section is None or not section.is_pinned
             )
+        case "fold" if is_leaf:
+            command = "No section below it to unfold"
         case "fold":
             command = FoldNodes(section_ids=(section_id,), is_folded=section_id in state.unfolded)
         case "unfold_all":

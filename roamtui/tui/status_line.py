@@ -5,7 +5,7 @@ A click on a part of them runs the action of its key.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from time import monotonic
 
 from textual.content import Content
@@ -22,14 +22,20 @@ from roamtui.document.library import Library
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.text import format_tokens
-from roamtui.tui.actions import Keymap, Scope, format_keys
+from roamtui.tui.actions import Action, Keymap, Scope, format_keys
 
 _SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SPINNER_SECONDS = 0.12
 _GAP = "  "
 _HINT_GAP = "   "
-_MORE_HINTS = ("global.find", "global.choose_model", "global.open_document", "global.conversations")
+_MORE_HINTS = ("global.find", "global.choose_model")
 """Actions whose keys are shown after those of the focused part, if there is room."""
+_MATCH_HINTS = ("global.next_match", "global.previous_match")
+"""Actions whose keys are shown first after a search."""
+_HEADER_HINTS = ("global.open_document", "global.conversations")
+"""Actions whose keys the header shows."""
+_TITLE_WIDTH_MIN = 16
+"""In cells. If the title would get less, the header shows no keys."""
 
 
 class ClickableLine(Widget):
@@ -119,6 +125,8 @@ class HintLine(ClickableLine):
     """Shows the keys that are useful where the focus is. A click on a key runs its action."""
 
     scope: reactive[Scope] = reactive(Scope.INPUT)
+    has_matches: reactive[bool] = reactive(default=False)
+    """Whether a search found matches to step through."""
 
     def __init__(self, keys: Keymap) -> None:
         super().__init__("hint-line")
@@ -132,6 +140,8 @@ class HintLine(ClickableLine):
             else (self.scope,)
         )
         ids = [action.id for scope in scopes for action in self._keys.for_scope(scope) if action.is_hinted]
+        if self.has_matches and self.scope is not Scope.INPUT:
+            ids = [*_MATCH_HINTS, *ids]
         right = self._join(
             [action.id for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted], 0
         )
@@ -140,12 +150,7 @@ class HintLine(ClickableLine):
 
     def _join(self, action_ids: Iterable[str], reserved: int) -> Content:
         """Join the hints of the first actions that fit beside `reserved` cells."""
-        actions = {action.id: action for action in self._keys.actions if action.keys}
-        hints = [
-            format_key_hint(format_keys(action.keys)[0], action.label.lower(), f"screen.run({action_id!r})")
-            for action_id in action_ids
-            if (action := actions.get(action_id))
-        ]
+        hints = format_action_hints(self._keys.get_bound(action_ids))
         return _join_fitting(hints, self.size.width - reserved, _HINT_GAP)
 
 
@@ -172,9 +177,10 @@ class HeaderLine(ClickableLine):
     index: reactive[int] = reactive(0)
     """The index of this document among them."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, keys: Keymap) -> None:
         super().__init__("header-line")
         self._library = library
+        self._keys = keys
 
     def show_library(self, library: Library) -> None:
         """Show the title and source of another version of the document."""
@@ -189,12 +195,19 @@ class HeaderLine(ClickableLine):
     @override
     def render(self) -> Content:
         width = self.size.width
+        hints = Content(_GAP).join(format_action_hints(self._keys.get_bound(_HEADER_HINTS)))
+        room = width - hints.cell_length - len(_GAP)
         if len(self.titles) > 1:
-            return self._draw_tabs(width)
-        left = Content.assemble(("◆ roamtui", "bold $accent"), _GAP, (self.title, "bold"))
-        source = Content.styled(sanitise_line(display_path(self._library.source)), "$muted")
-        gap = width - left.cell_length - source.cell_length
-        return left + " " * gap + source if gap > 1 else left.truncate(width, ellipsis=True)
+            left = self._draw_tabs(room)
+        else:
+            program, title = Content.styled("◆ roamtui", "bold $accent"), Content.styled(self.title, "bold")
+            if room < program.cell_length + len(_GAP) + _TITLE_WIDTH_MIN:
+                return (program + _GAP + title).truncate(width, ellipsis=True)
+            left = (program + _GAP + title).truncate(room, ellipsis=True)
+            source = Content.styled(sanitise_line(display_path(self._library.source)), "$muted")
+            if left.cell_length + len(_GAP) + source.cell_length <= room:
+                left += " " * (room - left.cell_length - source.cell_length) + source
+        return left + " " * (width - left.cell_length - hints.cell_length) + hints
 
     def _draw_tabs(self, width: int) -> Content:
         """Return the tabs, each cut so that all fit."""
@@ -216,6 +229,12 @@ def describe_usage(usage: Usage) -> str:
     if usage.cost_usd:
         words.append(f"${max(0.0001, usage.cost_usd):.{4 if usage.cost_usd < 0.1 else 2}f}")
     return " · ".join(words)
+
+
+def format_action_hints(actions: Iterable[Action]) -> Iterator[Content]:
+    """Yield a hint for each action, which a click on it runs."""
+    for action in actions:
+        yield format_key_hint(format_keys(action.keys)[0], action.label.lower(), f"screen.run({action.id!r})")
 
 
 def format_key_hint(key: str, words: str, action: str = "") -> Content:

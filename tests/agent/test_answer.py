@@ -56,10 +56,15 @@ async def test_likely_hits_that_nobody_opened_are_listed() -> None:
     }
     for opened, likely in expected.items():
         agent = make_agent(searcher=searcher, options=AgentOptions(sends_hits=False))
-        await answer(agent, "How much?", search, expanding(opened), saying('It costs "2 euros" [{Fees}].'))
+        await answer(agent, "How much?", search, expanding(opened), saying("It costs something [{Fees}]."))
         state = agent.conversation.state
         unopened = list_unopened_hits(state.exchanges[-1], state.library)
         assert [(hit.section_id, hit.score) for hit in unopened] == likely
+    agent = make_agent(searcher=searcher, options=AgentOptions(sends_hits=False))
+    await answer(agent, "How much?", search, expanding(fees), saying('It costs "2 euros" [{Fees}].'))
+    state = agent.conversation.state
+    assert state.exchanges[-1].is_proven
+    assert not list_unopened_hits(state.exchanges[-1], state.library)
 
 
 @pytest.mark.parametrize(

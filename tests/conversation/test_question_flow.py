@@ -5,7 +5,8 @@ from msgspec.structs import replace
 from roamtui.conversation.budget import RequestBudget
 from roamtui.conversation.events import Message, OpenSection, Origin, StopReason
 from roamtui.conversation.question_flow import select_sections_to_close
-from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode
+from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, apply
+from roamtui.conversation.update import FoldNodes, update
 from tests.conversation.conversations import (
     PROMPT_CONTEXT,
     ask,
@@ -99,13 +100,17 @@ def test_fresh_mode_closes_sections_before_the_next_question() -> None:
     assert "gamma-0" in read_all(state)
 
 
-def test_what_an_answer_unfolded_folds_with_the_next_question_unless_it_is_cited_or_read() -> None:
-    state = make_state("# M\n\n" + "".join(f"## {name}\n\n### In {name}\n\nText.\n\n" for name in "ABC"))
-    a, b, c = (find(state, name) for name in "ABC")
-    state = step(begin(state), "In A", "In B", "In C")
-    state = replace(finish(state, cited=["In B"]), reading_id=find(state, "In C"))
-    assert state.unfolded >= {a, b, c}
-    assert begin(state).unfolded & {a, b, c} == {b, c}
+def test_of_what_answers_unfolded_only_what_the_last_one_cites_and_what_is_read_stays_unfolded() -> None:
+    state = make_state("# M\n\n" + "".join(f"## {name}\n\n### In {name}\n\nText.\n\n" for name in "ABCD"))
+    a, b, c, d = (find(state, name) for name in "ABCD")
+    state = apply(state, *update(state, FoldNodes(section_ids=(d,), is_folded=False)))
+    state = replace(step(begin(state), "In A", "In B", "In C"), reading_id=find(state, "In C"))
+    assert state.unfolded >= {a, b, c, d}
+    state = finish(state, cited=["In B"])
+    assert state.unfolded & {a, b, c, d} == {b, c, d}, "a person unfolded D"
+    state = step(begin(state), "In A")
+    assert state.unfolded & {a, b, c, d} == {a, b, c, d}
+    assert finish(state, cited=["In A"]).unfolded & {a, b, c, d} == {a, c, d}, "B was cited by an earlier answer"
 
 
 def test_until_something_closes_each_request_begins_with_the_previous_one() -> None:

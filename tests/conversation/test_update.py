@@ -72,7 +72,7 @@ def test_during_a_question_closing_only_marks() -> None:
         assert not after.needs_rebuild
         done, ending = finish_with_events(after)
         assert done.open_sections == {}
-        assert [type(event) for event in ending] == [SectionsClosed, QuestionAnswered]
+        assert [type(event) for event in ending] == [SectionsClosed, NodesFolded, QuestionAnswered]
         assert done.needs_rebuild
 
 
@@ -89,7 +89,7 @@ def test_the_agent_cannot_close_pinned_or_just_cited_sections() -> None:
 
 
 def test_folding_does_not_affect_open_sections() -> None:
-    state = ask(make_state(), "Child one")
+    state = ask(make_state(), "Child one", cited=["Child one"])
     parent = find(state, "Parent")
     folded, events = fold(state, update(state, FoldNodes(section_ids=(parent,))))
     assert events == (NodesFolded(section_ids=(parent,), is_folded=True),)

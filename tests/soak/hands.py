@@ -10,7 +10,7 @@ from pathlib import Path
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.events import Key, Resize
 from textual.geometry import Size
-from textual.keys import key_to_character
+from textual.keys import _character_to_key, key_to_character
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
@@ -45,7 +45,8 @@ class Hands:
     async def press(self, *keys: str) -> None:
         """Type keys one right after the other, and wait until the last one is done with."""
         for key in keys:
-            self._app.post_message(Key(key, key_to_character(key)))
+            name = _character_to_key(key) if len(key) == 1 else key
+            self._app.post_message(Key(name, key if len(key) == 1 else key_to_character(key)))
         await self.rest()
         await self.until(asyncio.ensure_future(self._app.key_queue.waiting.join()).done)
         await self.rest()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.soak import fuzz
+from tests.soak import fuzz, key_walk
 from tests.soak.long_use import use
 
 _OBJECTS_SHARE = 1.27
@@ -17,6 +17,13 @@ _SPARE = 12
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_app_survives_and_shows_what_is_true(seed: int, tmp_path: Path) -> None:
     assert fuzz.run(tmp_path, 60, seed)["steps"] == 60
+
+
+@pytest.mark.slow
+def test_every_key_can_be_pressed_everywhere_and_messages_name_keys_that_work(tmp_path: Path) -> None:
+    walks = key_walk.walk_all(tmp_path, 150, seed=1, tell=lambda _: None)
+    assert [walk.pressed.total() for walk in walks] == [150] * len(key_walk.SIZES)
+    assert sum(walk.messages.total() for walk in walks) > len(walks)
 
 
 @pytest.mark.slow

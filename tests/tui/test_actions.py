@@ -9,7 +9,7 @@ from textual.widget import Widget
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import Table
-from roamtui.tui.actions import ACTIONS, DIGITS, Scope, build_keymap, do_meet
+from roamtui.tui.actions import ACTIONS, Scope, build_keymap, do_meet
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import ImageMode
 from roamtui.tui.messages import DocumentRequested
@@ -68,11 +68,15 @@ async def test_every_action_is_bound_where_its_scope_is(tmp_path: Path) -> None:
             assert len(bound - {"unbound"}) == len(action.keys), action.id
 
 
-def test_no_key_has_two_meanings_in_one_place_but_digits_that_the_conversation_has_for_itself() -> None:
+PLACES = frozenset({Scope.START, Scope.PICTURE, Scope.INPUT})
+"""Where other things are done: a path or a question is typed, a picture is looked at."""
+
+
+def test_a_key_has_one_verb_in_all_panes_and_lists() -> None:
     for one, other in combinations(ACTIONS, 2):
-        if do_meet(one.scope, other.scope):
-            shared = set(one.keys) & set(other.keys)
-            assert not shared - (set(DIGITS) if "chat.select_citation" in (one.id, other.id) else set()), one.id
+        if set(one.keys) & set(other.keys) and PLACES.isdisjoint((one.scope, other.scope)):
+            assert not do_meet(one.scope, other.scope), one.id
+            assert one.help.split()[0] == other.help.split()[0], (one.id, other.id)
 
 
 def test_a_person_can_learn_all_keys() -> None:
@@ -149,7 +153,11 @@ def test_the_best_match_comes_first() -> None:
 
 async def test_help_is_filtered_as_typed() -> None:
     async with running(make_app(), (120, 35)) as (app, pilot):
-        await press_until(pilot, HelpDialog, "f1")
+        await press_until(pilot, "enter send   pgdn scroll down   pgup scroll up   ctrl+j new line", "f1")
+        assert screen_text(app).count("esc step out") == 1
+        await pilot.press("escape")
+        assert "esc step out" not in screen_text(app)
+        await press_until(pilot, HelpDialog, "f1", "f1")
         await wait_until(pilot, "Question box · you are here")
         assert screen_text(app).index("you are here") < screen_text(app).index("Everywhere")
         await pilot.press(*"pin")
@@ -161,3 +169,4 @@ async def test_help_is_filtered_as_typed() -> None:
         await press_until(pilot, "This works only by its key, pressed in: Picture", *"zoom", "enter")
         await pilot.press("escape")
         await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
+        assert "esc step out" not in screen_text(app)

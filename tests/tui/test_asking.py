@@ -41,7 +41,7 @@ async def test_undo_goes_back_step_by_step_to_what_was_open_before_the_first_que
         model_of(app).add_replies(expand(ovens), ScriptedReply(text="Not found: no."))
         await ask(pilot, QUESTION)
         await go_to(pilot, steam)
-        await press_until(pilot, lambda: steam in conversation.state.open_sections, "escape", "a")
+        await press_until(pilot, lambda: steam in conversation.state.open_sections, "tab", "a")
         await press_until(pilot, lambda: steam not in conversation.state.open_sections, "x")
         await press_until(pilot, "Opened “Steam”", "u")
         assert [*conversation.state.open_sections] == [ovens, steam]
@@ -230,16 +230,20 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
     stone, steam = find_id(probe, "Stone oven"), find_id(probe, "Steam")
     hits = [Hit(section_id=one, score=score, snippet="", why="") for one, score in ((stone, 9.0), (steam, 8.0))]
     search = ScriptedReply(text="", calls=(("search_sections", {"query": "ovens"}),))
-    answer = ScriptedReply(text=f"“The stone oven takes forty loaves.” [{stone}]")
-    app = make_app([search, expand(stone), answer, answer], searcher=lambda _: FakeSearcher(*hits))
+    answer = ScriptedReply(text=f"“The stone oven takes fifty loaves.” [{stone}]")
+    proven = ScriptedReply(text=f"“The stone oven takes forty loaves.” [{stone}]")
+    replies = [search, expand(stone), answer, proven, search, proven]
+    app = make_app(replies, searcher=lambda _: FakeSearcher(*hits))
     async with running(app, (120, 40)) as (_, pilot):
         conversation = app.main_screen.conversation
         await ask(pilot, "How many loaves?")
-        assert last(app).endswith("1 likely section was not read · o opens it and asks again")
+        assert last(app).endswith("1 likely section was not read: Steam · ctrl+r opens it and asks again")
         assert "▸ searched once, opened 1 section · " in last(app)
         assert conversation.state.open_sections.get(steam) is None
-        app.main_screen.chat_log.focus()
-        await press_until(pilot, lambda: len(model_of(app).requests) == 4 and not app.main_screen.is_asking, "o")
+        await press_until(pilot, lambda: len(model_of(app).requests) == 4 and not app.main_screen.is_asking, "ctrl+r")
         assert conversation.state.open_sections.get(steam) is not None
         assert len(conversation.state.exchanges) == 1
-        await press_until(pilot, "No likely sections to open", "o")
+        await press_until(pilot, "No likely sections to open", "ctrl+r")
+        await pilot.press("enter")  # the box is empty
+        await ask(pilot, "How many again?")
+        assert "likely" not in last(app), "the answer is proven"

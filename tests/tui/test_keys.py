@@ -42,7 +42,7 @@ async def test_a_search_is_typed_sent_and_walked_in_one_go() -> None:
 @pytest.mark.parametrize("count", [1, 20])
 async def test_a_key_is_never_lost_where_the_widget_before_it_goes_away(count: int) -> None:
     async with running(make_app()) as (_, pilot):
-        type_at_once(pilot, *(["f1", "escape"] * count), *"abc")
+        type_at_once(pilot, *(["ctrl+p", "escape"] * count), *"abc")
         await wait_until(pilot, lambda: app_of(pilot).main_screen.question_box.text == "abc")
 
 
@@ -50,12 +50,12 @@ TYPED = "3123 /?BCEGNUZabdefghijklmnopqrstuvwxyz.<>[]{}"
 FIELDS = {
     "question": (),
     "find": ("ctrl+f",),
-    "help": ("f1", "/"),
+    "help": ("ctrl+p",),
     "open": ("ctrl+o",),
     "conversations": ("f4", "/"),
     "title of a conversation": ("f4", "e"),
     "file of a conversation": ("f4", "w"),
-    "words of a note": ("escape", "b"),
+    "words of a note": ("tab", "b"),
     "name of a model": ("f2", "down", "enter"),
     "address of a model": ("f2", "down", "enter", "tab"),
     "key of a model": ("f2", "down", "enter", "tab", "tab"),

@@ -149,7 +149,7 @@ async def test_the_editor_gets_the_file_and_the_line_and_may_fail_to_start(
         await pilot.press("escape")
         await run(pilot, "tree.unfold_all")
         monkeypatch.setenv("EDITOR", str(tmp_path / "vim"))
-        await press_until(pilot, "Could not start", "G", "k", "3", "e")
+        await press_until(pilot, "Could not start", "G", "k", "enter", "enter", "e")
         assert resumed == [True]
         monkeypatch.setenv("EDITOR", "vim")
         monkeypatch.setattr("subprocess.run", lambda command, **_given: called.append(command))
@@ -334,7 +334,7 @@ async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot
         starter = next(i for i in library.walk() if library.node(i).title == "Starter")
         steam = next(i for i in library.walk() if library.node(i).title == "Steam")
         await go_to(pilot, starter)
-        await press_until(pilot, lambda: screen.reader_pane.section_id == steam, "escape", "enter", "3", "o", "1")
+        await press_until(pilot, lambda: screen.reader_pane.section_id == steam, "escape", "enter", "enter", "o", "1")
         assert screen.conversation.state.reading_id == steam
         await press_until(pilot, lambda: screen.conversation.state.reading_id == starter, "backspace")
         await press_until(pilot, lambda: type(app.screen).__name__ == "ConfirmDialog", "o", "2")

@@ -1,11 +1,14 @@
 """Which panes show, and where keys lead, at each width."""
 
+from functools import partial
+
 import pytest
 
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.panes.panes import PaneTitle, choose_panes
-from tests.tui.driving import find_id, make_app, running, screen_text, wait_until
+from tests.fakes.scripted_model import ScriptedReply
+from tests.tui.driving import ask, find_id, make_app, running, screen_text, wait_until
 
 TREE, CHAT, READER = Scope.TREE, Scope.CHAT, Scope.READER
 
@@ -36,23 +39,68 @@ def place(app: RoamApp) -> str | None:
 
 
 @pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
-async def test_escape_goes_to_the_tree_and_digits_go_on_from_there(size: tuple[int, int]) -> None:
-    async with running(make_app(), size) as (app, pilot):
+async def test_escape_goes_back_to_where_one_was(size: tuple[int, int]) -> None:
+    async with running(make_app([ScriptedReply(text="Forty.")]), size) as (app, pilot):
         await pilot.press("escape")
-        await pilot.pause()
-        assert place(app) == "tree"
+        assert place(app) == "tree", "the conversation is empty"
         assert "▸ Ovens" in screen_text(app)
-        for key, pane in (("3", "reader"), ("1", "tree"), ("3", "reader"), ("2", "chat-log")):
+        await pilot.press("escape")
+        assert place(app) == "question-box"
+        await pilot.press("escape", "j", "enter", "enter")
+        assert place(app) == "reader"
+        await pilot.press("escape")
+        assert place(app) == "tree", "it was in the outline before"
+        await pilot.press("shift+tab", "shift+tab", "escape")
+        assert place(app) == "reader", "it was in the reader before the box"
+
+
+async def test_escape_in_the_box_leads_from_the_first_answer_to_the_conversation() -> None:
+    async with running(make_app([ScriptedReply(text="Forty.")]), MIDDLE) as (app, pilot):
+        await ask(pilot, "How many?")
+        await pilot.press("escape")
+        assert place(app) == "chat-log"
+        await pilot.press("escape")
+        assert place(app) == "question-box"
+
+
+ELSEWHERE = (
+    ("tree", "o", "o works in the reader · o again goes there", "reader"),
+    ("tree", "left_square_bracket", "[ works in the reader · [ again goes there", "reader"),
+    ("tree", "r", "r works in the conversation · r again goes there", "chat-log"),
+    ("tree", "y", "y works in the conversation and the reader · y again goes to the conversation", "chat-log"),
+    ("reader", "space", "space works in the conversation and the outline · space again goes to the conv", "chat-log"),
+    ("reader", "u", "u works in the outline · u again goes there", "tree"),
+    ("chat", "backspace", "backspace works in the reader · backspace again goes there", "reader"),
+    ("chat", "ctrl+j", "ctrl+j works in the question box · ctrl+j again goes there", "question-box"),
+    ("tree", "q", "q does nothing here · f1 shows the keys", "tree"),
+)
+
+
+def says(app: RoamApp, words: str) -> bool:
+    return words in " ".join(screen_text(app).split())
+
+
+@pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW, (40, 12)])
+async def test_a_key_that_does_nothing_in_a_pane_says_where_it_works_and_goes_there_the_second_time(
+    size: tuple[int, int],
+) -> None:
+    async with running(make_app(), size) as (app, pilot):
+        for pane, key, words, target in ELSEWHERE:
+            app.main_screen.panes.focus_scope(Scope(pane))
             await pilot.press(key)
-            await pilot.pause()
-            assert place(app) == pane
+            await wait_until(pilot, partial(says, app, words))
+            await pilot.press("down", key)
+            assert place(app) != target or pane == target, "another key came between"
+            await pilot.press(key)
+            assert place(app) == target, (pane, key)
+            assert app.main_screen.question_box.text == ""
 
 
 @pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
 async def test_tab_goes_round_all_places(size: tuple[int, int]) -> None:
     async with running(make_app(), size) as (app, pilot):
         app.main_screen.tree_pane.outline.go_to(find_id(app, "Ovens"))
-        await pilot.press("escape", "3")
+        app.main_screen.panes.focus_scope(Scope.READER)
         await pilot.pause()
         assert place(app) == "reader"
         seen = []
@@ -71,7 +119,7 @@ async def test_tab_goes_round_all_places(size: tuple[int, int]) -> None:
 async def test_reading_leaves_keys_with_the_outline(size: tuple[int, int]) -> None:
     async with running(make_app(), size) as (app, pilot):
         screen = app.main_screen
-        await pilot.press("escape", "j", "enter", "enter")
+        await pilot.press("escape", "j", "enter")
         await wait_until(pilot, lambda: screen.conversation.state.reading_id == find_id(app, "Ovens"))
         assert screen.reader_pane.section_id == find_id(app, "Ovens")
         assert Scope.READER in screen.panes.shown
@@ -80,7 +128,12 @@ async def test_reading_leaves_keys_with_the_outline(size: tuple[int, int]) -> No
         assert place(app) == "tree"
         assert screen.tree_pane.outline.cursor_id == find_id(app, "Dough")
         assert screen.reader_pane.section_id == find_id(app, "Ovens")
-        await pilot.press("3", "escape")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: screen.reader_pane.section_id == find_id(app, "Dough"))
+        assert place(app) == "tree"
+        await pilot.press("enter")
+        assert place(app) == "reader", "the second time, it goes there"
+        await pilot.press("escape")
         assert place(app) == "tree"
 
 
@@ -93,7 +146,7 @@ async def test_where_one_pane_fits_reading_goes_to_the_reader_and_escape_comes_b
 
 
 @pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW, (20, 6)])
-@pytest.mark.parametrize("key", ["f1", "f2", "f3", "ctrl+p", "ctrl+f"])
+@pytest.mark.parametrize("key", ["ctrl+p", "f2", "f3", "ctrl+f"])
 async def test_what_lies_over_the_screen_can_be_left_and_the_app_quit(key: str, size: tuple[int, int]) -> None:
     async with running(make_app(), size) as (app, pilot):
         await pilot.press(key)

@@ -196,7 +196,7 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(
         await wait_until(pilot, lambda: main.conversation.state.exchanges[-1].answer.startswith("Again:"))
         await wait_until(pilot, lambda: not main.is_asking)
         before = tuple(main.conversation.state.open_sections)
-        await press_until(pilot, lambda: tuple(main.conversation.state.open_sections) != before, "escape", "u")
+        await press_until(pilot, lambda: tuple(main.conversation.state.open_sections) != before, "tab", "u")
         main.chat_log.action_edit()
         await pilot.pause()
         main.question_box.fill("Third?")

@@ -81,7 +81,7 @@ _DIALECTS = read_case("dialects.md")
 async def _show_dialects(pilot: Pilot[None]) -> None:
     """Show containers, a formula, a diagram and a table in the reader."""
     screen = app_of(pilot).main_screen
-    await press_until(pilot, lambda: screen.reader_pane.section_id is not None, "escape", "enter", "3")
+    await press_until(pilot, lambda: screen.reader_pane.section_id is not None, "escape", "enter", "enter")
     await pilot.pause()
 
 
@@ -163,14 +163,14 @@ def _make_reading_app(source: Path) -> RoamApp:
 
 
 async def _show_picture(pilot: Pilot[None]) -> None:
-    await press_until(pilot, "▀", "escape", "enter", "3")
+    await press_until(pilot, "▀", "escape", "enter", "enter")
     await pilot.pause()
 
 
 async def _show_look(pilot: Pilot[None]) -> None:
     """Show a picture, or the page of a PDF, on the whole screen."""
     app = app_of(pilot)
-    await press_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None, "escape", "enter", "3")
+    await press_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None, "escape", "enter", "enter")
     await press_until(pilot, lambda: _fills_screen(app.screen), "v")
     await pilot.pause()
 

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
 from textual.scrollbar import ScrollTo, ScrollUp
-from textual.widgets import Static
+from textual.widgets import Static, TextArea
 from typing_extensions import override
 
 from roamtui.agent.answer import format_sources
@@ -97,8 +97,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """The running exchange, or the last one."""
         self._selected: ContentView | None = None
         """The view with the selected target."""
-        self._typed_digit = ""
-        """The digit of the last key, because an action is not told which key called it."""
         self._keeps_newest_in_view = False
         """Whether the newest message is kept in view. Of a long answer, the start is kept in view, to be read."""
 
@@ -205,10 +203,18 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 if isinstance(event, QuestionAnswered):
                     self._follow_newest()
                     if not self._keeps_newest_in_view:
-                        action = "move.last" if self.has_focus else "input.page_down"
-                        self.post_message(StatusMessage(f"Answer complete ↓ {self._keys.first_keys[action]}"))
+                        self._say_complete()
             case _:
                 pass
+
+    def _say_complete(self) -> None:
+        """Say that an answer ends further down, and which key goes there from where the focus is."""
+        key = ""
+        if self.has_focus:
+            key = self._keys.first_keys["move.last"]
+        elif isinstance(self.screen.focused, TextArea):  # the question box
+            key = self._keys.first_keys["input.page_down"]
+        self.post_message(StatusMessage(f"Answer complete ↓ {key}"))
 
     def clear_selection(self) -> bool:
         """Clear the selection. Return whether there was one."""
@@ -217,10 +223,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self._selected.select_target(None)
         self._selected = None
         return had_selection
-
-    def on_key(self, event: events.Key) -> None:
-        """Remember the digit, which is the number of a citation."""
-        self._typed_digit = event.key[-1] if event.key[-1].isdecimal() else ""
 
     def action_move_sideways(self, step: int) -> None:
         """Select the next citation (1) or the previous one (-1) of an answer."""
@@ -233,14 +235,15 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             index = view.cited.index(view.selected) + step
         self._select(view, view.cited[index % len(view.cited)])
 
-    def action_select_citation(self) -> None:
-        """Select the citation with the typed number."""
+    def select_quote(self, *numbers: int) -> Target | None:
+        """Select the quote with the first of some numbers that there is, and return it. If there is none, say so."""
         view = self._get_exchange(is_cited=True)
-        number = int(self._typed_digit or 0)
-        if view is not None and 0 < number <= len(view.cited):
-            self._select(view, view.cited[number - 1])
-        else:
-            self.post_message(StatusMessage(f"No citation {number}"))
+        for number in numbers:
+            if view is not None and 0 < number <= len(view.cited):
+                self._select(view, view.cited[number - 1])
+                return self._selected_target
+        self.post_message(StatusMessage(f"No quote {numbers[-1]}"))
+        return None
 
     def _get_exchange(self, *, is_cited: bool = False) -> ExchangeView | None:
         """Return the exchange with the selection, else the last one: of all, or of those with citations."""
@@ -271,10 +274,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def action_retry(self) -> None:
         self._ask_again()
 
-    def action_open_and_ask(self) -> None:
+    def open_and_ask(self) -> None:
         """Ask the last question again, after opening the likely search results that were not opened."""
         if self.current is not None and self.current.unopened:
-            self._ask_again(*(hit.section_id for hit in self.current.unopened))
+            self._ask_again(*self.current.unopened)
         else:
             self.post_message(StatusMessage("No likely sections to open"))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 from textwrap import dedent
 from time import monotonic
@@ -22,7 +22,6 @@ from roamtui.conversation.events import (
     ConversationEvent,
     QuestionAnswered,
     QuoteState,
-    SearchHit,
     SectionsExpanded,
     SectionsSearched,
     StopReason,
@@ -35,6 +34,7 @@ from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.inline import extract_words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
+from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count, sanitise_line, sanitise_text, shorten
 from roamtui.quotes.read import MARKED_ID, replace_signs
 from roamtui.quotes.verdicts import (
@@ -113,8 +113,8 @@ class ExchangeView(ContentView):
         """The answer so far, as the model wrote it."""
         self.passages: Passages | None = None
         """The passages that are shown in place of an answer."""
-        self.unopened: tuple[SearchHit, ...] = ()
-        """Search results that were not opened."""
+        self.unopened: Mapping[str, str] = {}
+        """The titles of likely sections that were not opened, by id."""
         self.citation_targets: tuple[SectionTarget, ...] = ()
         """Where the sources, or else the passages, lead."""
         self.cited = range(0)
@@ -180,7 +180,8 @@ class ExchangeView(ContentView):
             self.invalidate()
         if not has_ended:
             return
-        self.unopened = list_unopened_hits(exchange, library)
+        unopened_ids = [hit.section_id for hit in list_unopened_hits(exchange, library)]
+        self.unopened = {one: _shorten_title(format_node_title(library.node(one))) for one in unopened_ids}
         is_not_found = exchange.stopped is StopReason.NOT_FOUND
         if replies_with_passages(exchange) and (is_not_found or list_passages(exchange)):
             self.passages = Passages(exchange, library, self._ask_key)
@@ -276,7 +277,7 @@ class ExchangeView(ContentView):
         for notice in [] if self._is_folded else self._actions:
             content = Content.styled(sanitise_line(notice.text), _STYLES[notice.severity])
             for number, (section_id, section_title) in enumerate(notice.sections[:_TITLES_MAX]):
-                title = shorten(sanitise_line(section_title), _TITLE_LENGTH) or "untitled"
+                title = _shorten_title(section_title)
                 content += Content.styled(": " if number == 0 else ", ", "$muted")
                 content += self.attach(Content.styled(title, "$foreground"), len(self.targets))
                 self.targets.append(SectionTarget(section_id))
@@ -341,13 +342,22 @@ class ExchangeView(ContentView):
             parts.append(Content.styled(f"{sign}{adapt_flags(sanitise_line(text))}", _STYLES[severity]))
         if self.unopened:
             sections, them = ("section was", "it") if len(self.unopened) == 1 else ("sections were", "them")
+            titles = []
+            for section_id, title in self.unopened.items():
+                titles.append(self.attach(Content.styled(title, "$foreground"), len(self.targets)))
+                self.targets.append(SectionTarget(section_id))
+            unread = Content(f"{len(self.unopened)} likely {sections} not read: ")
             hint = format_key_hint(self._open_key, f"opens {them} and asks again")
             click = Style.from_meta({"@click": "screen.run('chat.open_and_ask')"})
-            parts += (Content(f"{len(self.unopened)} likely {sections} not read"), hint.stylize(click))
+            parts += (unread + Content(", ").join(titles), hint.stylize(click))
         if parts:
             outcome = Content(" · ").join(parts).stylize_before("$muted")
             lines += [*([Content()] if lines else []), *wrap(outcome, width)]
         return lines
+
+
+def _shorten_title(title: str) -> str:
+    return shorten(sanitise_line(title), _TITLE_LENGTH) or "untitled"
 
 
 def _format_source(citation: Citation, source: Source, answer: str) -> Content:

@@ -108,7 +108,7 @@ class QuestionBox(TextArea):
         if event.character == "/" and not self.text:
             event.stop()
             event.prevent_default()
-            await self.run_action("app.help")
+            await self.run_action("app.commands")
 
     def on_paste(self, event: events.Paste) -> None:
         """Refuse a paste that is longer than a question may be."""

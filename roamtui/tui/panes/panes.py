@@ -27,12 +27,12 @@ from roamtui.conversation.state import ConversationState
 from roamtui.text import Span
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.content_view import SectionTarget
+from roamtui.tui.chat.content_view import ContentView, SectionTarget
 from roamtui.tui.chat.question_area import QuestionArea
 from roamtui.tui.context import ImageMode, TuiOptions
 from roamtui.tui.labels import format_ancestors
 from roamtui.tui.messages import ReadingPositionChanged
-from roamtui.tui.status_line import format_key_hint
+from roamtui.tui.status_line import format_action_hints, format_key_hint
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ _TWO_PANES_COLUMNS = 64
 _THREE_PANES_COLUMNS = 150
 _FOCUS_MODE_WIDTH = 92
 """Width of the reader in focus mode: 88 characters of text, with padding, margin and scrollbar."""
+_HINT_GAP = "   "
 _NOTE_GAP = 3
 """Minimum width between the tabs and a note."""
 _NOTE_WIDTH_MIN = 8
@@ -97,6 +98,27 @@ class TitledPane(Vertical):
     def __init__(self, scope: Scope, widget: Widget) -> None:
         self.title_line = PaneTitle(scope)
         super().__init__(self.title_line, widget, id=f"{scope}-pane")
+
+
+class PaneKeys(ContentView):
+    """The keys of a pane or of the question box, at its foot."""
+
+    def __init__(self, keys: Keymap, scope: Scope) -> None:
+        super().__init__()
+        self.auto_links = False
+        help_key = keys.first_keys["global.help"]
+        self._hints = [*format_action_hints(keys.list_main_actions(scope))]
+        self._hints.append(format_key_hint(help_key, "all help", "screen.run('global.commands')"))
+
+    @override
+    def draw(self, width: int) -> list[Content]:
+        lines: list[Content] = []
+        for hint in self._hints:
+            if lines and lines[-1].cell_length + len(_HINT_GAP) + hint.cell_length <= width:
+                lines[-1] += _HINT_GAP + hint
+            else:
+                lines.append(hint)
+        return lines
 
 
 class TreePane(TitledPane):
@@ -206,8 +228,12 @@ class PaneSwitcher(Horizontal):
         """The pane next to the outline if there is room for one."""
         self._is_focus_mode = False
         """Whether only the reader is shown, as one column in the middle. It ends when another pane gets the focus."""
-        self._return_scope = Scope.TREE
-        """Where the focus goes when the person leaves the reader: where it was before."""
+        self._before_reader = Scope.TREE
+        """Where the focus was before the reader."""
+        self._before_box: Scope | None = None
+        """The pane that had the focus before the question box, or None if none had it in this conversation."""
+        self._pane_keys: PaneKeys | None = None
+        """The keys at the foot of the focused pane, if they are shown."""
 
     def on_mount(self) -> None:
         """Show the panes that fit the app, because the switcher's own width is known only after the first layout."""
@@ -274,6 +300,7 @@ class PaneSwitcher(Horizontal):
 
     @on(events.DescendantFocus)
     def _follow_focus(self) -> None:
+        self.hide_keys()
         self._activate(self.scope)
 
     def _activate(self, scope: Scope) -> None:
@@ -282,7 +309,9 @@ class PaneSwitcher(Horizontal):
         if scope in (Scope.CHAT, Scope.READER):
             self.main = scope
         if scope not in (Scope.READER, Scope.GLOBAL):
-            self._return_scope = scope
+            self._before_reader = scope
+        if scope in PANES:
+            self._before_box = scope
         self._is_focus_mode = self._is_focus_mode and scope is Scope.READER
         self.show()
 
@@ -300,24 +329,53 @@ class PaneSwitcher(Horizontal):
         return stops[(current + direction) % len(stops)]
 
     def step_out(self) -> None:
-        """Go one step back: end a search or selection, otherwise leave the pane.
+        """Go one step back: hide the keys, or end a search or selection, otherwise go where the focus was before.
 
         When the person leaves the reader, the conversation replaces it.
         """
         reader = self._reader.reader
-        match self.active:
-            case Scope.TREE if not reader.end_search():
-                self.focus_scope(Scope.INPUT)
-            case Scope.READER if not (reader.end_selection() or reader.end_search()):
-                if self._is_focus_mode:
-                    self.toggle_focus_mode()
-                else:
-                    self.main = Scope.CHAT
-                    self.focus_scope(self._return_scope)
-            case Scope.CHAT if not self._log_view.clear_selection():
-                self.focus_scope(Scope.TREE)
-            case _:
+        if self.hide_keys():
+            return
+        match self.scope:
+            case Scope.INPUT:
+                self.focus_scope(self._find_pane_before_box())
+            case Scope.READER if reader.end_selection() or reader.end_search():
                 pass
+            case Scope.READER if self._is_focus_mode:
+                self.toggle_focus_mode()
+            case Scope.READER:
+                self.main = Scope.CHAT
+                self.focus_scope(self._before_reader)
+            case Scope.TREE if reader.end_search():
+                pass
+            case Scope.CHAT if self._log_view.clear_selection():
+                pass
+            case _:
+                self.focus_scope(Scope.INPUT)
+
+    def _find_pane_before_box(self) -> Scope:
+        """Return the pane that had the focus last. At first, that is the conversation unless it is empty."""
+        before = self._before_box
+        if before is None or (before is Scope.READER and self._reader.section_id is None):
+            return Scope.TREE if self._log_view.current is None else Scope.CHAT
+        return before
+
+    def show_keys(self) -> bool:
+        """Show the keys of the focused pane at its foot. Return false if they were shown, and hide them then."""
+        scope = self.scope
+        container = self._questions if scope is Scope.INPUT else self._panes.get(scope)
+        if self.hide_keys() or container is None:
+            return False
+        self._pane_keys = PaneKeys(self._keys, scope)
+        container.mount(self._pane_keys)
+        return True
+
+    def hide_keys(self) -> bool:
+        """Hide the keys at the foot of a pane. Return whether they were shown."""
+        shown, self._pane_keys = self._pane_keys, None
+        if shown is not None:
+            shown.remove()
+        return shown is not None
 
     def toggle_focus_mode(self) -> None:
         """Show only the reader, or the other panes again."""
@@ -343,6 +401,7 @@ class PaneSwitcher(Horizontal):
             case ConversationStarted():
                 self._questions.start_conversation()
                 self._reader.reader.show_last_read()
+                self._before_box = None
                 self.main = Scope.CHAT
                 self.focus_scope(Scope.INPUT)
             case NodesLoaded(section_ids=ids) if (section_id := self._reader.section_id) in ids:
@@ -380,13 +439,11 @@ class PaneSwitcher(Horizontal):
             self._tree.outline.move_to(event.section_id)
 
     def show(self) -> None:
-        """Show the panes that fit, each with the key that goes there. In two of them, digits do something else."""
+        """Show the panes that fit, each with the key that goes there in one step."""
         shown = self.shown
         focus_scope = self.scope
-        keys = {scope: self._keys.first_keys[f"global.go_{scope}"] for scope in PANES}
-        if focus_scope in (Scope.INPUT, Scope.CHAT):
-            steps = {-1: "global.previous_pane", 1: "global.next_pane"}
-            keys = {self._get_adjacent(step): self._keys.first_keys[key] for step, key in steps.items()}
+        steps = {-1: "global.previous_pane", 1: "global.next_pane"}
+        keys = {self._get_adjacent(step): self._keys.first_keys[key] for step, key in steps.items()}
         for scope, pane in self._panes.items():
             hides_others = scope is not Scope.TREE or len(shown) == 1
             tabs = [tab for tab in PANES if tab is scope or (tab not in shown and hides_others)]

@@ -156,14 +156,16 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def _show_quote(self) -> None:
-        """Scroll to the highlighted quote, if any, but not above the start of its section."""
+        """Scroll to the highlighted quote, if any, with its heading if both fit, but not above the heading."""
         library = self._library
         quote = self._highlights.quote
         if library is not None and quote is not None and self.lines.chunks:
             y = self.lines.get_y(quote.start)
             section_id = library.section_at(quote.doc, quote.start)
             start = library.node(section_id).content_span.start if section_id is not None else 0
-            self._jump_to(max(y - _JUMP_MARGIN, self.lines.get_y(start)))
+            heading_y = self.lines.get_y(start)
+            fits = self.lines.get_y(quote.end) - heading_y < self.view_size.height
+            self._jump_to(heading_y if fits else max(y - _JUMP_MARGIN, heading_y))
 
     def _show_match(self) -> None:
         """Scroll to the current match if it is out of view."""
@@ -203,6 +205,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.follow(hints[int(typed) - 1].link)
         elif is_digit and is_complete:
             self.post_message(StatusMessage(f"No link {int(typed)} in view"))
+
+    @on(events.Blur)
+    def _end_hints(self) -> None:
+        self._set_hints(())
 
     def follow(self, link: Link) -> None:
         """Go where a link leads. A preview stays where it is."""

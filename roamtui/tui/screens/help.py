@@ -16,8 +16,7 @@ from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, filter_items
 
 _SIGNS = {
     "Outline symbols": (
-        ("◆", "$accent", "open: the model has its text"),
-        ("◆", "$muted", "the model has its text from another open section"),
+        ("◆", "$accent", "open: the model has its text; ◆2 at a folded line: two open sections below it"),
         ("⚑", "$warning", "pinned, stays open"),
         ("❝", "$warning", "cited in an answer"),
         ("◦", "$warning", "read by the model earlier, now closed"),

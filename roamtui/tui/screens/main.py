@@ -22,7 +22,7 @@ from roamtui.conversation.state import RECORDED, AskOptions
 from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.models.base import OFFLINE, format_window
 from roamtui.plain import format_count
-from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.actions import ANYWHERE_IDS, SCOPE_TITLES, Keymap, Scope, format_keys, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog, WelcomeView
 from roamtui.tui.chat.content_view import (
     ExampleTarget,
@@ -53,6 +53,8 @@ _CHECK_SECONDS = 2.0
 """Interval between two checks of the document on disk."""
 _IDLE_SECONDS = 2.0
 """How long a person has not typed when work ahead begins."""
+_DIGIT_SECONDS = 0.5
+"""Two digits that are typed within this time are one number."""
 _AHEAD_PAUSE_SECONDS = 0.1
 """Pause after each part of the work ahead, as long as a part, so that it takes half of the time."""
 _SECTION_GONE = (
@@ -64,7 +66,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     """The panes of one document, and the conversation about it."""
 
     AUTO_FOCUS = "#question-box"
-    BINDINGS = make_bindings(Scope.GLOBAL) + make_bindings(Scope.READER, only={"reader.focus_mode"})
+    BINDINGS = make_bindings(Scope.GLOBAL) + make_bindings(Scope.CHAT, Scope.READER, only=ANYWHERE_IDS)
 
     def __init__(self, context: AppContext, keys: Keymap) -> None:
         super().__init__()
@@ -87,11 +89,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
         asked = [exchange.question for exchange in state.exchanges]
         self.question_box = QuestionBox([*reversed(options.examples), *asked])
         self.status_line = StatusLine(state, self.agent.model.name, keys)
-        self.header = HeaderLine(state.library)
+        self.header = HeaderLine(state.library, keys)
         self._hints = HintLine(keys)
         self.questions = QuestionArea(self.question_box, context.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
+        self._explained_key = ""
+        """The last key, if it does nothing in the pane where it was pressed and the person was told so."""
+        self._typed_number = ""
+        """The digits that were typed last, because an action is not told which key called it."""
+        self._digit_at = 0.0
+        """When the last of them was typed."""
+        self._shown_target: tuple[SectionTarget, str | None] | None = None
+        """What the reader was told to show last, and the section where that is."""
         self._typed_at = monotonic()
         """When the question was last changed, or the screen was made."""
 
@@ -255,6 +265,40 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _show_hints(self) -> None:
         self._hints.scope = self.panes.scope
 
+    def on_key(self, event: events.Key) -> None:
+        """Note a digit. Of a key that does nothing in the focused pane, say where it works; again, it goes there."""
+        if event.key[-1].isdecimal():
+            is_quick = event.time - self._digit_at < _DIGIT_SECONDS
+            self._typed_number = (self._typed_number[-1:] if is_quick else "") + event.key[-1]
+            self._digit_at = event.time
+        explained_key, self._explained_key = self._explained_key, ""
+        if self.panes.scope is Scope.INPUT or event.key in self.active_bindings:
+            return
+        is_sign = event.is_printable and event.key != "space"
+        (name,) = format_keys((event.character if is_sign and event.character else event.key,))
+        panes = self.keys.find_panes(event.key, event.character)
+        if panes and event.key == explained_key:
+            event.stop()  # else the key would act in that pane at once
+            self.panes.focus_scope(panes[0])
+        elif panes:
+            places = [f"the {SCOPE_TITLES[pane].lower()}" for pane in panes]
+            way = "there" if len(places) == 1 else f"to {places[0]}"
+            self.notify(f"{name} works in {' and '.join(places)} · {name} again goes {way}", markup=False)
+            self._explained_key = event.key
+        elif event.is_printable or any(event.key in action.keys for action in self.keys.actions):
+            help_key = self.keys.first_keys["global.help"]
+            self.notify(f"{name} does nothing here · {help_key} shows the keys", markup=False)
+
+    def action_select_quote(self) -> None:
+        """Select the quote with the typed number, and show it, unless the conversation does."""
+        typed = self._typed_number
+        target = self.chat_log.select_quote(*dict.fromkeys((int(typed or 0), int(typed[-1:] or 0))))
+        if isinstance(target, SectionTarget) and self.panes.scope is not Scope.CHAT:
+            self._open_target(target)
+
+    def action_open_and_ask(self) -> None:
+        self.chat_log.open_and_ask()
+
     def action_step_pane(self, direction: int) -> None:
         self.panes.focus_adjacent(direction)
 
@@ -401,7 +445,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case LinkTarget():
                 self.reader_pane.reader.follow_answer_link(event.target)
             case SectionTarget():
-                self.reader_pane.reader.open_target(event.target)
+                section_id = self.reader_pane.section_id
+                library = self.conversation.state.library
+                is_shown = (
+                    self._shown_target == (event.target, section_id) and Scope.READER in self.panes.shown
+                )
+                if is_shown and section_id in library and library.node(section_id or "").is_loaded:
+                    self.panes.focus_scope(Scope.READER)
+                else:
+                    self._open_target(event.target)
+
+    def _open_target(self, target: SectionTarget) -> None:
+        self.reader_pane.reader.open_target(target)
+        self._shown_target = (target, self.reader_pane.section_id)
 
     @on(TargetSelected)
     def _show_citation(self, event: TargetSelected) -> None:
@@ -429,6 +485,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.tree_pane.outline.mark([result.section_id for result in dialog.found.results])
         if chosen is not None and chosen.section_id in self.conversation.state.library:
             dialog.open_in(self.reader_pane.reader, chosen)
+            if self.panes.scope is Scope.INPUT:  # where the keys that go on are text
+                self.panes.focus_scope(Scope.READER)
+        self._hints.has_matches = len(dialog.found.matches) > 1
 
     @work(group="matches", exit_on_error=False)
     async def action_step_match(self, direction: int) -> None:

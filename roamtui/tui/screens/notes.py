@@ -43,7 +43,8 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         self._store = get_note_store(agent.conversation)
         self._library = agent.conversation.state.library
         self._located: tuple[LocatedNote, ...] = ()
-        self._hint = f"No notes yet: {keys.first_keys['section.note']} adds the section or selection"
+        note_key = keys.first_keys["section.note"]
+        self._hint = f"No notes yet · esc, then {note_key} in a pane adds the section or selection"
 
     @on(events.Mount)
     @work(exit_on_error=False)

@@ -144,7 +144,10 @@ class TableScreen(Screen[None]):
     def on_mount(self) -> None:
         """Offer to add the question that led here."""
         self._show_head()
-        if self._question and all(self._question != column.question for column in self._table.columns):
+        is_new = bool(self._question) and all(
+            self._question != column.question for column in self._table.columns
+        )
+        if is_new or not self._table.columns:
             self.action_add_column(self._question)
 
     def _show_head(self) -> None:

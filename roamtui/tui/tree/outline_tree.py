@@ -102,20 +102,19 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         node = self.lines.library.node(self.lines.ids[line])
         fold = self.lines.fold_at(line)
         is_open = node.id in self._state.open_sections
-        # The model can also have the text of a section because one above it is open.
-        has_text = is_open or (node.is_loaded and is_delivered(self.lines.library, node.id, self._delivered))
         guides = self.lines.draw_guides(line, width)
-        opened = "◆ " if has_text else ""
+        opened = "◆ " if is_open else ""
         signs = self._signs.get(node.id, "")
-        signs = signs.replace("◦", "") if has_text else signs
+        # The model can also have the text of a section because one above it is open.
+        if "◦" in signs and node.is_loaded and is_delivered(self.lines.library, node.id, self._delivered):
+            signs = signs.replace("◦", "")
         signs += "✎" if node.id in self._noted else ""
         signs += "⌕" if node.id in self._found else ""
         signs = signs and f" {signs}"
         title = strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
-        open_style = "bold $text-accent"
         style = "" if title else "italic $muted"
         if is_open:
-            style = open_style
+            style = "bold $text-accent"
         title = title or format_node_title(node)
         triangle = Content.styled(f"{fold} ", "$text-warning" if fold is FoldState.FAILED else "$muted")
         triangle = triangle.stylize(Style.from_meta({_FOLD_META_KEY: fold is not FoldState.LEAF}))
@@ -123,7 +122,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         page = self.lines.format_page(line)
         page = page if room - len(page) > _TITLE_WIDTH_MIN else ""
         shown = Content.styled(title, style).truncate(max(0, room - len(page)), ellipsis=True)
-        mark = Content.styled(opened, open_style if is_open else "$muted")
+        mark = Content.styled(opened, "bold $text-accent")
         head = Content.assemble((guides, "$foreground 30%"), triangle, mark, shown)
         head = (head + Content.styled(signs, "$text-warning")).truncate(width - len(page), pad=True)
         return head + Content.styled(page, "$muted")

@@ -5,7 +5,7 @@ An opening text of only white space is left out.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from enum import StrEnum
 
@@ -100,7 +100,10 @@ class VisibleLines:
 
 
 def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, str]:
-    """Return the signs of sections by id: pinned, cited, read by the model, read by the person."""
+    """Return the signs of sections by id: pinned, cited, read by the model, read by the person.
+
+    A line that hides open sections has their number.
+    """
     exchanges = state.exchanges
     cited = {citation.section_id for exchange in exchanges for citation in exchange.citations}
     batches = [event for one in exchanges for event in one.events if isinstance(event, SectionsExpanded)]
@@ -115,4 +118,9 @@ def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, st
     for sign, section_ids in groups.items():
         for section_id in section_ids:
             signs[section_id] += sign
+    shown = Counter(lines.id_at(lines.find_line(section_id)) for section_id in state.open_sections)
+    hidden = shown - Counter([*state.open_sections])
+    for line_id, count in hidden.items():
+        if line_id is not None:
+            signs[line_id] += f"{' ' if signs[line_id] else ''}◆{count}"
     return signs

@@ -1,7 +1,9 @@
 """An answer: its words, marks and links, the sources below it, and what of a conversation is in view."""
 
 import asyncio
+from functools import partial
 
+import pytest
 from msgspec.structs import replace
 from textual.content import Content
 from textual.pilot import Pilot
@@ -29,6 +31,7 @@ from tests.tui.driving import (
     press_until,
     running,
     screen_text,
+    type_at_once,
     wait_until,
 )
 
@@ -156,18 +159,41 @@ def get_selected(app: RoamApp) -> int | None:
     return None if view.selected is None else view.cited.index(view.selected)
 
 
-async def test_digits_select_citations_in_the_conversation_and_panes_elsewhere() -> None:
+def is_read(app: RoamApp, title: str) -> bool:
+    return app.main_screen.reader_pane.section_id == find_id(app, title)
+
+
+async def test_digits_select_quotes_in_every_pane_and_show_them_where_the_conversation_does_not() -> None:
     async with running(make_app(), USUAL) as (app, pilot):
         await answer_about_ovens(pilot, app)
         screen = app.main_screen
         screen.panes.focus_scope(Scope.CHAT)
         await pilot.press("2")
         assert get_selected(app) == 1
-        await press_until(pilot, "No citation 9", "9")
+        await press_until(pilot, "No quote 9", "9")
         assert (get_selected(app), app.focused) == (1, screen.chat_log)
-        screen.panes.focus_scope(Scope.TREE)
-        await pilot.press("2")
-        assert app.focused is screen.chat_log
+        for scope, key, title in ((Scope.TREE, "1", "Deck oven"), (Scope.READER, "2", "Stone oven")):
+            screen.panes.focus_scope(scope)
+            await press_until(pilot, partial(is_read, app, title), key)
+            assert screen.panes.scope is scope
+            assert get_selected(app) == int(key) - 1
+
+
+async def test_two_digits_at_once_are_one_number_if_there_is_such_a_quote(monkeypatch: pytest.MonkeyPatch) -> None:
+    titles = [f"Part {number}" for number in range(1, 13)]
+    text = "# Book\n" + "".join(f"\n## {title}\n\nWords of {title}.\n" for title in titles)
+    async with running(make_app(text=text), USUAL) as (app, pilot):
+        await answer(pilot, " ".join(f"One [{find_id(app, title)}]." for title in titles))
+        screen = app.main_screen
+        screen.panes.focus_scope(Scope.CHAT)
+        await pilot.pause()
+        type_at_once(pilot, "1", "0")
+        await wait_until(pilot, lambda: get_selected(app) == 9)
+        type_at_once(pilot, "5", "3")
+        await wait_until(pilot, lambda: get_selected(app) == 2)
+        monkeypatch.setattr("roamtui.tui.screens.main._DIGIT_SECONDS", 0.0)
+        type_at_once(pilot, "1", "2")
+        await wait_until(pilot, lambda: get_selected(app) == 1)
 
 
 async def test_where_the_reader_has_room_it_shows_the_first_citation_and_each_selected_one() -> None:

@@ -36,7 +36,7 @@ async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outlin
 ) -> None:
     monkeypatch.setattr(document_reader, "_READING_SECONDS", 3600.0)
     async with running(make_app(text=BOOK), (120, 30)) as (app, pilot):
-        await pilot.press("escape", "j", "enter", "3")
+        await pilot.press("escape", "j", "enter", "enter")
         await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.reader_pane.reader)
         assert (read(app), cursor(app)) == ("Chapter 0", "Chapter 0")
         passed = {read(app)}
@@ -56,7 +56,7 @@ async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outlin
 
 async def test_keys_go_to_the_next_section_and_the_one_before() -> None:
     async with running(make_app(text=BOOK), (120, 30)) as (app, pilot):
-        await pilot.press("escape", "G", "k", "enter", "3", "]")
+        await pilot.press("escape", "G", "k", "enter", "enter", "]")
         await wait_until(pilot, lambda: read(app) == cursor(app) == "Chapter 5")
         assert "Chapter 5" in "\n".join(screen_text(app).splitlines()[2:4])  # the last one stands at the top too
         await pilot.press("]")
@@ -98,11 +98,11 @@ async def test_the_reader_says_its_page_and_marks_where_pages_begin() -> None:
     async with running(_make_paged_app(), (120, 30)) as (app, pilot):
         app.main_screen.panes.focus_scope(Scope.TREE)
         await press_until(pilot, "had by all of us", "enter")
-        assert "Annual report · p. 1" in _line_of(app, "3 Reader")
+        assert "Annual report · p. 1" in _line_of(app, "Reader")
         text = screen_text(app)
         assert text.index("all of us, and it") < text.index("─ p. 2") < text.index("went on like that")
         assert "─ p. 3" not in text  # it is empty: what stands there is on the page after it
-        await press_until(pilot, lambda: "Figures · p. 4" in _line_of(app, "3 Reader"), "3", "pagedown")
+        await press_until(pilot, lambda: "Figures · p. 4" in _line_of(app, "Reader"), "enter", "pagedown")
 
 
 async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> None:
@@ -131,7 +131,7 @@ NOTED = "# Top\n\nSee [below](#part) and[^1] more.\n\n" + "Words.\n\n" * 60 + "#
 async def open_reader(pilot: Pilot[None], *keys: str) -> None:
     main = app_of(pilot).main_screen
     main.panes.focus_scope(Scope.TREE)
-    await press_until(pilot, lambda: main.focused is main.reader_pane.reader, *keys, "enter", "3")
+    await press_until(pilot, lambda: main.focused is main.reader_pane.reader, *keys, "enter", "enter")
     await pilot.pause()
 
 
@@ -204,7 +204,7 @@ async def test_focus_mode_shows_one_column_of_88_characters_until_another_pane_i
         assert not main.question_box.is_on_screen
         await press_until(pilot, lambda: main.tree_pane.display and main.question_box.is_on_screen, "escape")
         assert main.focused is main.reader_pane.reader
-        for pane, key in ((Scope.TREE, "1"), (Scope.CHAT, "2"), (Scope.READER, "tab"), (Scope.READER, "Z")):
+        for pane, key in ((Scope.TREE, "tab"), (Scope.CHAT, "shift+tab"), (Scope.READER, "Z")):
             main.panes.focus_scope(pane)
             await press_until(pilot, lambda: not main.tree_pane.display, "Z")
             await press_until(pilot, lambda: main.tree_pane.display, key)

@@ -101,9 +101,9 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
             note = screen_text(app).split("“rye” ")[1][:3]
             seen.append(note)
         assert sorted(seen) == ["1/4", "2/4", "3/4", "4/4"]
-        await press_until(pilot, f"“rye” {seen[-2]}", "N", "3")
-        await press_until(pilot, f"“rye” {seen[-1]}", "n")
-        await pilot.press("1")
+        await press_until(pilot, f"“rye” {seen[-2]}", "N", "shift+tab")
+        assert reader.has_focus
+        await press_until(pilot, f"“rye” {seen[-1]}", "n", "tab")
         assert len(list_marks(reader, HighlightKind.MATCH)) == 3
         await press_until(pilot, lambda: not list_marks(reader, HighlightKind.MATCH), "escape")
         assert app.main_screen.focused is app.main_screen.tree_pane.outline

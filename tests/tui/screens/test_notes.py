@@ -45,7 +45,7 @@ async def open_section(pilot: Pilot[None], title: str) -> None:
     section_id = find_id(app_of(pilot), title)
     main.panes.focus_scope(Scope.TREE)
     await go_to(pilot, section_id)
-    await pilot.press("enter", "3")
+    await pilot.press("enter", "enter")
     await pilot.pause()
 
 

@@ -90,7 +90,7 @@ def test_marks_are_readable_without_colour() -> None:
     assert _text(replace(state, unfolded=make_state(_LIBRARY, "Leave").unfolded), 2).startswith("│ ├ · Vacation ◦")
 
 
-def test_a_section_is_marked_when_the_model_has_its_text_from_a_section_above_it() -> None:
+def test_only_open_sections_have_the_mark_and_a_folded_line_counts_those_below_it() -> None:
     leave, security = (_LIBRARY.node(find_id(_LIBRARY, title)) for title in ("Leave", "Security"))
     opened = (
         replace(open_section(_LIBRARY, "Leave"), deliveries=(leave.own_span,)),
@@ -101,8 +101,12 @@ def test_a_section_is_marked_when_the_model_has_its_text_from_a_section_above_it
     lines = [_text(state, line).rstrip() for line in range(8)]
     assert lines == [
         "▾ Handbook", "├ ▾ ◆ Leave", "│ ├ · Vacation", "│ └ · Sick leave",
-        "├ ▾ ◆ Security", "│ └ ▾ ◆ Passwords", "│   └ · ◆ Length", "└ · Travel",
+        "├ ▾ ◆ Security", "│ └ ▾ Passwords", "│   └ · Length", "└ · Travel",
     ]  # fmt: skip
+    titles = ("Passwords", "Length", "Leave")
+    state = make_state(_LIBRARY, opened=tuple(open_section(_LIBRARY, title) for title in titles))
+    lines = [_text(state, line).rstrip() for line in range(4)]
+    assert lines == ["▾ Handbook", "├ ▸ ◆ Leave", "├ ▸ Security ◆2", "└ · Travel"]
 
 
 @given(st.lists(st.text(alphabet="ab 日本é́", max_size=30), min_size=1, max_size=20), st.data(), st.integers(1, 60))
