@@ -19,7 +19,7 @@ from roamtui.sources.convert.html_folds import ATTRIBUTE_LENGTH_MAX
 _BOLD_STYLE = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)|(?:^|[\s;])font\s*:[^;]*\bbold", re.IGNORECASE)
 _ITALIC_STYLE = re.compile(r"font-style\s*:\s*italic", re.IGNORECASE)
 _ITEM = re.compile(
-    r"(?:I(?:tem|TEM)|P(?:art|ART)) (?:\d{1,2}[A-Z]?|[IVX]+)\b(?>[.\d()a-z]{0,6})(?:\W+[^\Wa-z]|\W*$)|SIGNATURES?$"
+    r"(?:I(?:tem|TEM)|P(?:art|ART)) (?:\d{1,2}[A-Z]?|[IVX]+)\b(?>[.\d()a-z]{0,6})\W*(?:[^\Wa-z]|$)|SIGNATURES?$"
 )
 """How a part of a filing begins."""
 _TITLE = re.compile(r"[^\W_].*[^\W_].*[^,;:]", re.DOTALL)
