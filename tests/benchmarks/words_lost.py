@@ -2,14 +2,16 @@
 
     python tests/benchmarks/words_lost.py FOLDER
 
-The folder has files of any formats. The independent reading takes texts from the XML by a few rules of its own, and
-none of the code that is measured. Words are compared as multisets, without their order; a number is a word. A word is
-invented if it is nowhere in the file. Numbers of lists, which the XML does not have, are not counted.
+The folder has files of any formats. The independent reading takes texts from the XML by a few rules of its
+own, and none of the code that is measured. Words are compared as multisets, without their order; a number is
+a word. A word is invented if it is nowhere in the file. PDFs are read by poppler's pdftotext, without heads
+and feet of pages. Numbers of lists, which the XML does not have, are not counted.
 """
 
 import html
 import posixpath
 import re
+import subprocess
 import sys
 import time
 import zipfile
@@ -60,6 +62,11 @@ _HIDDEN_LOOK = re.compile("dt|ftr|hdr|sldNum|linenos?|aria-hidden|navigation|con
 """Types of placeholders in presentations; classes and roles in pages."""
 _LEFT_OUT_ENDS = ("-decls", "-index", "-source")
 _ORDINALS = ("st", "nd", "rd", "th")
+_EDGE_LINES = 4
+"""How many lines at the top and the bottom of a page of a PDF may be its head and foot."""
+_REPEATED_MIN = 3
+"""On so many pages stands a head or foot."""
+_PAGE_NUMBER = re.compile(r"[\divxl.–| -]+")
 _SHOWN_MAX = 60
 """How many of the worst files are listed."""
 _Element = Any
@@ -230,6 +237,27 @@ def _read_html(data: bytes) -> str:
     return " ".join(map(_join, mains))
 
 
+def _read_pdf(path: Path) -> tuple[Words, str]:
+    """Read a PDF by poppler: its words without heads, feet and numbers of pages, and its whole text."""
+    command = ["pdftotext", "-layout", str(path), "-"]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    pages = [[" ".join(line.split()) for line in page.split("\n") if line.strip()] for page in text.split("\f")]
+    edges = [{*range(_EDGE_LINES), *range(len(page) - _EDGE_LINES, len(page))} for page in pages]
+    forms = [[re.sub(r"\d+", "0", line) for line in page] for page in pages]
+    counts = Counter(
+        form
+        for page, rows in zip(forms, edges, strict=True)
+        for form in {page[row] for row in rows if 0 <= row < len(page)}
+    )
+    kept = [
+        line
+        for page, page_forms, rows in zip(pages, forms, edges, strict=True)
+        for row, (line, form) in enumerate(zip(page, page_forms, strict=True))
+        if row not in rows or not (counts[form] >= _REPEATED_MIN or _PAGE_NUMBER.fullmatch(line))
+    ]
+    return read_words("\n".join(kept)), text
+
+
 _READERS: dict[str, Callable[[zipfile.ZipFile], Iterator[str]]] = {
     "docx": _read_docx,
     "odt": _read_odt,
@@ -253,7 +281,9 @@ def measure_file(path: Path) -> _Measured:
     started = time.process_time()
     text = get_converter(formats[path.suffix])(data, path.name).text
     seconds = time.process_time() - started
-    if path.suffix == ".html":
+    if path.suffix == ".pdf":
+        theirs, source = _read_pdf(path)
+    elif path.suffix == ".html":
         theirs, source = read_words(_read_html(data)), data.decode("utf-8", "replace")
     else:
         with zipfile.ZipFile(path) as archive:
@@ -287,7 +317,7 @@ def main(folder: str) -> None:
     """Print the worst files, and a row for each format."""
     rows: dict[str, list[_Measured]] = {}
     worst: list[tuple[int, str]] = []
-    for path in sorted(each for kind in (*_READERS, "html") for each in Path(folder).rglob(f"*.{kind}")):
+    for path in sorted(each for kind in (*_READERS, "html", "pdf") for each in Path(folder).rglob(f"*.{kind}")):
         try:
             result = measure_file(path)
         except Exception as error:  # noqa: BLE001 - as the subprocess: any error refuses a file
