@@ -1,7 +1,7 @@
-"""Makes the README's pictures and page: the app and the example handbook, one question and its answer: `make docs`.
+"""Makes the README's pictures and page, of one question about the example handbook: `make docs`.
 
-A person played the model, by hand, and quoted one figure wrong. `examples/answer.json` has their words, so the pictures
-are the same on every machine.
+A person played the model, by hand, and quoted one figure wrong. `examples/answer.json` has their words, so
+the pictures are the same on every machine.
 """
 
 from __future__ import annotations

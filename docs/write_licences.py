@@ -1,4 +1,4 @@
-"""Writes `docs/licences.md`: what is installed with roamtui, from the metadata of the installed packages themselves."""
+"""Writes `docs/licences.md`: what is installed with roamtui, from the metadata of these packages."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ _PAGE = _PROJECT / "docs" / "licences.md"
 _HEAD = """\
 # Licences of what is installed
 
-Every package of `constraints.txt`, with the licence that its own metadata states; not all of them are needed to run
-roamtui. `python docs/write_licences.py` writes this page anew. roamtui itself is under the MIT licence.
+Every package of `constraints.txt`, with the licence that its own metadata states; not all of them are
+needed to run roamtui. `python docs/write_licences.py` writes this page anew.
+roamtui itself is under the MIT licence.
 
 | package | version | licence |
 |---|---|---|
@@ -22,7 +23,8 @@ roamtui. `python docs/write_licences.py` writes this page anew. roamtui itself i
 _FOOT = """
 ## Known vulnerabilities
 
-A list of vulnerabilities is out of date the day after it is stored, so roamtui keeps none. Ask for the list of today:
+A list of vulnerabilities is out of date the day after it is stored, so roamtui keeps none. Ask for
+the list of today:
 
 ```sh
 pipx run pip-audit --requirement constraints.txt --no-deps --disable-pip
@@ -39,7 +41,7 @@ def read_constraints(text: str) -> list[tuple[str, str]]:
 
 
 def name_licence(found: PackageMetadata) -> str:
-    """Return the licence that a package states: as an expression, else by its classifiers, else in its own words."""
+    """Return the licence that a package states: as an expression, by its classifiers, or in words."""
     if "License-Expression" in found:
         return found["License-Expression"]
     classifiers = [line for line in found.get_all("Classifier") or () if line.startswith(_LICENCE_START)]

@@ -1,8 +1,8 @@
 """Writes what is generated into README.md and the pages of this folder: `make docs`.
 
-A page marks each place by a pair of comments, such as ``<!-- keys -->`` and ``<!-- /keys -->``. `_TABLES` names the
-tables; ``<!-- table -->`` is a table that the offline model fills, and
-``<!-- roamtui ask --help -->`` is what that command prints.
+A page marks each place by a pair of comments, such as ``<!-- keys -->`` and ``<!-- /keys -->``. `_TABLES`
+names the tables; ``<!-- table -->`` is a table that the offline model fills, and ``<!-- roamtui ask --help
+-->`` is what that command prints.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Asks a document a question from Python: `python examples/ask.py examples/handbook.md "When is it open?"`."""
+"""Asks a document a question: `python examples/ask.py examples/handbook.md "When is it open?"`."""
 
 import asyncio
 import sys

@@ -1,8 +1,7 @@
 """roamtui: ask questions of well-organised documents.
 
-The names of `roamtui.api` are available here too. They are stable within a major version; everything else is private.
-docs/python.md lists them, examples/ask.py uses them.
-ARCHITECTURE.md explains the layers.
+The names of `roamtui.api` are available here too. They are stable within a major version; everything else is
+private. docs/python.md lists them, examples/ask.py uses them. ARCHITECTURE.md explains the layers.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The public names of `import roamtui`: the parts that the command line itself uses. docs/python.md lists them."""
+"""The public names of `import roamtui`, which the command line uses too. docs/python.md lists them."""
 
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import open_library

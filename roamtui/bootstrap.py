@@ -1,4 +1,4 @@
-"""The one place where settings become objects: libraries, conversations, models, search, agents and tables."""
+"""The one place where settings become libraries, conversations, models, searchers, agents and tables."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     is_offline: bool = False
     """Whether to use cached pages only."""
     allowed_origins: tuple[str, ...] = ()
-    """Sites from which pages may be fetched without asking, besides those of the settings and the source's own."""
+    """Sites to fetch from without asking, besides those of the settings and the source's own."""
     reads_scans: bool = False
     """Whether tesseract reads scanned pages of PDFs."""
     on_warning: Callable[[str], None] = warn
@@ -60,8 +60,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     progress: Progress | None = None
     """Receives the progress of embedding, or None for lines on stderr."""
     typed_keys: dict[str, str] = field(default_factory=dict)
-    """API keys that the person typed in this run, by environment variable. They are not put into `os.environ`, because
-    every program that this one starts would get them."""
+    """API keys that the person typed in this run, by environment variable. They are not put into
+    `os.environ`, because every program that this one starts would get them."""
 
     @property
     def model_environ(self) -> Mapping[str, str]:
@@ -170,9 +170,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     def reload(self, previous: Library, changed: frozenset[str], *, sources: Sequence[str]) -> Library:
         """Reload a library with the files and pages that were loaded before.
 
-        Of several files, only new ones and those with the keys in `changed` are read again. Each page is requested
-        again, and downloaded if it has changed. A page that cannot be read shows an error if the cache has no old
-        version.
+        Of several files, only new ones and those with the keys in `changed` are read again. Each page is
+        requested again, and downloaded if it has changed. A page that cannot be read shows an error if the
+        cache has no old version.
 
         Raises:
             SourceError: A source cannot be read.
@@ -198,7 +198,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     def fetch_picture(self, url: str, source: str) -> bytes:
         """Fetch a picture that a person wants to see, under the same rules as pages.
 
-        A private address is fetched only if the person typed its origin, for instance as the source of the document.
+        A private address is fetched only if the person typed its origin, for instance as the source of the
+        document.
 
         Raises:
             SourceError: It cannot or must not be fetched.
@@ -238,8 +239,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Args:
             library: What it is about.
             loader: Loads its files and pages.
-            conversation_id: The conversation to resume. An empty id means the latest answered one. For a conversation
-                of a table cell, the path of its log takes the place of an id.
+            conversation_id: The conversation to resume. An empty id means the latest answered one. For a
+                conversation of a table cell, the path of its log takes the place of an id.
 
         Raises:
             UsageError: There is no conversation to resume.
@@ -280,8 +281,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             damaged = [summary.id for summary in summaries[: summaries.index(latest)] if summary.problem]
             if damaged:
                 self.on_warning(
-                    f"Conversation {damaged[0]} is newer, but damaged. `--conversation {damaged[0]}` continues with "
-                    "what can be read of it."
+                    f"Conversation {damaged[0]} is newer, but damaged. `--conversation {damaged[0]}` "
+                    f"continues with what can be read of it."
                 )
             return latest.id
         if all(summary.id != conversation_id for summary in summaries):
@@ -305,8 +306,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> Callable[[Library], Searcher | None]:
         """Return a function that creates a library's searcher, or returns None if search is off.
 
-        With `needs_vectors`, a hybrid search fails if its embedder fails, instead of falling back to keywords. With
-        `keeps_vectors`, vectors for searches by meaning are stored on disk.
+        With `needs_vectors`, a hybrid search fails if its embedder fails, instead of falling back to
+        keywords. With `keeps_vectors`, vectors for searches by meaning are stored on disk.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
@@ -320,7 +321,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     def make_search_services(self, *, needs_vectors: bool = False) -> SearchServices:
         """Create the services that search needs in addition to a library. Nothing is loaded or requested yet.
 
-        With `needs_vectors`, a hybrid search fails if its embedder fails, instead of falling back to keywords.
+        With `needs_vectors`, a hybrid search fails if its embedder fails, instead of falling back to
+        keywords.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
@@ -366,8 +368,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> tuple[Table, TablePlan]:
         """Return a table, and the plan for filling its cells.
 
-        A table that exists is continued. Without columns, it keeps those that it has. Named by its folder, it keeps its
-        rows too; named by its sources, their documents are listed again.
+        A table that exists is continued. Without columns, it keeps those that it has. Named by its folder, it
+        keeps its rows too; named by its sources, their documents are listed again.
 
         Args:
             sources: Paths or URLs, or the folder of a table.

@@ -66,7 +66,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _leave_deleted_folder() -> None:
-    """Go to the home folder if the working folder was deleted, because libraries fail there with whole paths too."""
+    """Go home if the working folder was deleted, because libraries fail there even with whole paths."""
     try:
         os.getcwd()  # noqa: PTH109 - pathlib would delay `--help`
     except FileNotFoundError:

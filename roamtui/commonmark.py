@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _LEVEL_MAX = 100
-"""Maximum depth of nested containers (a list counts twice, because of its items). Each takes three stack frames."""
+"""Maximum depth of nested containers. A list counts twice. Each takes three stack frames."""
 _NESTING_MAX = _LEVEL_MAX + 10
-"""Depth beyond which markdown-it-py silently drops text. Blocks cannot reach it, and nested brackets in a line that
-reach it do not overflow Python's stack."""
+"""Depth beyond which markdown-it-py silently drops text. Blocks cannot reach it, and nested brackets in a
+line that reach it do not overflow Python's stack."""
 TOO_DEEP = "too_deep"
-"""Key in the parser's environment that is set if a list or quote marker was read as text because it is too deep."""
+"""Key in the parser's environment that is set if a list or quote was too deep and became text."""
 
 
 def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
-    """Parse a text without NUL characters into block tokens. Link definitions and `TOO_DEEP` are stored in `env`."""
+    """Parse a text without NUL characters into block tokens. `env` gets link definitions and `TOO_DEEP`."""
     if not source:
         return []
     if not source.endswith("\n"):
@@ -33,7 +33,7 @@ def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
 
 
 def make_parser(*rules: str) -> MarkdownIt:
-    """Make a CommonMark parser with more `rules`, which takes quote and list markers as text if they nest too deeply.
+    """Make a CommonMark parser with more `rules`. Quotes and lists that nest too deeply are text.
 
     Python's stack limits how deeply they may nest.
     """

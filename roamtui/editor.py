@@ -1,4 +1,4 @@
-"""Starts the person's own programs: the editor that the environment names, and the system's viewer for a file."""
+"""Starts the person's own programs: the editor that the environment names, and a file's viewer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def build_editor_command(editor: str, file: Path, line: int = 0) -> list[str]:
 
 
 def open_in_viewer(file: Path) -> bool:
-    """Open a file in the system's default program for it. Return False if there is no display or no such program."""
+    """Open a file in the system's program for it. Return False without a display or such a program."""
     if sys.platform == "darwin":
         command = ["open"]
     elif sys.platform == "win32":
@@ -60,7 +60,8 @@ def open_in_viewer(file: Path) -> bool:
 
 
 def _split_on_windows(editor: str) -> list[str]:
-    # A backslash separates folders, a path may contain spaces outside quotation marks, and `code` is code.cmd.
+    # A backslash separates folders, a path may contain spaces outside quotation marks, and `code` is
+    # code.cmd.
     if program := shutil.which(editor.strip('"')):
         return [program]
     words = [word.strip('"') for word in shlex.split(editor, posix=False)]

@@ -64,7 +64,7 @@ class StoreError(RoamtuiError):
 
 
 def format_nearest_name(name: str, known: Iterable[str]) -> str:
-    """Return a sentence that asks for the nearest known name, with a space before it. Empty if none is near."""
+    """Return a sentence that asks for the nearest known name, after a space. Empty if none is near."""
     from difflib import get_close_matches  # noqa: PLC0415 - only for mistyped names
 
     nearest = get_close_matches(name, [*known], n=1)

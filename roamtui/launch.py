@@ -232,7 +232,7 @@ class Launch(Struct, frozen=True, kw_only=True):
 
 
 def run_until_exit(app: RoamApp) -> int:
-    """Run the app until the person leaves it. Return the exit status. Say if a defect stopped it, and what is lost."""
+    """Run the app until the person leaves, and return the exit status. Say if a defect stopped it."""
     gc.freeze()  # imports make no garbage: searching them for it would delay a key by 30 ms
     app.error_console.quiet = not os.environ.get("ROAMTUI_DEBUG")  # a traceback would help nobody
     app.run()
@@ -258,7 +258,7 @@ def _list_saved() -> Sequence[ConversationSummary]:
 
 
 def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:
-    """Return all offers. The saved conversations come with the newest change first; those of `ask` are not offered."""
+    """Return all offers: saved conversations with the newest first, without those of `ask`, and more."""
     saved = [
         summary
         for summary in summaries

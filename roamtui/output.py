@@ -71,7 +71,7 @@ def warn(text: str) -> None:
 
 
 class ProgressLine:
-    """Reports to stderr how far a job is: on a terminal in one line that is overwritten, elsewhere only its end."""
+    """Reports to stderr how far a job is: in one overwritten line of a terminal, elsewhere only its end."""
 
     def __init__(self, form: str = "") -> None:
         """Take the form of a report, such as ``{:,} of {:,} sections``."""
@@ -109,7 +109,7 @@ class ProgressLine:
 
 @contextmanager
 def report_conversion(name: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a callback that shows the progress of a file's conversion in one line, if stderr is a terminal."""
+    """Yield a callback that shows the progress of a conversion in one line, if stderr is a terminal."""
     progress = ProgressLine()
     title = f"Converting {sanitise_line(Path(name).name)}…"
     try:
@@ -121,8 +121,9 @@ def report_conversion(name: str) -> Iterator[Callable[[int, int], None]]:
 def open_closed_streams() -> None:
     """Open any closed standard stream on the null device.
 
-    Otherwise the next opened file, such as the conversation database, would get a standard descriptor, and libraries
-    would write warnings into it. Without stdout, writing a result fails, so that it is not lost unnoticed.
+    Otherwise the next opened file, such as the conversation database, would get a standard descriptor, and
+    libraries would write warnings into it. Without stdout, writing a result fails, so that it is not lost
+    unnoticed.
     """
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:

@@ -83,7 +83,8 @@ def display_path(path: str) -> str:
 def make_private_folder(folder: Path) -> None:
     """Create a missing folder and its missing parents, each accessible only to its owner.
 
-    `Path.mkdir` applies its mode only to the last folder: with a loose umask, anybody could write into its parents.
+    `Path.mkdir` applies its mode only to the last folder: with a loose umask, anybody could write into its
+    parents.
 
     Raises:
         OSError: A folder cannot be created, or the path is not a folder.
@@ -120,7 +121,8 @@ def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suf
     Args:
         path: The file. Its folder must exist.
         data: The whole content.
-        is_flushed: Whether to flush to disk before replacing. Data that can be regenerated is not worth the wait.
+        is_flushed: Whether to flush to disk before replacing. Data that can be regenerated is not worth the
+            wait.
         suffix: Suffix of the temporary file's name.
 
     Raises:
@@ -143,7 +145,7 @@ def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suf
 
 
 def trim_folder(folder: Path, bytes_max: int) -> None:
-    """Delete the files of a cache that were used longest ago, until the others have at most `bytes_max` bytes."""
+    """Delete the files of a cache that were used longest ago, until `bytes_max` bytes are left."""
     with suppress(OSError):
         with os.scandir(folder) as entries:
             files = [(entry.stat(), entry.path) for entry in entries]

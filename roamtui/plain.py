@@ -1,7 +1,8 @@
-"""The only sanitiser. It makes text from documents, models and pages safe for a terminal, a screen or a clipboard.
+"""The only sanitiser: makes untrusted text safe for a terminal, a screen or a clipboard.
 
 Control sequences act on a terminal (ECMA-48, XTerm's OSC 8 and 52), and bidirectional overrides disguise text
-(Unicode TR 36, "Trojan Source"). Most such characters become visible stand-ins, so that nothing is lost silently.
+(Unicode TR 36, "Trojan Source"). Most such characters become visible stand-ins, so that nothing is lost
+silently.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _URL_TITLE_LENGTH_MAX = 300
 
 
 def sanitise_text(text: str) -> str:
-    r"""Return `text` with line ends as ``\n`` and without characters that act on a terminal or disguise text."""
+    r"""Return `text` with line ends as ``\n``, without characters that act on terminals or disguise text."""
     if _UNSAFE.search(text) is None:
         return text
     return _LINE_END.sub("\n", text).translate(_REPLACEMENTS)
@@ -53,7 +54,7 @@ def strip_blank_lines(text: str) -> str:
 def format_json(
     value: object, indent: int | None = None, to_json: Callable[[Any], object] | None = None
 ) -> str:
-    """Format a value as JSON, and escape what acts on a terminal or is no valid UTF-8. A reader gets the same value.
+    """Format a value as JSON that cannot act on a terminal. A reader gets the same value.
 
     `to_json` converts values that JSON does not have.
     """
@@ -62,7 +63,7 @@ def format_json(
 
 
 def shorten(text: str, length_max: int) -> str:
-    """Cut `text` to at most `length_max` characters, at a word if possible, with an ellipsis if anything was cut."""
+    """Cut `text` to at most `length_max` characters, at a word if possible, with an ellipsis if cut."""
     if len(text) <= length_max:
         return text
     cut = text[: length_max - 1]
@@ -73,7 +74,7 @@ def shorten(text: str, length_max: int) -> str:
 
 
 def strip_anchor(title: str) -> str:
-    """Remove an attribute with an anchor, such as ``{#anchor}`` or ``{: #anchor .class }``, from the end of a title."""
+    """Remove an attribute such as ``{#anchor}`` or ``{: #anchor .class }`` from the end of a title."""
     return _ANCHOR.sub("", title) if title.rstrip().endswith("}") else title
 
 

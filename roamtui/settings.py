@@ -55,7 +55,7 @@ class KeepOpenSettings(_Table, frozen=True):
 
 
 class WebSettings(_Table, frozen=True):
-    """`[web]`: sites to fetch from without asking, and the proxy: its URL, or "environment" for HTTPS_PROXY."""
+    """`[web]`: sites to fetch from without asking, and the proxy's URL, or "environment"."""
 
     allow: tuple[str, ...] = ()
     proxy: str = ""
@@ -107,7 +107,7 @@ class Settings(ModelSettings, frozen=True):
 
 
 def list_overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that arguments override. An empty text, as from an unset variable, overrides nothing."""
+    """Return the settings that arguments override. An empty text, as from an unset variable, does not."""
     given = {key: arguments.get(name) for name, key in FLAGS.items()}
     return {key: value for key, value in given.items() if value not in (None, "")}
 
@@ -170,9 +170,13 @@ def list_keys(table: type[msgspec.Struct] = Settings, prefix: str = "") -> dict[
 
 
 _EXPECTED = {
-    "array": "a list of quoted strings", "bool": "true or false", "float": "a number", "int": "a whole number",
-    "object": "a table", "str": "a quoted string",
-}  # fmt: skip
+    "array": "a list of quoted strings",
+    "bool": "true or false",
+    "float": "a number",
+    "int": "a whole number",
+    "object": "a table",
+    "str": "a quoted string",
+}
 _BOUNDS = {">=": "of at least", ">": "above", "<=": "of at most"}
 _PROBLEM = re.compile(r"Expected `(\w+)[^`]*`(?: (>=|>|<=) ([\d.]+))?")
 
@@ -210,8 +214,8 @@ def _explain(error: msgspec.ValidationError) -> str:
 def save_settings(path: Path, values: Mapping[str, str]) -> None:
     """Set top-level keys in the settings file. Comments, order and everything else stay as they are.
 
-    The file is replaced atomically, so that a model is never saved with another one's URL, and only its owner can read
-    it. An empty value clears a key of the file. If the file has no such key, none is added.
+    The file is replaced atomically, so that a model is never saved with another one's URL, and only its owner
+    can read it. An empty value clears a key of the file. If the file has no such key, none is added.
 
     Raises:
         RoamtuiError: The file cannot be read or written, or is not valid TOML.

@@ -16,7 +16,8 @@ _END_SIGNALS = ("SIGTERM", "SIGHUP")
 def add_end_handler(on_end: Callable[[], object]) -> Callable[[], None]:
     """Call `on_end` in the running event loop if a signal would end the program. The result takes that back.
 
-    A signal that somebody else handles or ignores, such as `nohup`, stays as it is. Without signals, nothing happens.
+    A signal that somebody else handles or ignores, such as `nohup`, stays as it is. Without signals, nothing
+    happens.
     """
     loop = asyncio.get_running_loop()
     handled: list[int] = []

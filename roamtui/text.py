@@ -1,8 +1,8 @@
 r"""Measure and divide a text: its lines, front matter, tokens, pages and ranges of characters.
 
-Lines end only at ``\n``, ``\r\n`` and ``\r`` (CommonMark 0.31.2, section 2.1); `str.splitlines` also splits elsewhere.
-Front matter is the block between lines of dashes at the start of a Markdown file. Tokens are estimated without a
-tokenizer and without a network.
+Lines end only at ``\n``, ``\r\n`` and ``\r`` (CommonMark 0.31.2, section 2.1); `str.splitlines` splits
+elsewhere, too. Front matter is the block between lines of dashes at the start of a Markdown file. Tokens are
+estimated without a tokenizer and without a network.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _classify(byte: int) -> int:
 
 _CLASSES = bytes(map(_classify, range(256)))
 _WEIGHTS = (0.21, 1.1, 0.094, 0.41, 0.315)
-"""Tokens per letter, digit, space, line end and byte outside ASCII, fitted to cl100k on prose, code and CJK."""
+"""Tokens per letter, digit, space, line end and other byte, fitted to cl100k on prose, code and CJK."""
 _OTHER_WEIGHT = 0.485
 """Tokens per punctuation character."""
 _WEIGHTED_CLASSES = range(_OTHER)

@@ -59,7 +59,7 @@ class QuestionRun(Struct):
     step: Step = NO_STEP
     """The reply that is not recorded yet. The result of a call says so until it has run."""
     citations: tuple[Citation, ...] = ()
-    """Those of an answer without a model, which needs no check because its passages come from the document."""
+    """Those of an answer without a model need no check, because its passages come from the document."""
     reason: str = ""
     """Why the reply ended, from `ReplyFinished`."""
     room_tokens: int = 0
@@ -76,12 +76,12 @@ class QuestionRun(Struct):
     may_call: bool = True
     """Whether the model may call more tools. It may not once it repeats its calls."""
     draft: str | None = None
-    """The reply after which the model was reminded to answer properly, which happens at most once. It becomes the
-    answer if the model writes nothing more."""
+    """The reply after which the model was reminded to answer properly, which happens at most once. It becomes
+    the answer if the model writes nothing more."""
 
 
 def build_outcome(state: ConversationState, run: QuestionRun, searcher: Searcher | None) -> QuestionAnswered:
-    """Build the outcome of the current question. `searcher` finds the nearest sections if the answer is "not found"."""
+    """Build the outcome of the current question. `searcher` finds the nearest sections to "not found"."""
     stopped = run.stopped
     error = run.error
     is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
@@ -125,7 +125,7 @@ def _format_nearest(state: ConversationState, searcher: Searcher | None) -> str:
 
 
 def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit, ...]:
-    """List the likeliest search hits whose sections a model did not open or cite, and that were not open before.
+    """List the likeliest hits whose sections a model did not open or cite, and that were not open before.
 
     A proven answer needs no more of them. An answer without a model has none: it opens what it shows.
     """
@@ -155,7 +155,8 @@ def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit,
 def choose_reminder(state: ConversationState, run: QuestionRun) -> str:
     """Return a reminder for the model after a reply without calls, or empty if the reply is acceptable.
 
-    A reply before the model has read anything needs none, nor does one that was refused or that repeats itself.
+    A reply before the model has read anything needs none, nor does one that was refused or that repeats
+    itself.
     """
     if run.broken_call:
         return CALL_REMINDER
@@ -203,6 +204,6 @@ def format_sources(exchange: Exchange) -> list[str]:
 
 
 def match_proof(exchange: Exchange) -> AnswerProof:
-    """Match the citations of an answer to its quotes and marks, without verdicts if it consists of passages."""
+    """Match the citations of an answer to its quotes and marks, without verdicts for passages."""
     unjudged = [replace(passage, state=QuoteState.NO_QUOTE) for passage in list_passages(exchange)]
     return make_proof(exchange.answer, unjudged or exchange.citations)

@@ -109,8 +109,9 @@ from roamtui.text import estimate_tokens
 _WINDOW_TOKENS_DEFAULT = 64_000
 """Assumed context window of a model whose window is unknown, for what tools return."""
 _NO_ROOM = (
-    "The question does not fit in the context window of {window:,} tokens. Ask a shorter one, give the server a larger "
-    "window (llama.cpp: --ctx-size, Ollama: OLLAMA_CONTEXT_LENGTH), or set window_tokens in config.toml if it has one."
+    "The question does not fit in the context window of {window:,} tokens. Ask a shorter one, give the "
+    "server a larger window (llama.cpp: --ctx-size, Ollama: OLLAMA_CONTEXT_LENGTH), or set window_tokens in "
+    "config.toml if it has one."
 )
 _CALLS_MAX = 8
 """Maximum number of tool calls to run in one reply."""
@@ -127,7 +128,7 @@ _SAME_CALLS_MAX = 3
 _THOUGHTS_LENGTH = 2_000
 """Maximum number of characters of thoughts to keep, the last ones."""
 _DRAFT_CHARACTERS = 500
-"""Number of new characters after which an answer is saved again: the most that is lost if the program is killed."""
+"""An answer is saved again after so many new characters, the most that a killed program loses."""
 _INDEXED_AHEAD_MIN = 5_000
 """Minimum number of sections for indexing ahead. Indexing fewer takes no noticeable time."""
 
@@ -146,11 +147,11 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     needs_certainty: bool = False
     """Whether a doubtful passage is no answer without a model, as in a cell of a table."""
     question_note: str = ""
-    """Text to send before each question. It is not part of the question, so its words are not searched for."""
+    """Text to send before each question. It is no part of it, so its words are not searched for."""
     policy: RetrievalPolicy = DEFAULT_POLICY
     """What comes of the sections that search finds."""
     committed_usd: dict[str, float] | None = None
-    """Spent or about to be spent, by the id of the conversation, if several agents share the spending limit."""
+    """Spent or about to be spent, by conversation id, if several agents share the spending limit."""
 
 
 def make_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
@@ -181,14 +182,15 @@ class Agent:
         self._consented_id = ""
         """Id of the conversation whose spending limit the person lifted."""
         self._tools: Mapping[str, Tool] = {}
-        """Tools of the current question. They may differ from those of the previous one if the library has grown."""
+        """Tools of the current question. They may differ from the previous ones if the library has grown."""
         self._hits_text = ""
         """Search results of the current question."""
 
     async def ask(self, question: str, options: AskOptions = AskOptions()) -> Exchange | None:
-        """Answer a question once all earlier requests are done. To stop it, cancel the task: the answer so far is kept.
+        """Answer a question once all earlier requests are done. Cancelling the task keeps the answer so far.
 
-        All files are loaded first because outline and search need whole texts. If the model fails, the answer says so.
+        All files are loaded first because outline and search need whole texts. If the model fails, the answer
+        says so.
 
         Returns:
             The exchange, or None if `options` did not allow the question any more.
@@ -251,7 +253,7 @@ class Agent:
         return tuple(hit for hit in hits if hit.section_id in self.conversation.state.library)
 
     async def index_ahead(self, report: Progress) -> None:
-        """Update the search index of a large source, before a question needs it. `report` is called in a thread."""
+        """Update the search index of a large source before it is needed. `report` is called in a thread."""
         searcher = self.searcher
         library = self.conversation.state.library
         if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.unloaded_files:
@@ -401,7 +403,8 @@ class Agent:
     async def _ask_model(self, run: QuestionRun, *, allow_calls: bool) -> bool:
         """Send one request, unless it may exceed the spending limit. Return whether it was sent.
 
-        Shrink the transcript first if the request does not fit, and once more if the model rejects it as too long.
+        Shrink the transcript first if the request does not fit, and once more if the model rejects it as too
+        long.
 
         Raises:
             ModelError: The model could not answer, or not even the question fits.
@@ -446,7 +449,7 @@ class Agent:
                 return True
 
     def _learn_from_refusal(self, error: ModelError, tokens: int, sent_tokens: int) -> int:
-        """Learn from a request that was too long. Return the maximum tokens of the messages of the next one."""
+        """Learn from a request that was too long. Return the maximum tokens of the next one's messages."""
         if error.window_tokens is not None:
             self.model.limit_window(error.window_tokens)
         if error.request_tokens is not None:
@@ -544,7 +547,7 @@ class Agent:
             conversation.fold((ThoughtsRecorded(text=kept, tokens=estimate_tokens(thoughts)),))
 
     async def _run_calls(self, run: QuestionRun, *, is_before_last_step: bool) -> None:
-        """Run the calls of a reply, searches last. If `is_before_last_step`, tell the model that they were its last."""
+        """Run the calls of a reply, searches last. Before the last step, tell the model to answer next."""
         # So that hits do not repeat opened sections.
         uses = sorted(run.step.uses, key=lambda use: use.call.name == search.NAME)
         room = max(0, int(_STEP_SHARE * run.room_tokens))

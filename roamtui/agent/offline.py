@@ -1,7 +1,7 @@
 """Answers without a model: the passages of the document that hold most of a question.
 
-Search proposes sections. Their paragraphs are ranked by the words of the question, its synonyms and corrections. If no
-passage holds enough of the question, the answer is "Not found", with the nearest passages.
+Search proposes sections. Their paragraphs are ranked by the words of the question, its synonyms and
+corrections. If no passage holds enough of the question, the answer is "Not found", with the nearest passages.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[
 def _list_unread_pages(
     library: Library, question: str, hits: Sequence[Hit], *, is_answer: bool
 ) -> tuple[str, ...]:
-    """List the pages to load before another search: those that were found by their titles, or else similar ones."""
+    """List the pages to load before another search: those found by their titles, or else similar ones."""
     ids = (hit.section_id for hit in hits if not library.node(hit.section_id).is_loaded)
     unread = tuple(section_id for section_id in ids if not library.node(section_id).problem)
     if unread or is_answer or not extract_query_terms(question):

@@ -34,7 +34,7 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
     """What comes with a question."""
 
     text: str = ""
-    """Hits and the outline near them, or the whole outline if nothing was found. It is empty for a small document."""
+    """Hits and the outline near them, or else the whole outline. It is empty for a small document."""
     excerpts: tuple[Span, ...] = ()
     """Document text in it."""
     hits: tuple[Hit, ...] = ()
@@ -106,7 +106,7 @@ async def retrieve_context(
 def _choose_context(
     view: ModelView, hits: Sequence[Hit], question: str, outline_max: int | None
 ) -> QuestionContext:
-    """Choose the section that opens with a question, the hits that are sent with it, and the outline around them."""
+    """Choose the section that opens with a question, the hits sent with it, and the outline around them."""
     library = view.library
     opened = choose_clear_hit(view, hits, question)
     near_tokens = view.policy.neighbourhood_tokens

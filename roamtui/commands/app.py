@@ -22,7 +22,7 @@ from roamtui.errors import RoamtuiError, UsageError
 
 
 def add_app_options(parser: CommandParser) -> None:
-    """Add the options of the app. Its sources come apart, because a shell completes commands in their place."""
+    """Add the options of the app, without its sources, in whose place a shell completes commands."""
     add_conversation_arguments(parser)
     add_reading_arguments(parser)
     add_model_arguments(parser)

@@ -1,4 +1,4 @@
-"""What commands are made of: their parser, the arguments that several share, and the sources that they open."""
+"""What commands are made of: their parser, the arguments that several share, and their sources."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from roamtui.document.loader import Loader
 
 SOURCE_KINDS = (
-    "a file (Markdown, text, PDF, HTML, EPUB, Office, OpenDocument, Jupyter notebook or subtitles), a folder of such "
-    "files, the URL of a site or of a page, or - for standard input"
+    "a file (Markdown, text, PDF, HTML, EPUB, Office, OpenDocument, Jupyter notebook or subtitles), a folder "
+    "of such files, the URL of a site or of a page, or - for standard input"
 )
 MISSING_EXTRA = "`roamtui {0}` needs more packages. Install them with: pip install 'roamtui[{0}]'"
 _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
@@ -27,7 +27,7 @@ _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 
 
 class HelpFormatter(RawDescriptionHelpFormatter):
-    """Lays out help as wide as the terminal. To ask for its width, argparse would load `shutil`, which takes 2 ms."""
+    """Lays out help as wide as the terminal. argparse would load `shutil` for this, which takes 2 ms."""
 
     def __init__(self, prog: str) -> None:
         try:
@@ -53,7 +53,7 @@ class CommandParser(ArgumentParser):
 
 
 class Command:
-    """A command: its function, whose docstring is its help, what declares its arguments, and an example of its use."""
+    """A command: its function, whose docstring is its help, its arguments, and an example of its use."""
 
     def __init__(
         self,

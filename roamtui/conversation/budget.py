@@ -30,7 +30,7 @@ _PAGE_SHARE = 1 / 6
 
 
 class RequestBudget(Struct, frozen=True, kw_only=True):
-    """Maximum numbers of estimated tokens. None means that the window is unknown, so that nothing limits the part."""
+    """Maximum numbers of estimated tokens. None means no limit, because the window is unknown."""
 
     messages_max: int | None = None
     """All messages of a request."""

@@ -53,9 +53,9 @@ _Opened = tuple[ConversationLog, ConversationState, Loader | None, str]
 class Conversation:
     """The current conversation. Every change to it is an event, which is applied, saved and published here.
 
-    Questions, reloads, rewinds and switches to another conversation hold `lock`, so that a question ends in the
-    conversation in which it began. Section commands do not wait for an answer: during a question, sections are only
-    marked for closing.
+    Questions, reloads, rewinds and switches to another conversation hold `lock`, so that a question ends in
+    the conversation in which it began. Section commands do not wait for an answer: during a question,
+    sections are only marked for closing.
     """
 
     def __init__(  # noqa: PLR0913 - each is a part that tests and commands leave out
@@ -69,7 +69,7 @@ class Conversation:
         saved_id: str = "",
         new_id: str = "",
     ) -> None:
-        """Start a new conversation, or continue a saved one. A new one is saved when something is asked or opened.
+        """Start or continue a conversation. A new one is saved when something is asked or opened.
 
         Args:
             library: The current version of the document.
@@ -124,7 +124,7 @@ class Conversation:
                 subscriber(event)
 
     async def apply(self, events: tuple[ConversationEvent, ...]) -> None:
-        """Fold events at once, save them, and publish them, in this order, even if the task is cancelled meanwhile."""
+        """Fold, save and publish events, in this order, even if the task is cancelled meanwhile."""
         self.fold(events)
         await asyncio.shield(asyncio.ensure_future(self._save_and_publish(events)))
 
@@ -206,7 +206,7 @@ class Conversation:
         self.state = replace(self.state, options=options)
 
     async def rewind(self, exchange: Exchange) -> None:
-        """Remove an exchange and all later ones, if the conversation still has it. The caller holds `lock`."""
+        """Remove an exchange and all later ones, if it is still there. The caller holds `lock`."""
         if has_exchange(self.state, exchange):
             await self.apply(rewind(self.state, exchange.number))
 

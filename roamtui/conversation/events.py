@@ -152,14 +152,14 @@ class Citation(Struct, frozen=True, kw_only=True):
     """Titles down to the section, in the words of the outline for those that are empty."""
     start_line: int = 0
     end_line: int = 0
-    """Lines of the quote if it was found, otherwise of the section, counted from 1; 0 if the id is unknown."""
+    """Lines of the quote, or of the section if it was not found, from 1; 0 if the id is unknown."""
     page: int | None = None
     """First page of these lines, or None if the document has no pages."""
     span: Span | None = None
     """The quote in the document, or None if it was not found."""
     start: int = 0
     end: int = 0
-    """Offsets of the quote in the answer, with its quotation marks. Without a quote, both are the offset of the id."""
+    """Offsets of the quote in the answer, with its marks. Without a quote, both are the offset of the id."""
     marks: tuple[int, ...] = ()
     """Offsets in the answer of the ids in square brackets that show this citation."""
     is_changed: bool = False
@@ -197,7 +197,7 @@ class OpenSection(Struct, frozen=True, kw_only=True):
     is_closing: bool = False
     """Whether the section closes when the current question ends."""
     deliveries: tuple[Span, ...] = ()
-    """Text of the section in the transcript. If a person opened the section, this is empty until the next question."""
+    """Text in the transcript. It is empty until the next question if a person opened the section."""
     tokens: int = 0
     """Estimated tokens of the deliveries or, before there are any, of the whole section."""
     content_hash: str = ""
@@ -347,7 +347,7 @@ class QuestionAsked(Struct, frozen=True, kw_only=True):
     """The section that the question is about, or None for the whole document."""
     model: str = ""
     preface: str = ""
-    """Text before the question in the prompt: opened sections, search results, and what the person is reading."""
+    """Text before the question: opened sections, search results, and what the person is reading."""
     excerpts: tuple[Span, ...] = ()
     """Document text that the search results in the preface quote."""
     sections: tuple[OpenSection, ...] = ()
@@ -357,7 +357,7 @@ class QuestionAsked(Struct, frozen=True, kw_only=True):
 
 
 class QuestionReceived(Struct, frozen=True, kw_only=True):
-    """The turn of a question has come. `QuestionAsked` follows once the model has started and search has ended."""
+    """The turn of a question has come. `QuestionAsked` follows after the model's start and the search."""
 
     question: str
     starts_model: bool = False
@@ -381,13 +381,13 @@ class TranscriptRebuilt(Struct, frozen=True, kw_only=True):
     first_sent: int = 0
     """Exchanges before this index are not sent at all. The prologue says how many are missing."""
     preface: str | None = None
-    """What is sent in place of the preface of the exchange `first_with_steps`; None if nothing of it was left out."""
+    """What is sent in place of the preface of the exchange `first_with_steps`; None for all of it."""
     first_step: int = 0
     """If `preface` is set, steps of that exchange before this index are not sent."""
 
 
 class StepRecorded(Struct, frozen=True, kw_only=True):
-    """A step ended: its tool calls have results, or the model was reminded that its reply is not an answer yet."""
+    """A step ended: its calls have results, or the model was reminded that its reply is no answer yet."""
 
     step: Step
 
@@ -419,7 +419,7 @@ class ThinkingStreamed(Struct, frozen=True, kw_only=True):
 
     text: str
     replaces_answer: bool = False
-    """Whether all text of the reply so far was thinking too. It is repeated here, and is no part of the answer."""
+    """Whether all text of the reply so far was thinking. It is repeated here, and is no answer."""
 
 
 class ThoughtsRecorded(Struct, frozen=True, kw_only=True):
@@ -492,7 +492,7 @@ class QuestionAnswered(Struct, frozen=True, kw_only=True):
 
 
 class CitationsChecked(Struct, frozen=True, kw_only=True):
-    """The quotes of an earlier answer were looked up again in the document as it is now, and some results are new."""
+    """The quotes of an earlier answer were looked up again in the document, and some results are new."""
 
     number: int
     """Number of the question."""
@@ -507,7 +507,7 @@ class QuestionsRewound(Struct, frozen=True, kw_only=True):
 
 
 class DocumentReloaded(Struct, frozen=True, kw_only=True):
-    """The document or its sources changed, and the open sections were found again by id or by their own text."""
+    """The document or its sources changed, and open sections were found again by id or by their text."""
 
     sections: tuple[OpenSection, ...]
     """All open sections."""

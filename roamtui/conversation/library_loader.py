@@ -80,7 +80,7 @@ class LibraryLoader:
         """Origins that the person refused, each with the number of the question."""
 
     async def load_all(self) -> Library:
-        """Load all files that are not loaded yet, and publish the progress. A caller that stops does not stop this.
+        """Load all files that are not loaded, and publish the progress. A caller that stops does not stop it.
 
         Return the whole library.
         """
@@ -109,7 +109,7 @@ class LibraryLoader:
             self._conversation.publish(event)
 
     async def _approve(self, origin: Origin, web_origin: str, urls: tuple[str, ...]) -> bool:
-        """Ask the person about a web origin, but not again for the agent during a question in which it was refused."""
+        """Ask the person about a web origin. One that was refused stays so during the question."""
         refusal = (len(self._conversation.state.exchanges), web_origin)
         if origin is Origin.AGENT and refusal in self._refused:
             return False
@@ -169,7 +169,7 @@ class LibraryLoader:
         await self._conversation.apply(events)
 
     def restore(self, saved: ConversationState) -> tuple[Library, Loader | None]:
-        """Return the library and the loader with the sources and pages that a saved conversation had. May block."""
+        """Return library and loader with the sources and pages that a saved conversation had. May block."""
         library = self._conversation.state.library
         source_loader = self.source_loader
         if saved.sources != library.sources and self._open_source is not None:

@@ -35,13 +35,13 @@ from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.sources.listing import split_sources
 
 _ROUNDS_MAX = 3
-"""Maximum number of rounds of loading. A page may redirect to another origin, which the person must approve first."""
+"""Maximum number of rounds of loading: a page may redirect to an origin that must be approved first."""
 
 
 def graft_documents(
     library: Library, documents: Mapping[str, Document], new_origins: frozenset[str]
 ) -> tuple[Library, NodesLoaded]:
-    """Add each document below the node whose id is its key. A node that has been loaded meanwhile keeps its document.
+    """Add each document below the node whose id is its key. A node that was loaded meanwhile stays.
 
     `new_origins` are the origins that the person approved for it.
     """
@@ -66,11 +66,11 @@ async def load_nodes(
     node_ids: tuple[str, ...],
     approve: Callable[[str, tuple[str, ...]], Awaitable[bool]],
 ) -> tuple[dict[str, Document], frozenset[str]]:
-    """Load files and links in a thread, pages in parallel. Ask `approve` about each new origin and the URLs there.
+    """Load files and links in a thread, pages in parallel. Ask `approve` about the URLs of new origins.
 
     Returns:
-        The documents by node id, with an error document for a node that could not be loaded, and all origins that are
-        now approved.
+        The documents by node id, with an error document for a node that could not be loaded, and all origins
+        that are now approved.
     """
     library = state.library
     approved = state.approved_origins
@@ -122,8 +122,8 @@ def resume_state(
 def reload_state(state: ConversationState, library: Library) -> Events:
     """Continue with the current version of the document, between questions.
 
-    An open section is looked up by its id, then by its own text. If neither finds it, it closes. The text of open
-    sections is delivered again with the next question.
+    An open section is looked up by its id, then by its own text. If neither finds it, it closes. The text of
+    open sections is delivered again with the next question.
     """
     is_lost = any(open_id not in library for open_id in state.open_sections)
     walked = reversed([*library.walk()]) if is_lost else ()  # the first section with a text counts
@@ -173,7 +173,7 @@ def hash_library(library: Library) -> str:
 
 
 def get_source_key(library: Library) -> str:
-    """Return the key that all conversations about a source share: its name, or a digest if it was piped in."""
+    """Return the key that conversations about a source share: its name, or a digest if it was piped in."""
     name = f"-{library.root.content_hash}" if library.source == "-" else library.source
     # file names may hold bytes that are not UTF-8
     return name.encode("utf-8", "backslashreplace").decode("utf-8")

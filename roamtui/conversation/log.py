@@ -65,7 +65,7 @@ _NO_LIBRARY = Library(source="", root=parse_document(""))
 
 LOG_SUFFIX = ".jsonl"
 _LOCKS_NAME = "locks"
-"""Folder of the files to lock. The files of lines are not locked, because on Windows nobody could read them."""
+"""Folder of the files to lock, because on Windows nobody could read a locked file of lines."""
 
 
 class LineFile:
@@ -91,7 +91,8 @@ class LineFile:
         """Append complete lines. When this returns, they are on disk.
 
         Raises:
-            OSError: They cannot be written, or the file was deleted. The next call cuts off what was written of them.
+            OSError: They cannot be written, or the file was deleted. The next call cuts off what was written
+                of them.
         """
         if self._size and self._path.stat().st_size < self._size:
             raise OSError(errno.EIO, "the file was cut off")
@@ -114,7 +115,8 @@ def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
     """Keep other programs that do the same from changing a file. Return the function that releases the lock.
 
     Raises:
-        OSError: Another program holds the lock for longer than `seconds` (`EBUSY`), or its file cannot be written.
+        OSError: Another program holds the lock for longer than `seconds` (`EBUSY`), or its file cannot be
+            written.
     """
     # The import takes 20 ms, and nothing is saved before the first question.
     from filelock import FileLock, Timeout  # noqa: PLC0415
@@ -135,7 +137,7 @@ def _get_lock_path(path: Path) -> Path:
 
 @contextmanager
 def map_store_errors(action: str, folder: Path) -> Iterator[None]:
-    """Turn an `OSError` into a `StoreError` that says which action failed, such as ``save the note``, why, and where.
+    """Turn an `OSError` into a `StoreError` that says what failed, such as ``save the note``, and why.
 
     Raises:
         StoreError: An operation on disk failed.
@@ -169,7 +171,7 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
 
 
 class _Sequence:
-    """Checks that each event can follow the ones before it. In a damaged log, events may be missing or moved."""
+    """Checks that each event can follow the ones before it. A damaged log may lack some."""
 
     def __init__(self) -> None:
         self._is_started = False
@@ -349,8 +351,8 @@ class ConversationStore:
     def open(self, conversation_id: str) -> tuple[ConversationLog, str]:
         """Open a log to continue its conversation.
 
-        If another program uses the log, or it cannot be written, or an entry in it cannot be read, return a copy with
-        a new id. The log itself then stays as it is.
+        If another program uses the log, or it cannot be written, or an entry in it cannot be read, return a
+        copy with a new id. The log itself then stays as it is.
 
         Returns:
             The log, and a sentence for the person, which is usually empty.

@@ -41,11 +41,11 @@ from roamtui.plain import sanitise_text
 from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds, subtract_delivered
 
 _INSTRUCTIONS_LEAD = (
-    "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite stays as you "
-    "were told:"
+    "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite "
+    "stays as you were told:"
 )
-# Open text costs little while it is in the provider's cache, but each closing rebuilds the transcript. So sections are
-# closed rarely, but then many at once.
+# Open text costs little while it is in the provider's cache, but each closing rebuilds the transcript. So
+# sections are closed rarely, but then many at once.
 _CLOSING_START_SHARE = 0.6
 """Share of the budget that open sections may fill before any is closed."""
 _QUESTION_TOKENS = 100
@@ -61,12 +61,12 @@ class PromptContext(Struct, frozen=True, kw_only=True):
 
     system: str
     outline: str
-    """The current outline, or empty if it comes with each question. The transcript keeps it until the next rebuild."""
+    """The current outline, which stays until the next rebuild; empty if it comes with each question."""
     model: str
     """Name of the model that will answer. If it changes, the transcript is rebuilt."""
     budget: RequestBudget = RequestBudget()
     auto_opened: tuple[str, ...] = ()
-    """Sections to open with the question: a clear search hit, or all text that the question is about if it is short."""
+    """Sections to open with the question: a clear hit, or all that the question is about if it is short."""
     hits_text: str = ""
     """Search results for the question as text, with the outline near them."""
     search_events: tuple[SectionsSearched, ...] = ()
@@ -80,11 +80,11 @@ class PromptContext(Struct, frozen=True, kw_only=True):
 def begin_question(state: ConversationState, asked: QuestionAsked, context: PromptContext) -> Events:
     """Start a question, and build its preface, which is everything in its message before the question itself.
 
-    First, in mode `FRESH`, close the sections of earlier questions. If a section was closed, or if the document or the
-    model changed, rebuild the transcript. If it is too long for the
-    question and its search results, shrink it, and leave the results out if that is not enough. Then deliver the text
-    of sections that the person opened, and open those in `context.auto_opened`. The preface consists of these texts,
-    the search results, and the sections that the person asks about and reads.
+    First, in mode `FRESH`, close the sections of earlier questions. If a section was closed, or if the
+    document or the model changed, rebuild the transcript. If it is too long for the question and its search
+    results, shrink it, and leave the results out if that is not enough. Then deliver the text of sections
+    that the person opened, and open those in `context.auto_opened`. The preface consists of these texts, the
+    search results, and the sections that the person asks about and reads.
     """
     events: Events = ()
     if state.options.mode is KeepOpenMode.FRESH:
@@ -114,7 +114,8 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
             asked = replace(asked, excerpts=())
             hits_tokens = 0
         room = max(0, min(room, left - hits_tokens))
-    # Sections are delivered to a question, so it is applied first. Its preface is known only after the deliveries.
+    # Sections are delivered to a question, so it is applied first. Its preface is known only after the
+    # deliveries.
     pending_ids = tuple(
         section.section_id
         for section in state.open_sections.values()
@@ -146,7 +147,7 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
 
 
 def estimate_hits_room(state: ConversationState, question: str, context: PromptContext) -> int | None:
-    """Estimate what a question leaves for its search results, without earlier questions; None if nothing limits it."""
+    """Estimate the tokens for search results, without earlier questions; None if nothing limits them."""
     budget = context.budget
     if budget.messages_max is None or budget.hits_max is None:
         return None
@@ -177,7 +178,7 @@ def _list_remarks(state: ConversationState, within: str | None, context: PromptC
 
 
 def _fold_after_answer(state: ConversationState, cited: Iterable[str]) -> Events:
-    """Fold what answers unfolded, but not the paths to what the last one cites and to what the person reads."""
+    """Fold what answers unfolded, but not the paths to what the last one cites and the person reads."""
     library = state.library
     shown = [*cited, *([state.reading_id] if state.reading_id else [])]
     paths = [
@@ -192,10 +193,10 @@ def _fold_after_answer(state: ConversationState, cited: Iterable[str]) -> Events
 
 
 def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Events:
-    """End the current question: open sections that were quoted from search results, then close the marked sections.
+    """End the current question: open sections that were quoted from hits, then close the marked ones.
 
-    Close others too if the open text exceeds the budget, and fold what no longer shows a quote. The last event is
-    `QuestionAnswered`.
+    Close others too if the open text exceeds the budget, and fold what no longer shows a quote. The last
+    event is `QuestionAnswered`.
     """
     delivered = state.collect_delivered()
     quoted = [
@@ -225,8 +226,8 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
 def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
     """Select the sections to close after a question, least useful first.
 
-    The sections cited most recently are closed last. A pinned section is closed only if the open text would exceed the
-    whole budget even without any other section.
+    The sections cited most recently are closed last. A pinned section is closed only if the open text would
+    exceed the whole budget even without any other section.
     """
     budget = state.options.budget_tokens
     open_tokens = state.open_tokens
@@ -256,8 +257,8 @@ def has_exchange(state: ConversationState, exchange: Exchange) -> bool:
 def rewind(state: ConversationState, number: int) -> Events:
     """Remove question `number` (1 for the first) and everything after it.
 
-    Sections that were open before it are open again, unless the document no longer has them. The document and the
-    folding of the tree stay as they are.
+    Sections that were open before it are open again, unless the document no longer has them. The document and
+    the folding of the tree stay as they are.
     """
     rewound = QuestionsRewound(first=number)
     rewound_state = apply(state, rewound)
@@ -274,11 +275,11 @@ def make_rebuild_event(
     history_max: int | None = None,
     preface: str | None = None,
 ) -> TranscriptRebuilt:
-    """Build a new transcript: the outline, the open sections, and earlier questions and answers without section text.
+    """Build a new transcript: outline, open sections, and earlier questions with answers.
 
-    During a question, the question and its steps stay as they are. The prologue then contains only the open text that
-    is not in these. With `preface`, this takes the place of all that the model got for the question so far, and the
-    prologue contains all open text.
+    During a question, the question and its steps stay as they are. The prologue then contains only the open
+    text that is not in these. With `preface`, this takes the place of all that the model got for the question
+    so far, and the prologue contains all open text.
     """
     exchanges = state.exchanges
     is_kept = state.is_asking and preface is None
@@ -304,8 +305,8 @@ def make_rebuild_event(
             blocks.append(block)
             rendered.setdefault(doc, []).extend(merged)
     parts = []
-    # Instructions go into the user's message as a quotation, so that none of their lines can be mistaken for an outline
-    # or a section.
+    # Instructions go into the user's message as a quotation, so that none of their lines can be mistaken for
+    # an outline or a section.
     if instructions := sanitise_text(context.instructions).strip():
         parts.append(
             "\n".join([_INSTRUCTIONS_LEAD, *(f"> {line}".rstrip() for line in instructions.splitlines())])
@@ -339,8 +340,9 @@ def make_rebuild_event(
 def shrink_transcript(state: ConversationState, context: PromptContext, needed_tokens: int = 0) -> Events:
     """Make room for `needed_tokens` more in the transcript if it does not fit the budget.
 
-    First, older sections and steps go, and most earlier questions; then pinned sections and all earlier questions.
-    During a question, search results and steps go last, and then the oldest of the text that was opened for it.
+    First, older sections and steps go, and most earlier questions; then pinned sections and all earlier
+    questions. During a question, search results and steps go last, and then the oldest of the text that was
+    opened for it.
     """
     limit = context.budget.messages_max
 

@@ -1,4 +1,4 @@
-"""The state of a conversation: an immutable value that is computed from the events. This module decides nothing itself.
+"""The state of a conversation: an immutable value, computed from the events. It decides nothing.
 
 It imports little, because the first screen of the app has to wait for it.
 """
@@ -103,10 +103,10 @@ class Exchange(Struct, frozen=True, kw_only=True):
     preface: str = ""
     """Text before the question in the prompt; see `QuestionAsked`."""
     excerpts: tuple[Span, ...] = ()
-    """Document text in the search results of the preface. It can be quoted although its sections are not open."""
+    """Document text in the preface's search results. It can be quoted, though its sections are not open."""
     steps: tuple[Step, ...] = ()
     closed: tuple[Span, ...] = ()
-    """Section text that was closed after the question was asked. The model has read it, so it can still be quoted."""
+    """Section text that was closed after the question. The model has read it, so it can be quoted."""
     answer: str = ""
     stopped: StopReason | None = None
     """None until the question ends."""
@@ -164,13 +164,13 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     within: str | None = None
     """Id of the section that the question is about, or None for the whole document."""
     replaces: Exchange | None = None
-    """The exchange that the question replaces, which is removed first. If the conversation no longer has it, because
-    the person switched to another one, nothing is asked."""
+    """The exchange that the question replaces, which is removed first. If the conversation no longer has it,
+    because the person switched to another one, nothing is asked."""
     open_first: tuple[str, ...] = ()
     """Sections to open before the question."""
     needs_success: bool = False
-    """Whether nothing is asked if the question before it failed or reached a limit, or if the person has switched to
-    another conversation since."""
+    """Whether nothing is asked if the question before it failed or reached a limit, or if the person has
+    switched to another conversation since."""
 
 
 class ConversationState(Struct, frozen=True, kw_only=True):
@@ -215,8 +215,8 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     def nonce(self) -> str:
         """A word in the lines around section text. No document can guess it, so none can imitate these lines.
 
-        It contains no letter that occurs in ids. The conversations of one row of a table share it, so that their
-        prompts begin with the same text: their ids begin with the same 12 digits.
+        It contains no letter that occurs in ids. The conversations of one row of a table share it, so that
+        their prompts begin with the same text: their ids begin with the same 12 digits.
         """
         digest = blake2b(self.id[:_ID_LENGTH].encode(), digest_size=8).digest()
         return "".join("ghjkmnpqrstvwxyz"[byte % 16] for byte in digest)
@@ -271,7 +271,7 @@ class ConversationState(Struct, frozen=True, kw_only=True):
                 yield Message(role=Role.ASSISTANT, text=exchange.reply)
 
     def collect_excerpts(self) -> dict[str, list[Bounds]]:
-        """Collect the ranges of the newest search results and closed sections, which can be quoted, by document key."""
+        """Collect the quotable ranges of the newest hits and closed sections, by document key."""
         excerpts: dict[str, list[Bounds]] = {}
         for exchange in self.exchanges[self.reloaded_at :][-_EXCERPT_QUESTIONS_MAX:]:
             for span in (*exchange.iter_excerpts(), *exchange.closed):
@@ -294,7 +294,7 @@ def make_conversation_id() -> str:
 def start_conversation(
     library: Library, options: OpenSectionOptions, conversation_id: str = ""
 ) -> ConversationState:
-    """Start a conversation. Unfold each heading or folder, from the top down, that is the only node on its level."""
+    """Start a conversation. Unfold each heading or folder that is the only node on its level."""
     unfolded: list[str] = []
     level = library.children(library.root_id)
     while len(level) == 1 and library.node(level[0]).kind is not NodeKind.FILE:
@@ -469,7 +469,8 @@ def _rewind(state: ConversationState, kept_count: int) -> ConversationState:
     sections = state.exchanges[kept_count].open_before
     if kept_count < state.reloaded_at:
         sections = tuple(replace(section, deliveries=()) for section in sections)
-    # If there was no rebuild since the question, the transcript before it is still exactly what the model got.
+    # If there was no rebuild since the question, the transcript before it is still exactly what the model
+    # got.
     was_rebuilt = state.rebuilt.first_with_steps >= kept_count
     return replace(
         state,

@@ -1,4 +1,4 @@
-"""Decides what a command opens, closes, pins or unfolds. All such decisions are made here, without side effects."""
+"""Decides what a command opens, closes, pins or unfolds: here only, and without side effects."""
 
 from __future__ import annotations
 
@@ -76,7 +76,8 @@ Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection
 def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
     """List the nodes that must be loaded before `update` can carry out a command.
 
-    If several nodes are unfolded at once, only files among them are loaded, because there may be thousands of links.
+    If several nodes are unfolded at once, only files among them are loaded, because there may be thousands of
+    links.
     """
     named: Iterable[str] = ()
     match command:
@@ -241,7 +242,8 @@ def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR09
     """Decide what a command of the agent or a person changes.
 
     Args:
-        state: The state before the command. In its library, the sections that the command opens must be loaded.
+        state: The state before the command. In its library, the sections that the command opens must be
+            loaded.
         command: The command.
 
     Returns:

@@ -1,9 +1,9 @@
 """Add sources to a library. The ids of all other sections stay the same.
 
-The root of such a library is a listing. The documents of the first source keep their keys: a single document, whose key
-is empty, is grafted below a file row, and the rows of a folder stay at the top. Each added source is one row at the
-top, a file or a folder, whose title is the source's key. The keys of the source's files begin with this key, so that
-ids never depend on other sources.
+The root of such a library is a listing. The documents of the first source keep their keys: a single document,
+whose key is empty, is grafted below a file row, and the rows of a folder stay at the top. Each added source
+is one row at the top, a file or a folder, whose title is the source's key. The keys of the source's files
+begin with this key, so that ids never depend on other sources.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def list_sources_of(library: Library) -> tuple[LibrarySource, ...]:
 
 
 def make_source_key(library: Library, name: str) -> str:
-    """Make the key for a source that is to be added to a library: its short name, with a number if that is taken."""
+    """Make the key for a source to be added: its short name, with a number if that is taken."""
     columns = library.root.columns
     taken = {source.title for source in list_sources_of(library)}
     if columns.has_files:
@@ -76,7 +76,7 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
 def open_all(
     sources: Iterable[LibrarySource], opener: SourceOpener, source_name: str
 ) -> tuple[Library, Loader | None]:
-    """Open sources as one library named `source_name`. If one cannot be opened, an empty document says why."""
+    """Open sources as one library called `source_name`. For one that fails, an empty document says why."""
     root = Document(key=LISTING_KEY, title="", text="", columns=build_columns((), 0))
     return _add_all(Library(source=source_name, root=root), None, sources, opener)
 
@@ -84,7 +84,7 @@ def open_all(
 def restore_sources(
     library: Library, loader: Loader | None, wanted: tuple[LibrarySource, ...], opener: SourceOpener
 ) -> tuple[Library, Loader | None]:
-    """Return a library with exactly the `wanted` sources, and its loader. An empty tuple means only the first source.
+    """Return a library with exactly the `wanted` sources, or only the first for none, and its loader.
 
     Sources are read again only if one was taken out. If one cannot be opened, an empty document says why.
     """

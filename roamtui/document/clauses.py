@@ -1,4 +1,4 @@
-"""Find the numbered clauses of contracts: paragraphs whose numbers form a sequence, together with numbered headings."""
+"""Find the numbered clauses of contracts: paragraphs and headings whose numbers form a sequence."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ONES = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
 _ROMAN = tuple(tens + ones for tens in ("", "X", "XX") for ones in _ONES)
 _COUNT_MIN = 5
 _LENGTH_MIN = 200
-"""Minimum mean length of a clause, in characters. The steps of a list and the lines of a contents page are shorter."""
+"""Minimum mean length of a clause, in characters. Steps and lines of a contents page are shorter."""
 _DIVIDED_MIN = 6_000
 """Minimum length, in characters, of a section that is divided: about 1,500 tokens."""
 _LEVEL_MAX = 6
@@ -76,7 +76,7 @@ class _Run(Struct):
         return self.clauses[-1].offset - self.clauses[0].offset
 
     def follows(self, key: tuple[int, ...]) -> bool:
-        """Check whether a number may be the next one, such as 2.3.1, 2.4 or 3 after 2.3. One number may be missing."""
+        """Check whether a number may come next, such as 2.3.1, 2.4 or 3 after 2.3. One may be missing."""
         last = self.clauses[-1].key
         same = 0
         while same < min(len(last), len(key)) and last[same] == key[same]:
@@ -89,8 +89,8 @@ class _Run(Struct):
 def add_clauses(text: str, start: int, headings: HeadingTable) -> HeadingTable:
     r"""Return the `headings` of a text, whose lines end with ``\n``, and its numbered clauses from `start`.
 
-    Without headings, clauses are the outline if they form one. Between headings, they divide long sections, and fill
-    the gaps between numbered headings.
+    Without headings, clauses are the outline if they form one. Between headings, they divide long sections,
+    and fill the gaps between numbered headings.
     """
     if headings.levels and len(text) < _DIVIDED_MIN:
         return headings
@@ -114,7 +114,7 @@ def add_clauses(text: str, start: int, headings: HeadingTable) -> HeadingTable:
 
 
 def _remove_contents(text: str, headings: HeadingTable) -> HeadingTable:
-    """Return the headings without the lines of a contents page: numbered titles with rising page numbers, and no text.
+    """Return the headings without the lines of a contents page: titles with rising page numbers.
 
     Other headings without text after them are lines too, such as those of schedules.
     """
@@ -214,7 +214,7 @@ def _iter_clauses(text: str, start: int, headings: HeadingTable) -> Iterator[_Cl
 
 
 def parse_number(title: str) -> tuple[int, ...]:
-    """Return the number at the start of a title: (2,) for "Article II" and "2.0 Fees", (2, 1) for "2.1", else ()."""
+    """Return the number at the start of a title: (2,) for "Article II", (2, 1) for "2.1", else ()."""
     match = _HEADING.match(title) if title[:1] in _STARTS else None
     return _parse_key(match["number"]) if match else ()
 
@@ -250,7 +250,7 @@ def _select_clauses(run: _Run) -> Iterator[tuple[int, int, str]]:
 
 
 def _choose_level(clause: _Clause, levels: dict[int, int], clauses: list[_Clause]) -> int:
-    """Return the level of a paragraph, from the `levels` of the headings of its sequence by depth of number."""
+    """Return the level of a paragraph from the `levels` of its sequence's headings, by depth of number."""
     depth = len(clause.key)
     if levels:
         nearest = min(levels, key=lambda known: (abs(known - depth), known > depth))

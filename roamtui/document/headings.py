@@ -2,21 +2,23 @@
 
 One difference is deliberate: headings inside block quotes and list items are text, not sections.
 
-Why this is exact: markdown-it-py's block loop keeps no state from one top-level block to the next. If a top-level block
-is known to start at a line, the text from this line on can be parsed separately. Such a line is called a *base*:
+Why this is exact: markdown-it-py's block loop keeps no state from one top-level block to the next. If a
+top-level block is known to start at a line, the text from this line on can be parsed separately. Such a line
+is called a *base*:
 
-Outside top-level fences and HTML blocks, four kinds of line at column 0 close every open block, even in lists and
-quotes: an ATX heading, a fence, an HTML block that may interrupt a paragraph, and a *plain* line after a blank one.
-A plain line starts with nothing that could be block markup. Each of the four is a base, and so is the line after each
-of the first three blocks. A fence at columns 1 to 3, with no line inside it indented less, is a top-level block, or
-lies entirely in one list item, or is text of that item: its lines hold no top-level heading and no base. Plain lines
-that follow a base are one paragraph; an underline makes it a heading.
+Outside top-level fences and HTML blocks, four kinds of line at column 0 close every open block, even in lists
+and quotes: an ATX heading, a fence, an HTML block that may interrupt a paragraph, and a *plain* line after a
+blank one. A plain line starts with nothing that could be block markup. Each of the four is a base, and so is
+the line after each of the first three blocks. A fence at columns 1 to 3, with no line inside it indented
+less, is a top-level block, or lies entirely in one list item, or is text of that item: its lines hold no
+top-level heading and no base. Plain lines that follow a base are one paragraph; an underline makes it a
+heading.
 
 For any other line that could be a heading or hide one, and for a line with ``|``, which could start a table,
-markdown-it-py parses a *span*: from the last base before the line to the next plain line after a blank one. If the
-parser sees a top-level paragraph start at the end of the span, it has read the span as it would read the whole text.
-Otherwise the last block is a fence or an HTML block without an end: its first line is a base, and a longer span is
-parsed from there.
+markdown-it-py parses a *span*: from the last base before the line to the next plain line after a blank one.
+If the parser sees a top-level paragraph start at the end of the span, it has read the span as it would read
+the whole text. Otherwise the last block is a fence or an HTML block without an end: its first line is a base,
+and a longer span is parsed from there.
 """
 
 from __future__ import annotations
@@ -37,23 +39,24 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _SPAN_MAX = 1 << 20
-"""Maximum of `HeadingScanner._span_min`, in characters. A few long spans are faster: each span has a fixed cost."""
+"""Maximum of `HeadingScanner._span_min`, in characters. Each span has a fixed cost."""
 _SENTINEL = "x\n"
 """A paragraph to add to a span: if the parser sees it start at the top level, the span ends at a base."""
 _MAY_LACK_END = ("fence", "html_block")
 """Blocks that continue to the end of the text if nothing closes them."""
 _TITLE_TOKENS = ("text", "code_inline", "text_special", "softbreak", "hardbreak")
 
-# Every line pattern starts with "\n": `re` searches for a literal much faster than for a character class or an anchor.
+# Every line pattern starts with "\n": `re` searches for a literal much faster than for a character class or
+# an anchor.
 _CANDIDATE = (
     r"(?:( {1,3})(?=[#`~<=\-])|(?=[#`~<=\-]))"
     r"(?:(#{1,6})((?:[ \t][^\n]*)?)$|(`{3,}(?=[^`\n]*$)|~{3,})|(<)[A-Za-z/!?]|(?<!\n\n)(=+|-+)[ \t]*$)"
 )
 _INDENT, _HASHES, _REST, _FENCE, _HTML, _UNDERLINE = range(1, 7)
-"""Groups of a candidate. `lastindex`, the last group that matched, shows its kind. `_INDENT` matches only if there is
-an indent."""
+"""Groups of a candidate. `lastindex`, the last group that matched, shows its kind. `_INDENT` matches only if
+there is an indent."""
 _NEXT_CANDIDATE = re.compile(rf"\n{_CANDIDATE}", re.MULTILINE)
-"""A line that could be a heading or hide one: an ATX heading, a fence, an HTML block or a heading's underline."""
+"""A line that could be a heading or hide one: ATX heading, fence, HTML block or underline."""
 _FIRST_CANDIDATE = re.compile(_CANDIDATE, re.MULTILINE)
 """The same, for the first line of a text."""
 
@@ -66,17 +69,17 @@ _PROSE = re.compile(rf"(?:{_PLAIN}[^\n|]*\n)+")
 
 _OUTDENTED = tuple(re.compile(rf"\n(?! {{{indent}}}| *\t|[ \t]*$)", re.MULTILINE) for indent in range(4))
 _TRIMMED = (
-    "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f"
-    "\u205f\u3000"
+    "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
 )
 """Characters that markdown-it-py strips from both ends of inline source."""
 
 _PARSED_MAX = 100_000
-"""Maximum length, in characters, of a heading whose inline source is parsed. The source of a longer one is its title,
-because parsing time grows faster than the text."""
+"""Maximum length, in characters, of a heading whose inline source is parsed. The source of a longer one is
+its title, because parsing time grows faster than the text."""
 
 _INLINE_MARKUP = re.compile(r"[\\`*_\[<&\n]")
-"""Characters that an inline rule of the commonmark preset could act on; ``!`` and ``]`` do nothing without ``[``."""
+"""Characters that an inline rule of CommonMark could act on; ``!`` and ``]`` need a ``[``."""
 
 
 class HeadingTable(Struct):
@@ -87,7 +90,7 @@ class HeadingTable(Struct):
     offsets: array[int] = field(default_factory=lambda: array("Q"))
     """Start of each heading's first line."""
     titles: list[str] = field(default_factory=list)
-    """Plain titles, which may be empty. Before they are parsed, the inline source, trimmed as in markdown-it-py."""
+    """Plain titles, which may be empty. Before they are parsed, the trimmed inline source."""
     is_too_deep: bool = False
     """Whether some quotes or lists were nested too deeply to be parsed."""
 
@@ -99,7 +102,7 @@ class HeadingTable(Struct):
 
 
 def scan_headings(text: str, start: int = 0) -> HeadingTable:
-    r"""Find the headings of a Markdown text, whose lines must end with ``\n``. Its front matter ends at `start`."""
+    r"""Find the headings of a Markdown text with lines that end with ``\n``, from its front matter's end."""
     source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     headings = HeadingScanner(source, start).scan()
     marked: dict[str, str] = {}
@@ -214,7 +217,7 @@ class HeadingScanner:
         return self._base
 
     def _parse_span(self, start: int) -> None:
-        """Let markdown-it-py parse the text from the last base before the line at `start` to a base after it."""
+        """Let markdown-it-py parse from the last base before the line at `start` to a base after it."""
         text = self._text
         begin = self._find_last_base(start)
         self._span_min = (
@@ -231,7 +234,7 @@ class HeadingScanner:
         self._span_end = end
 
     def _read_span(self, begin: int, end: int) -> int:
-        """Add the headings of a span. Return the base up to which its blocks are the same as in the whole text.
+        """Add the headings of a span. Return the base up to which its blocks are those of the whole text.
 
         If the span does not end at a base after all, add nothing and return 0.
         """
@@ -276,7 +279,7 @@ def _find_fence_end(text: str, start: int, marker: str) -> int:
 
 
 def _find_html_end(text: str, start: int) -> int | None:
-    """Return the offset after an HTML block, or None if none that may interrupt a paragraph begins at `start`."""
+    """Return the offset after an HTML block at `start`, or None if none may interrupt a paragraph there."""
     from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - often not needed
 
     line = text[start : _find_next_line(text, start)].removesuffix("\n")
@@ -320,10 +323,10 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
 
 
 def _parse_reference_definitions(text: str, start: int, headings: array[int]) -> dict[str, Any]:
-    """Return the link definitions that titles may need, by normalised label, as in markdown-it-py's environment.
+    """Return the link definitions that titles may need, by normalised label, as markdown-it-py does.
 
-    A heading outside quotes and lists starts a top-level block, so the text between two headings can be parsed
-    separately. Text without ``]:`` defines nothing.
+    A heading outside quotes and lists starts a top-level block, so the text between two headings can be
+    parsed separately. Text without ``]:`` defines nothing.
     """
     env: dict[str, Any] = {}
     for begin, end in pairwise((start, *headings, len(text))):

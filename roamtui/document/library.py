@@ -1,7 +1,7 @@
 """`Library`: the whole content of a source as one immutable tree.
 
-A library consists of documents: the root, which is a file or the listing of a folder, and the documents *grafted* below
-nodes of other documents. Loading returns a new library that shares the documents.
+A library consists of documents: the root, which is a file or the listing of a folder, and the documents
+*grafted* below nodes of other documents. Loading returns a new library that shares the documents.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from roamtui.sources.read import is_path
 from roamtui.text import Span
 
 LISTING_KEY = "/"
-"""Key of a listing that was made around a single document, whose own key is empty. No path or URL has this key."""
+"""Key of a listing around a single document, whose own key is empty. No path or URL has this key."""
 _FOOTER = re.compile(
     r"\n[ \t\r]*\n(?P<line>[ \t]*(?:"
     r"(?:[Pp]age|PAGE)[ \t]+-?\d{1,4}-?(?:[ \t]+(?:of|OF)[ \t]+\d{1,4})?"
@@ -51,8 +51,8 @@ class LibrarySource(Struct, frozen=True, kw_only=True):
     name: str
     """A path, several paths joined by `join_sources`, or a URL."""
     key: str
-    """Title of its row at the top level, and prefix of the keys of its documents. Empty for the first source, so that
-    its ids stay the same."""
+    """Title of its row at the top level, and prefix of the keys of its documents. Empty for the first source,
+    so that its ids stay the same."""
 
     @property
     def title(self) -> str:
@@ -79,7 +79,8 @@ def fold_name(name: str) -> str:
 class NodeNumbering:
     """Numbers the nodes of a library from 0, in document order, without a list of all nodes.
 
-    Its cost grows with the number of documents, not of nodes, so it can be rebuilt for each page that is loaded.
+    Its cost grows with the number of documents, not of nodes, so it can be rebuilt for each page that is
+    loaded.
 
     It stores only runs: sequences of rows of one document that no grafted document interrupts.
     """
@@ -89,8 +90,9 @@ class NodeNumbering:
     ) -> None:
         """`owners` is the document of each node, by the node's id."""
         self._grafts: dict[int, list[tuple[int, int, Document]]] = defaultdict(list)
-        """By the ``id()`` of a document, the documents grafted below its rows. Each entry has the first row after the
-        graft, the row of the node that it is grafted below (negative, for sorting), and the grafted document."""
+        """By the ``id()`` of a document, the documents grafted below its rows. Each entry has the first row
+        after the graft, the row of the node that it is grafted below (negative, for sorting), and the grafted
+        document."""
         for section_id, graft in grafts.items():
             host = owners[section_id]
             row = owners[section_id].rows_by_id[section_id]
@@ -152,7 +154,7 @@ class NodeNumbering:
             index += 1
 
     def _add_document(self, document: Document, number: int) -> int:
-        """Number a document and all documents below it from `number`. Return the number after the last one."""
+        """Number a document and all documents below it from `number`. Return the next number."""
         first = number
         rows, numbers = self._runs[id(document)] = ([0], [number])
         row = 0
@@ -177,11 +179,11 @@ class NodeNumbering:
 
 
 class Node(Struct, frozen=True, kw_only=True, eq=False):
-    """A node of a library. It is made on demand, because a library stores only columns and recently used nodes."""
+    """A node of a library, made on demand: a library stores only columns and recently used nodes."""
 
     id: str
-    """8 hex digits. They stay the same when the document is read again, unless the path changes, or the number of
-    earlier nodes with the same path."""
+    """8 hex digits. They stay the same when the document is read again, unless the path changes, or the
+    number of earlier nodes with the same path."""
     kind: NodeKind
     level: int
     """1 to 6 for headings, 0 for a preamble."""
@@ -190,7 +192,7 @@ class Node(Struct, frozen=True, kw_only=True, eq=False):
     path: tuple[str, ...]
     """Titles of the nodes above it in its document, from the top, and its own title."""
     doc: str
-    """Key of its document within the source, or its own key if it is a file or folder; empty for a single document."""
+    """Key of its document, or its own key if it is a file or folder; empty for a single document."""
     url: str | None
     link_url: str
     """URL of the page that it leads to if it is a link; else empty."""
@@ -206,7 +208,7 @@ class Node(Struct, frozen=True, kw_only=True, eq=False):
     span: Span
     """Range of its subtree in its own document. For a file, it is the whole file."""
     own_span: Span
-    """Range of its own text, up to the next heading. For a file, it ends at the first section below the title."""
+    """Range of its own text, up to the next heading; for a file, to the first section below its title."""
     content_span: Span
     """Like `span`, but for a loaded link, the range of its whole page."""
     own_content_span: Span
@@ -253,8 +255,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     summaries: Mapping[str, str] = field(default_factory=dict)
     """Summaries of documents and sections that a model wrote, by the digest of the summarised text."""
     sources: tuple[LibrarySource, ...] = ()
-    """Its sources, if a person has added or removed any; see `document/added_sources.py`. The root is then a listing of
-    the documents of all sources."""
+    """Its sources, if a person has added or removed any; see `document/added_sources.py`. The root is then a
+    listing of the documents of all sources."""
 
     @cached_property
     def _nodes(self) -> dict[str, Node]:
@@ -305,7 +307,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def ids_by_name(self) -> Mapping[str, Sequence[str]]:
-        """Ids of the nodes with each folded title; of a file, with each end of its path, with and without extension.
+        """Ids of the nodes with each folded title, or end of a file's path, with and without extension.
 
         Computed when it is first needed, which takes 0.3 s for 100,000 nodes: not on the event loop.
         """
@@ -357,7 +359,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
             yield from document.ids[start:end]
 
     def iter_runs(self, section_id: str | None = None) -> Iterator[tuple[Document, int, int]]:
-        """Yield the same nodes as `walk`, as rows of documents: document, first row, and row after the last."""
+        """Yield the nodes of `walk` as rows of documents: document, first row, and row after the last."""
         numbers = range(len(self))
         if section_id is not None:
             node = self.node(section_id)
@@ -395,7 +397,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def content_hash(self) -> str:
-        """Digest of a document's text. For a folder, digest of its paths and loaded files, without linked pages."""
+        """Digest of a document's text, or of a folder's paths and loaded files, without linked pages."""
         if not self.root.columns.has_files:
             return self.root.content_hash
         files = [graft for node_id, graft in self.grafts.items() if self.node(node_id).kind is NodeKind.FILE]
@@ -483,8 +485,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     def clean_text(self, span: Span) -> str:
         """Return the text of a span, with page footers replaced by as many spaces.
 
-        Footers are part of the source, but not of its sentences. A line with only a number n is a footer if the page
-        before ends with n - 1, or the page after with n + 1.
+        Footers are part of the source, but not of its sentences. A line with only a number n is a footer if
+        the page before ends with n - 1, or the page after with n + 1.
         """
         text = self.documents_by_key[span.doc].text
         start = span.start
@@ -513,7 +515,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return Span(doc=span.doc, start=start, end=end)
 
     def section_at(self, doc: str, offset: int) -> str | None:
-        """Return the id of the node whose own text contains the character at `offset` of a document, or None."""
+        """Return the id of the node whose own text contains `offset` of a document, or None."""
         document = self.documents_by_key[doc]
         row = bisect_right(document.columns.starts, offset, 0, len(document.columns.kinds)) - 1
         return document.ids[row] if row >= 0 else None
@@ -530,9 +532,10 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     def graft_all(self, documents: Mapping[str, Document]) -> Library:
         """Return a library that also has `documents`, each under the id of the node that it is grafted below.
 
-        If nodes of two documents would have the same id, the document of the source that was added later, or else the
-        one whose key sorts later, gets a salt. Ids therefore do not depend on the order of loading. If several nodes
-        lead to one document, it is grafted below the first of them, and the others become aliases.
+        If nodes of two documents would have the same id, the document of the source that was added later, or
+        else the one whose key sorts later, gets a salt. Ids therefore do not depend on the order of loading.
+        If several nodes lead to one document, it is grafted below the first of them, and the others become
+        aliases.
         """
         for section_id in documents:
             self.node(section_id)

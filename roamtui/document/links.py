@@ -1,4 +1,4 @@
-"""Resolve the links of a document: to a section of the library, a web page, a file on this machine, or nothing."""
+"""Resolve the links of a document: to a section, a web page, a file on this machine, or nothing."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class DeadLink(Struct, frozen=True):
 def resolve_link(
     href: str, library: Library, section_id: str, *, with_files: bool = False
 ) -> SectionLink | WebLink | FileLink | DeadLink:
-    """Resolve `href`, a link, a wikilink such as `[[Name#Part]]` or a footnote mark in the section `section_id`.
+    """Resolve a link, a wikilink such as `[[Name#Part]]` or a footnote mark in a section.
 
     `with_files` allows links to files that are not part of the library. Without it, no file is looked for.
     """
@@ -171,7 +171,7 @@ def _move_key(key: str, places: Mapping[str, str]) -> str:
 
 
 def _list_candidate_paths(path: str) -> list[str]:
-    """List the files that the path in a link may lead to, best first: it may leave out an index page or a suffix."""
+    """List the files that a link's path may lead to, best first: it may lack an index page or a suffix."""
     stem = path.removesuffix(".html")
     indexes = (posixpath.join(path, name) for name in _INDEX_FILES)
     return [*indexes, path, *(stem + suffix for suffix in _OPTIONAL_SUFFIXES)]
@@ -210,7 +210,7 @@ def _find_file(own: DocumentFile, path: str) -> Path | None:
 
 
 def _resolve_wikilink(href: str, library: Library, section_id: str) -> SectionLink | DeadLink:
-    """Resolve a link such as `[[Name#Part]]`: to a file of the library anywhere, or to a heading of this document."""
+    """Resolve a link such as `[[Name#Part]]`: to any file of the library, or a heading of this document."""
     name, _, part = href.strip("[]").partition("#")
     name = name.strip()
     part = part.rpartition("#")[2].strip()

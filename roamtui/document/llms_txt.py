@@ -1,11 +1,13 @@
-"""Parse the files that sites write for models: llms.txt, a list of links, and llms-full.txt, which has all pages.
+"""Parse the files that sites write for models: llms.txt lists links, llms-full.txt has all pages.
 
-In a list, each link becomes a row below its section. Its own text is the lines of its list item. Two rules keep own
-texts in order and without gaps. Text after a list belongs to the last link before it. If an item has several links, the
-last one gets the lines, and the others start at the same offset and are empty. No link is nested below another link.
+In a list, each link becomes a row below its section. Its own text is the lines of its list item. Two rules
+keep own texts in order and without gaps. Text after a list belongs to the last link before it. If an item has
+several links, the last one gets the lines, and the others start at the same offset and are empty. No link is
+nested below another link.
 
-In a file of pages, a boundary between pages is not read as Markdown. Each page is parsed as the separate file that it
-once was, so front matter in the middle makes no heading, and a fence that a page leaves open ends with the page.
+In a file of pages, a boundary between pages is not read as Markdown. Each page is parsed as the separate file
+that it once was, so front matter in the middle makes no heading, and a fence that a page leaves open ends
+with the page.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ _LENGTH_MAX = 1_500_000
 
 
 def parse_site_file(document: Document, name: str) -> Document:
-    """Parse a document again if it is a list of links, or a file of pages, by its file `name` or by its shape.
+    """Parse a document again if its `name` or shape says that it is a list of links or a file of pages.
 
     Only a fetched page may be a list by its shape: most of its text is list items that start with a link.
     """
@@ -147,10 +149,11 @@ def _make_title(words: str) -> str:
 _PAGES_MIN = 3
 """Minimum number of boundaries. Fewer may be examples or ordinary text."""
 _CODE = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}+|~{3,}+)[^`\n]*\n(?:(?! {0,3}(?:```|~~~))[^\n]*\n)* {0,3}(?P=fence)[`~]*+[ \t]*+$",
+    r"^ {0,3}(?P<fence>`{3,}+|~{3,}+)[^`\n]*\n(?:(?! {0,3}(?:```|~~~))[^\n]*\n)*"
+    r" {0,3}(?P=fence)[`~]*+[ \t]*+$",
     re.MULTILINE,
 )
-"""A block of code. A block that a page leaves open ends with the page, so that it is not taken for code here."""
+"""A block of code. One that a page leaves open ends with the page, so it is not taken for code here."""
 # Spaces and closing marks around a title are stripped later: a pattern that did so would backtrack for hours.
 _TITLE_LINE = r"#{1,6}[ \t](?P<title>[^\n]+)\n"
 _URL_LINE = (
@@ -250,10 +253,10 @@ def split_into_pages(document: Document, normalised: str, boundaries: Sequence[P
 
 
 def _read_page(normalised: str, boundary: PageBoundary, end: int) -> tuple[NodeRow, list[NodeRow]]:
-    """Parse a page into its row and the rows of its other headings. Its level is 0 if its title is not a heading.
+    """Parse a page into its row and those of its other headings. Level 0 means a title without heading.
 
-    A heading at the start of the page becomes its title, unless the boundary has a different title that is itself a
-    heading.
+    A heading at the start of the page becomes its title, unless the boundary has a different title that is
+    itself a heading.
     """
     headings = _scan(normalised[boundary.body_start : end], 0, boundary.body_start)
     title = parse_title(boundary.title, {})

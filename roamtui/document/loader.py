@@ -1,4 +1,4 @@
-"""Open the paths or the URL that a person named as a library, and load its files and pages when they are needed."""
+"""Open paths or a URL as a library, and load its files and pages when they are needed."""
 
 from __future__ import annotations
 
@@ -129,7 +129,8 @@ class Loader:
     ) -> dict[str, Document]:
         """Load the documents of several nodes. Called in a thread. Pages are fetched in parallel.
 
-        The document of a node that cannot be read has a `problem`, and a `refused_origin` if nobody has approved it.
+        The document of a node that cannot be read has a `problem`, and a `refused_origin` if nobody has
+        approved it.
         """
         urls = {node_id: url for node_id in node_ids if (url := library.node(node_id).link_url)}
         pages = self._load_pages(library, tuple(dict.fromkeys(urls.values())), approved) if urls else {}
@@ -226,8 +227,8 @@ def load_pages(
 ) -> Library:
     """Load the pages of links, each after those that lead to it, without asking the person for approval.
 
-    A link that is no longer in the library is skipped. A page that cannot be loaded, or whose origin is not approved,
-    gets the reason as its text.
+    A link that is no longer in the library is skipped. A page that cannot be loaded, or whose origin is not
+    approved, gets the reason as its text.
     """
     if loader is None:
         return library
@@ -260,8 +261,8 @@ def open_sources(
 ) -> tuple[Library, Loader | None]:
     """Open the sources that a person named: paths, or one URL, or ``-``.
 
-    Return the library, which is only the listing if there are several files, and the loader of the files and links. The
-    loader is None if there is nothing to load.
+    Return the library, which is only the listing if there are several files, and the loader of the files and
+    links. The loader is None if there is nothing to load.
 
     Raises:
         SourceError: A source cannot be read.
@@ -299,7 +300,7 @@ def is_url(name: str) -> bool:
 
 
 def suggest_url(name: str) -> str | None:
-    """Return the URL that a name without a scheme may mean, or None if it names a file or does not look like a host."""
+    """Return the URL that a name without a scheme may mean, or None for a file or what is no host."""
     if os.path.lexists(name) or re.fullmatch(_HOST, name) is None:
         return None
     return f"https://{name}"

@@ -14,7 +14,7 @@ _GROUP_LINES = 200
 _SAMPLE_LENGTH = 10_000
 """Number of characters at the start of a text that show whether it is a log."""
 _STAMPED_SHARE = 0.8
-"""Minimum share of the first lines that have a time, if the name of the file does not say that it is a log."""
+"""Minimum share of the first lines with a time, if the file's name does not say that it is a log."""
 _STAMP = re.compile(
     r"[^\r\n]{0,60}?\b(?P<day>\d{4}[-/]\d\d[-/]\d\d|\d\d/[A-Z][a-z]{2}/\d{4}|[A-Z][a-z]{2} [ \d]\d)"
     r"[ T:](?P<hour>[012]\d):[0-5]\d\b"
@@ -54,7 +54,7 @@ def _is_long(lines: _Lines) -> bool:
 
 
 def _read_times(text: str, starts: Sequence[int]) -> list[tuple[str, str]]:
-    """Return day and hour of each line. A line without a time belongs to the one before, the first to the next."""
+    """Return day and hour of each line. One without a time belongs to the one before, or else after."""
     stamps = [
         stamp and (stamp["day"], stamp["hour"]) for stamp in (_STAMP.match(text, start) for start in starts)
     ]

@@ -1,4 +1,4 @@
-"""Run work in daemon threads. Unlike with `concurrent.futures`, the program does not wait for them when it exits."""
+"""Run work in daemon threads. Unlike `concurrent.futures`, the program's exit does not wait for them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Result = TypeVar("_Result")
 
 
 def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threads_max: int) -> list[_Result]:
-    """Run `work` on all items, at most `threads_max` at a time, and return the results in the order of the items.
+    """Run `work` on all items, at most `threads_max` at a time. The results are in the items' order.
 
     If `work` fails for several items, raise the error of the first one.
     """

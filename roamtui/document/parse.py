@@ -20,8 +20,8 @@ from roamtui.text import find_body_start, measure_front_matter, normalise_line_e
 GROUP_LENGTH = 800
 """Approximate length of a group of paragraphs, in characters. Without headings, each group is a section."""
 PIECE_LENGTH = 200
-"""Approximate length of a piece, in characters. The first piece of a group is its own text, the others are its
-children. A piece ends at a line end."""
+"""Approximate length of a piece, in characters. The first piece of a group is its own text, the others are
+its children. A piece ends at a line end."""
 _GROUP_TITLE_LENGTH = 60
 _TITLE_SOURCE_LENGTH = 1_000
 """Number of characters at the start of a piece that are searched for its title."""
@@ -43,9 +43,9 @@ def parse_document(
 ) -> Document:
     """Parse `text`, decoded and without byte order mark, into a document.
 
-    The own texts of the nodes, one after the other, are exactly `text`. The title is the only H1. If there is none, or
-    several, it comes from the front matter, or else is `name`. If `is_markdown` is false, ``#`` starts no heading.
-    Numbered clauses whose sequence holds are sections.
+    The own texts of the nodes, one after the other, are exactly `text`. The title is the only H1. If there is
+    none, or several, it comes from the front matter, or else is `name`. If `is_markdown` is false, ``#``
+    starts no heading. Numbered clauses whose sequence holds are sections.
     """
     normalised = normalise_line_ends(text)
     front_length = measure_front_matter(normalised) if is_markdown else 0
@@ -92,7 +92,8 @@ def parse_source_text(
 ) -> Document:
     """Parse the text of a source: an ordinary document, a list of links, or many pages in one file.
 
-    Relative links are resolved against `url`. If `has_links` is false, the links of a list do not become nodes.
+    Relative links are resolved against `url`. If `has_links` is false, the links of a list do not become
+    nodes.
     """
     document = parse_document(
         raw.text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
@@ -109,7 +110,7 @@ def parse_source_text(
 
 
 def group_paragraphs(text: str, start: int, *, is_markdown: bool = True) -> list[NodeRow]:
-    """Make rows that cover `text[start:]` without a gap: groups at level 1, and their further pieces at level 2."""
+    """Make rows that cover `text[start:]` without a gap: groups at level 1, further pieces at level 2."""
     rows: list[NodeRow] = []
     group_start = start
     for piece_start, piece_end in _split_pieces(text, start):
@@ -126,7 +127,8 @@ def group_paragraphs(text: str, start: int, *, is_markdown: bool = True) -> list
 def _split_pieces(text: str, start: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of whole lines.
 
-    A range of at least `PIECE_LENGTH` ends at the next blank line, and one of twice that length at any line end.
+    A range of at least `PIECE_LENGTH` ends at the next blank line, and one of twice that length at any line
+    end.
     """
     piece_start = position = start
     while position < len(text):

@@ -23,12 +23,13 @@ from roamtui.sources.web.urls import covers_origin, origin_of, resolve_href
 
 _PAGES_MAX = 500
 _URLS_MAX = 5_000
-"""Maximum number of URLs to read from one sitemap, and from all together. 500,000 would take half a minute."""
+"""Maximum number of URLs to read from one sitemap, and from all. 500,000 would take half a minute."""
 _SITEMAPS_MAX = 10
 _SITEMAP_BYTES_MAX = 50_000_000
 """The limit of sitemaps.org, after decompression."""
 _USER_AGENT = "roamtui"
-# Regular expressions instead of an XML parser, because a sitemap may define entities that expand to gigabytes.
+# Regular expressions instead of an XML parser, because a sitemap may define entities that expand to
+# gigabytes.
 _LOCATION = re.compile(r"<loc>\s*(?:<!\[CDATA\[)?([^<>\]]{1,4096})", re.IGNORECASE)
 _SITEMAP_INDEX = re.compile(r"<sitemapindex\b", re.IGNORECASE)
 _FILE_SUFFIX = re.compile(
@@ -77,7 +78,8 @@ def outline_site(fetch: Callable[[str], FetchedPage], home: FetchedPage, title: 
     for path, links_of_folder in folders.items():
         heading = f"## {_escape(' / '.join(map(_make_title, path)))}"
         lines += ["", heading, "", *links_of_folder] if path else links_of_folder
-    note = f"{home.url} has no llms.txt; this outline of {count} is from its sitemap. Pages are fetched when opened."
+    origin_note = f"{home.url} has no llms.txt; this outline of {count} is from its sitemap."
+    note = f"{origin_note} Pages are fetched when opened."
     return RawText(text="\n".join(lines) + "\n", source=sitemaps[0], name="llms.txt", notes=(note,))
 
 

@@ -29,7 +29,7 @@ _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
 """Paths where a site may have its list of pages, in the order in which they are tried."""
 _HEADING = re.compile(rb"^#{1,6} ", re.MULTILINE)
 _TWIN_SUFFIXES = (".html.md", ".md")
-"""Endings of the Markdown twin of a page such as `guide.html` or `guide/`, in the order in which they are tried."""
+"""Endings of the Markdown twin of a page such as `guide.html` or `guide/`, tried in this order."""
 
 Fetch = Callable[[str], FetchedPage]
 """Fetches the page at a URL. Raises `SourceError`."""
@@ -46,7 +46,7 @@ class PageKind(StrEnum):
 
 
 def classify_page(page: FetchedPage) -> PageKind:
-    """Detect the kind of a page by its media type, or by its content if the media type is wrong or missing."""
+    """Detect the kind of a page by its media type, or by its content if that is wrong or missing."""
     media_type = page.media_type
     if not page.body.strip():
         return PageKind.OTHER
@@ -133,7 +133,7 @@ class TwinFinder:
 
 
 def _make_twin_url(url: str, suffix: str) -> str | None:
-    """Return the URL that the Markdown twin of a page may have, or None for a home page, or one that is no document."""
+    """Return the URL of a page's possible Markdown twin, or None for a home page or no document."""
     parts = urlsplit(url)
     stem = re.sub(r"\.html?\Z", "", parts.path, flags=re.IGNORECASE)
     is_file = stem == parts.path and "." in parts.path.rpartition("/")[2]
@@ -145,7 +145,7 @@ def _make_twin_url(url: str, suffix: str) -> str | None:
 
 
 def _fetch_twin(fetch: Fetch, url: str) -> FetchedPage | None:
-    """Fetch the Markdown at a URL, or return None if there is something else, such as the words "Not found"."""
+    """Fetch the Markdown at a URL, or return None if something else is there, such as "Not found"."""
     with suppress(SourceError):
         page = fetch(url)
         return page if classify_page(page) is PageKind.TEXT and _HEADING.search(page.body) else None

@@ -19,7 +19,7 @@ _Line = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Gold(msgspec.Struct, frozen=True, kw_only=True):
-    """A section that contains the answer. The shorter field names are for files that people write themselves."""
+    """A section that contains the answer. The short field names are for files that people write."""
 
     doc: str = ""
     """Path of the document. An alternative without one is in the document of the question."""

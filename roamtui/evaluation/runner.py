@@ -195,7 +195,7 @@ async def _ask_agent(
 
 
 def make_exchanges(history: Sequence[Turn]) -> tuple[Exchange, ...]:
-    """Convert earlier turns to exchanges, one for each turn of the person. Other turns after it are its answer."""
+    """Convert earlier turns to exchanges: one of the person, with the other turns after it as the answer."""
     exchanges: list[Exchange] = []
     for turn in history:
         question = turn.content if turn.role == "user" else ""

@@ -12,7 +12,7 @@ from msgspec import Struct
 _RESAMPLES = 1_000
 """Number of bootstrap samples."""
 _QUANTILES = 40
-"""Number of groups of the sorted values, of 2.5 % each. The interval excludes the first and the last group."""
+"""Number of groups of the sorted values, of 2.5 % each. The interval excludes first and last group."""
 HIT_RANKS = (1, 5, 10)
 RELAXED = "relaxed_"
 
@@ -54,7 +54,7 @@ class RunScore(Struct, frozen=True, kw_only=True):
 
     questions: int
     values: Mapping[str, float | None]
-    """By name. None means undefined. Names of metrics that also accept the parent section start with ``relaxed_``."""
+    """By name. None means undefined. ``relaxed_`` metrics accept the parent section too."""
     intervals: Mapping[str, tuple[float, float]]
 
 

@@ -1,7 +1,7 @@
 """Conversations as one HTML page that can be read, printed and replayed without any request.
 
-All text from the document, the model or the person is escaped here. The page's Content Security Policy (level 3) allows
-only the script and the style next to this file, and no images or requests.
+All text from the document, the model or the person is escaped here. The page's Content Security Policy (level
+3) allows only the script and the style next to this file, and no images or requests.
 """
 
 from __future__ import annotations
@@ -48,11 +48,12 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     policy = f"style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
     subtitle = f"{escape(sanitise_line(display_path(source)))} · {escape(sanitise_line(state.model))}"
+    sources_policy = f"default-src 'none'; {policy}; base-uri 'none'; form-action 'none'"
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; {policy}; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="{sources_policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)} · roamtui</title>
 <style>{style}</style>
@@ -70,7 +71,7 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
 
 
 class _ReplayPage:
-    """Renders the parts of a page: each exchange, then the outline and the sections that the exchanges touched."""
+    """Renders the parts of a page: each exchange, the outline, and the sections that exchanges touched."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -89,7 +90,8 @@ class _ReplayPage:
         return (
             f'<article id="q{exchange.number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'
             f'<ul class="steps" aria-label="Steps">{"".join(map(self._render_step, exchange.events))}</ul>'
-            f'<div class="answer">{answer}</div><footer><ol class="sources" aria-label="Sources">{sources}</ol>'
+            f'<div class="answer">{answer}</div>'
+            f'<footer><ol class="sources" aria-label="Sources">{sources}</ol>'
             f'<p class="ending">{escape(sanitise_line(" · ".join(endings)))}</p></footer></article>'
         )
 
@@ -108,7 +110,7 @@ class _ReplayPage:
         return f'<li data-{kind}="{escape(" ".join(ids))}">{escape(sanitise_line(text))}</li>'
 
     def _name_quote(self, citation: Citation) -> str:
-        """Plan to show the section of a quote. Return the name of the quote there, or empty if it has no place."""
+        """Plan to show the section of a quote. Return the quote's name there, or empty without a place."""
         section_id = describe_source(citation, self._library).section_id
         if section_id not in self._library:
             return ""
@@ -166,7 +168,7 @@ class _AnswerRenderer(Struct, frozen=True):
 
     proof: AnswerProof
     names: Mapping[int, str]
-    """The name of each quote in its section, by the offset of the quote in the answer; empty if it is not there."""
+    """The name of each quote in its section, by its offset in the answer; empty if it is not there."""
 
     def render(self, blocks: Sequence[Block]) -> str:
         return "".join(map(self._render_block, blocks))
@@ -202,12 +204,14 @@ class _AnswerRenderer(Struct, frozen=True):
             text = "".join(map(_render_emphasis, words))
             link = None if index is None else self.proof.link_marks[index] or self.proof.markdown.links[index]
             if isinstance(link, JudgedMark):
-                text = f'<b class="cite {link.verdict.value}" title="{escape(link.verdict.label)}">{link.label}</b>'
+                verdict = link.verdict
+                text = f'<b class="cite {verdict.value}" title="{escape(verdict.label)}">{link.label}</b>'
             elif group is not None:
                 quote = self.proof.citations[group]
                 name = self.names.get(quote.start)
                 href = f' href="#{name}"' if name else ""
-                text = f'<a{href} class="quote {quote.state.value}" title="{escape(quote.state.label)}">{text}</a>'
+                verdict = quote.state
+                text = f'<a{href} class="quote {verdict.value}" title="{escape(verdict.label)}">{text}</a>'
             # Other links lead nowhere here.
             elif link is not None and link.href.startswith(("http://", "https://")):
                 href = escape(sanitise_text(link.href))

@@ -30,7 +30,7 @@ def render_json(state: ConversationState, source: str) -> str:
 
 
 def to_json(value: Struct) -> dict[str, Any]:
-    """Convert a value to what JSON shows of it: a citation without its offsets, and all fields of any other value."""
+    """Convert a value to what JSON shows: a citation without offsets, all fields of any other value."""
     if not isinstance(value, Citation):
         return asdict(value)
     names = "section_id", "doc", "path", "quote", "state", "is_verified", "start_line", "end_line", "page"

@@ -40,7 +40,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
 
 
 def _number_marks(exchange: Exchange) -> str:
-    """Return the answer with numbers and signs in place of its marks. A mark without a citation, as in code, stays."""
+    """Return the answer with numbers and signs in place of its marks, but for marks without a citation."""
     labels = defaultdict[int, str](str)
     for mark in match_proof(exchange).marks:
         if mark.numbers:
@@ -49,7 +49,7 @@ def _number_marks(exchange: Exchange) -> str:
 
 
 def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
-    """Render notes in the given order: section titles as headings, quotes with their locations, then comments.
+    """Render notes in the given order: section titles as headings, quotes with places, then comments.
 
     The headings leave out the document's `title`. `source` is its path or URL.
     """

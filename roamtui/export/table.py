@@ -20,7 +20,7 @@ _JSON_FIELDS = ("value", "state", "note", "citations", "conversation", "model", 
 _GRID_LENGTH = 80
 """Maximum characters of a value in the grid of a Markdown file. The whole value follows below the grid."""
 _FORMULA = re.compile(r"[=@＝＠＋－]|[-+](?![\d.,]+\s?[%€$£°]?[^\W\d_]*(?:\s[^\W\d_]+){0,4}$)")
-"""The start of a text that a spreadsheet may run as a formula, unlike a number with a sign and a unit in words."""
+"""The start of a text that a spreadsheet may run as a formula, unlike a number with sign and unit."""
 
 
 def render_json_table(table: Table, _path: Path) -> str:
@@ -38,7 +38,7 @@ def render_json_table(table: Table, _path: Path) -> str:
 
 
 def render_csv(table: Table, _path: Path) -> str:
-    """Render a table with five columns for each question. An apostrophe keeps a spreadsheet from running a text."""
+    """Render a table, five columns a question. An apostrophe keeps a spreadsheet from running a text."""
     parts = ("", ": state", ": quote", ": place", ": note")
     lines = [["source", *(f"{column.title}{part}" for column in table.columns for part in parts)]]
     for row in table.rows:
@@ -93,7 +93,7 @@ def render_markdown_table(table: Table, path: Path) -> str:
 
 
 def _render_proof(cell: Cell, source: str) -> str:
-    """Render the value of a cell, and its quote with a link to its document, in the form that `recheck` reads."""
+    """Render a cell's value, and its quote with a link to its document, in the form that `recheck` reads."""
     note = f" *{_escape_markdown(cell.note)}*" if cell.note else ""
     proof = cell.proof
     if proof is None:

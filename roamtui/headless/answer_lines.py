@@ -1,6 +1,7 @@
-"""Answers as text: as the model wrote them, or in a terminal laid out like the chat, with verdicts in colours.
+"""Answers as text: as the model wrote them, or in a terminal like the chat, with coloured verdicts.
 
-Only `render_answer` makes control sequences, around sanitised text, so none from a document or a model gets through.
+Only `render_answer` makes control sequences, around sanitised text, so none from a document or a model gets
+through.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def write_answer(
     model_name: str,
     write_laid_out: Callable[[str], None] = write_styled,
 ) -> None:
-    """Write an answer and its sources to stdout: with `write_laid_out` and verdicts at a terminal, otherwise as it is.
+    """Write an answer and its sources to stdout: laid out, with verdicts, at a terminal, or as it is.
 
     Without a model, each passage gets one line if stdout is not a terminal.
     """

@@ -1,7 +1,7 @@
 """`roamtui ask`: one question, its events as progress or JSON lines, its answer as text or JSON.
 
-The JSON lines of `--events` are a contract with other programs. Adding a field keeps the version; removing one or
-changing its meaning requires the next version.
+The JSON lines of `--events` are a contract with other programs. Adding a field keeps the version; removing
+one or changing its meaning requires the next version.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ async def run_ask(
     is_watched: bool,
     output_format: str = "text",
 ) -> int:
-    """Ask, write progress and the answer, and return the exit status: 1 if it failed, 130 if it was cancelled.
+    """Ask, write progress and answer, and return the exit status: 1 if it failed, 130 if cancelled.
 
     If it is cancelled, the partial answer is written. The conversation and the model are closed at the end.
 
@@ -64,7 +64,8 @@ async def run_ask(
         question: The question as the person typed it.
         within: Id of the section to search, or None for the whole document.
         is_watched: Whether a person sees stderr. If not, only warnings are written there.
-        output_format: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the last line.
+        output_format: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the
+            last line.
 
     Raises:
         UnknownSectionError: There is no section `within`.
@@ -104,7 +105,7 @@ async def run_ask(
 
 
 class AskReport:
-    """Subscribes to a conversation, and writes the progress of each question. `run_ask` explains the arguments."""
+    """Subscribes to a conversation, and writes each question's progress. `run_ask` has the arguments."""
 
     def __init__(
         self,
@@ -200,7 +201,8 @@ def _print_line(name: str, fields: Mapping[str, Any]) -> None:
 def to_json_event(event: ConversationEvent) -> tuple[str, dict[str, Any]] | None:
     """Convert an event to a name and JSON values.
 
-    None for the end of a question, which is written as the answer, and for what happens before a question is saved.
+    None for the end of a question, which is written as the answer, and for what happens before a question is
+    saved.
     """
     fields: dict[str, Any] = msgspec.to_builtins(event)
     match event:

@@ -71,7 +71,8 @@ def print_conversation(
 
     Args:
         conversation_id: Its id.
-        output_format: `"md"`, `"json"`, or `"html"` for a page that replays it. None leaves it to `output_path`.
+        output_format: `"md"`, `"json"`, or `"html"` for a page that replays it. None leaves it to
+            `output_path`.
         open_source: `Bootstrap.reopen`, which opens the sources of the conversation for the page.
         output_path: The file to write, or None for stdout.
 

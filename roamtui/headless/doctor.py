@@ -38,10 +38,10 @@ _READERS = {
 def run_doctor(
     model: str | None, api_base: str | None, options: ModelOptions, meaning: str, fault: str
 ) -> int:
-    """Inspect this machine, and a model if one is named. Return 1 if it or the settings are unusable, otherwise 0.
+    """Inspect this machine, and a named model. Return 1 if it or the settings are unusable, else 0.
 
-    `meaning` is the setting of search by meaning. `fault` says what is wrong with the settings, if anything. Nothing is
-    created. Only the named model is asked, for one token.
+    `meaning` is the setting of search by meaning. `fault` says what is wrong with the settings, if anything.
+    Nothing is created. Only the named model is asked, for one token.
     """
     versions = {package: _find_version(package) for package in _PACKAGES}
     versions |= {"Python": platform.python_version(), "SQLite": sqlite3.sqlite_version}

@@ -63,7 +63,8 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
     write_notice(*run.problems)
     if not run.results:
         raise SourceError(
-            "no question could be scored. Check --docs, and the headings or line numbers that the questions give."
+            "no question could be scored. Check --docs, and the headings or line numbers that the questions "
+            "give."
         )
     score = score_run(run.results, has_search=plan.mode is not SearchMode.OFF)
     if as_json:

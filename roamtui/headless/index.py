@@ -58,8 +58,8 @@ def run_index(
         assume_yes: Whether to skip the question about the cost of the summaries.
 
     Raises:
-        UsageError: The library came from standard input, so no later run could use the index, or the model cannot write
-            summaries, or the person declined.
+        UsageError: The library came from standard input, so no later run could use the index, or the model
+            cannot write summaries, or the person declined.
         RoamtuiError: The model failed, or the index or the database cannot be used.
     """
     location = IndexLocation(folder=cache_path("indexes"), force=True, on_warning=warn)
@@ -84,7 +84,8 @@ def run_index(
 def add_summaries(library: Library, model: Model, location: IndexLocation, *, assume_yes: bool) -> Library:
     """Have a model write the missing summaries into the index, and return the library with all of them.
 
-    Each summary is saved immediately, so that an interrupted run can be resumed. `run_index` explains the rest.
+    Each summary is saved immediately, so that an interrupted run can be resumed. `run_index` explains the
+    rest.
     """
     if model.name == OFFLINE:
         raise UsageError(f"the model {OFFLINE} cannot write summaries. Choose another with --model.")

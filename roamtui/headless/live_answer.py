@@ -32,7 +32,8 @@ _STYLE = re.compile(r"\x1b\[[\d;]*m")
 class RewritableText:
     """Text in a terminal that is written again from its first line that differs.
 
-    Lines that have left the screen cannot be changed. If the last text differs there, it is written once more, whole.
+    Lines that have left the screen cannot be changed. If the last text differs there, it is written once
+    more, whole.
     """
 
     def __init__(self) -> None:

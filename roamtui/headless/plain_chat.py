@@ -1,6 +1,7 @@
 """`roamtui SOURCE --plain`: a conversation as lines of text, for a screen reader, a dumb terminal or a pipe.
 
-There are no colours or cursor movements: written text stays as it is. A line that starts with a slash is a command.
+There are no colours or cursor movements: written text stays as it is. A line that starts with a slash is a
+command.
 """
 
 from __future__ import annotations

@@ -82,9 +82,10 @@ TOOL = Tool(
     spec=ToolSpec(
         name="check_quotes",
         description=(
-            "Look up every quotation of a text, such as your answer: words in quotation marks, block quotes. Each gets "
-            "a verdict (found; elsewhere, in another section than the one whose [id] follows it; not_found) and its "
-            f"place, a false one the nearest words. At most {_QUOTES_MAX} a call."
+            "Look up every quotation of a text, such as your answer: words in quotation marks, block "
+            "quotes. Each gets a verdict (found; elsewhere, in another section than the one whose [id] "
+            f"follows it; not_found) and its place, a false one the nearest words. At most {_QUOTES_MAX} a "
+            "call."
         ),
         parameters={
             "type": "object",

@@ -47,13 +47,13 @@ _WORDS_OF_STATES = {
 def run_recheck(
     targets: Sequence[str], reopen: Callable[..., Library], source: str | None, *, as_json: bool
 ) -> int:
-    """Check conversations, files and tables, or without any, all conversations. Return 1 if a quote is lost or changed.
+    """Check conversations, files and tables; all conversations without any. Return 1 for a lost quote.
 
     Args:
         targets: Ids of conversations, paths of Markdown files and of exported JSON, and folders of tables.
         reopen: `Bootstrap.reopen`.
-        source: If not None, replaces the source of everything. Then every quotation of a file counts, and all are
-            listed.
+        source: If not None, replaces the source of everything. Then every quotation of a file counts, and all
+            are listed.
         as_json: Whether to write all quotes as JSON.
 
     Raises:
@@ -76,7 +76,10 @@ def run_recheck(
             claims = _read_file(path, target, has_source=source is not None)
         rows += _recheck_claims(claims, path.parent, open_source, source)
     if targets and not rows:
-        advice = "A quote needs quotation marks, then a link or an id. With --in SOURCE, quotation marks are enough."
+        advice = (
+            "A quote needs quotation marks, then a link or an id."
+            " With --in SOURCE, quotation marks are enough."
+        )
         raise SourceError(f"There is no quote to check in {', '.join(targets)}. {advice}")
     counts = Counter(row["state"] for row in rows)
     state_counts = {status.value: counts[status] for status in ClaimStatus}
@@ -124,7 +127,7 @@ def _read_file(path: Path, name: str, *, has_source: bool) -> Sequence[Claim]:
 
 
 def _list_conversations(store: ConversationStore, targets: Sequence[str]) -> dict[str, str]:
-    """Return the source of each conversation that can be read, by id. Warn about damaged ones that are checked."""
+    """Return the source of each readable conversation, by id. Warn about damaged ones that are checked."""
     sources: dict[str, str] = {}
     for summary in store.list():
         if summary.problem and summary.id in (targets or [summary.id]):
@@ -216,14 +219,15 @@ def _name_state(row: Mapping[str, Any], *, is_first: bool) -> str:
 
 
 def _format_row(row: Mapping[str, Any], *, is_first: bool) -> Iterator[str]:
-    """Format a quote with where it is now, or why it cannot be checked. It may be the first time that it is."""
+    """Format a quote with where it is now, or why it cannot be checked."""
     place = f"{row['place']}:{row['line']}" if row["line"] else row["place"]
     yield sanitise_line(f'{place}: {_name_state(row, is_first=is_first)}: "{row["quote"]}"')
     if now := row["now"]:
         path = " > ".join(filter(None, [now["doc"], *now["path"]]))
         changes = f": {now['changes']}" if now["changes"] else ""
         yield "    " + sanitise_line(
-            f"{'in' if is_first else 'now in'} [{now['section_id']}] {path}, line {now['start_line']}{changes}"
+            f"{'in' if is_first else 'now in'} [{now['section_id']}] {path}, line "
+            f"{now['start_line']}{changes}"
         )
     elif row["message"]:
         yield f"    {sanitise_line(row['message'])}"

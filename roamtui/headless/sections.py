@@ -54,7 +54,7 @@ def _describe_node(library: Library, section_id: str) -> dict[str, object]:
 def search_with_pages(
     library: Library, loader: Loader | None, searcher: Searcher, query: str, *, limit: int
 ) -> tuple[Library, tuple[Hit, ...]]:
-    """Search a library. If links are found, fetch their pages and search these too. Return the library with them.
+    """Search a library, and again with the pages of links that are found. Return the library with them.
 
     What went wrong with a page is written to stderr.
     """
@@ -69,7 +69,7 @@ def search_with_pages(
 
 
 def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
-    """Write hits as JSON, or their ids, paths, line numbers and best sentences: in a terminal in two lines each."""
+    """Write hits as JSON, or their ids, paths, lines and best sentences, in a terminal two lines each."""
     if as_json:
         write_json({"mode": mode, "hits": [_describe_hit(library, hit) for hit in hits]})
         return
@@ -101,7 +101,7 @@ def _describe_hit(library: Library, hit: Hit) -> dict[str, object]:
 
 
 def print_sections(library: Library, loader: Loader | None, names: Sequence[str]) -> None:
-    """Write the source text of sections and their subsections, in the given order. `loader` fetches their pages.
+    """Write the source text of sections and their subsections, in order. `loader` fetches their pages.
 
     Raises:
         UsageError: A name is not clear, or there is no such section, page or range. Nothing was written.
@@ -115,7 +115,7 @@ def print_sections(library: Library, loader: Loader | None, names: Sequence[str]
 
 
 def find_reference(library: Library, name: str) -> Reference:
-    """Return what a person's name for a section refers to: an id of any form, a title, or ``Fees > Late fees``.
+    """Return what a name for a section refers to: an id of any form, a title, or ``Fees > Late fees``.
 
     Raises:
         UnknownSectionError: The library has no section with this id.

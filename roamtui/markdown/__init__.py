@@ -1,1 +1,1 @@
-"""Markdown as blocks, and blocks laid out as lines of styled words: the one layout for screens and terminals."""
+"""Markdown as blocks, and blocks as lines of styled words: one layout for screens and terminals."""

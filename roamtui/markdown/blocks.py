@@ -25,7 +25,7 @@ class Words(Struct, frozen=True):
     link: int | None = None
     """Index in `Markdown.links`; None if the words are not a link."""
     is_image: bool = False
-    """Whether the text replaces an image. It is then the description of the image, or its URL if there is none."""
+    """Whether the text replaces an image. It is then the image's description, or else its URL."""
     group: int | None = None
     """Number of the quote that the words belong to; None except in answers of a model."""
     start: int = 0
@@ -40,7 +40,7 @@ Inline = tuple[Words, ...]
 
 
 class Link(Struct, frozen=True):
-    """Where some words lead: a link, the mark of a footnote or citation, or an image that the words replace."""
+    """Where words lead: a link, the mark of a footnote or citation, or an image that they replace."""
 
     href: str
     is_reference_mark: bool = False

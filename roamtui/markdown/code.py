@@ -29,7 +29,7 @@ def update_fence(opening: str, line: str) -> str:
 
 
 def get_language(info: str) -> str:
-    """Return the language that the text after an opening fence names. Options of site generators follow it."""
+    """Return the language that the text after an opening fence names, before options of site generators."""
     match = re.match(r"\{?[ \t]*[.=]?([\w+#./-]*)", info)
     return match[1] if match else ""
 

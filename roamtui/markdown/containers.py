@@ -1,7 +1,7 @@
-"""Containers that dialects of Markdown add: `::: tip`, `/// note`, and components of MDX such as `<Card title="Fees">`.
+"""Containers that dialects add: `::: tip`, `/// note`, and MDX such as `<Card title="Fees">`.
 
-They are rewritten to alerts before the text is parsed, and no line is added or removed. With block rules for them,
-markdown-it-py would lose headings.
+They are rewritten to alerts before the text is parsed, and no line is added or removed. With block rules for
+them, markdown-it-py would lose headings.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ KINDS = ALERTS | frozenset(
 _SIGN = re.compile(r"^[ \t]*(?::::|///|<[A-Z])", re.MULTILINE)
 """A text without any of these signs has no containers."""
 _FENCE = re.compile(
-    r"(?P<fence>:{3,}|/{3,})[ \t]*(?:\{?[ \t]*\.?(?:callout-)?(?P<kind>[A-Za-z][\w-]*)(?=[\s\[{}|]|$)\}?(?P<title>.*))?"
+    r"(?P<fence>:{3,}|/{3,})[ \t]*(?:\{?[ \t]*\.?(?:callout-)?(?P<kind>[A-Za-z][\w-]*)"
+    r"(?=[\s\[{}|]|$)\}?(?P<title>.*))?"
 )
 _TAG = re.compile(
     r"<(?P<end>/?)(?P<name>[A-Z]\w*)(?P<attributes>(?:\s(?:[^<>{}]|\{[^{}]*\})*)?/?)>(?:(?P<text>.+)</(?P=name)>)?"
@@ -133,8 +134,9 @@ def _read_mark(line: str) -> tuple[str, str, int]:
     """Read the mark that a line consists of.
 
     Returns:
-        What both marks of a container have in common, such as colons; empty if the line is no mark. The first line of
-        its alert; empty if only the content is shown. 1 if it opens the container, -1 if it closes it, 0 for both.
+        What both marks of a container have in common, such as colons; empty if the line is no mark. The first
+        line of its alert; empty if only the content is shown. 1 if it opens the container, -1 if it closes
+        it, 0 for both.
     """
     if match := _FENCE.fullmatch(line):
         name = match["fence"]

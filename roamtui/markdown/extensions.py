@@ -1,7 +1,8 @@
-"""Blocks that dialects of Markdown add: admonitions, tabs, definition lists and footnotes, by mdit-py-plugins.
+"""Blocks that dialects add: admonitions, tabs, definition lists and footnotes, by mdit-py-plugins.
 
-Its rules can hide a heading (`[^1]: note` above an underline) and lose words (`~ 5 euros`). A text to which they do
-this is parsed without them. References to footnotes are read by a rule that knows their place in the source.
+Its rules can hide a heading (`[^1]: note` above an underline) and lose words (`~ 5 euros`). A text to which
+they do this is parsed without them. References to footnotes are read by a rule that knows their place in the
+source.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from roamtui.markdown.containers import KINDS
 _SIGN = re.compile(r"!!!|\?\?\?|===[+!]? \"|\[\^|^[ \t>]*:[ \t]", re.MULTILINE)
 """A text without any of these has no extensions."""
 _ADMONITION = re.compile(
-    r"(?:(?:!!!|\?\?\?\+?) ?(?P<kind>[A-Za-z]+)(?: inline(?: end)?)?(?!\S)|===[+!]? (?=\"))[ \t]*(?P<title>.*)"
+    r"(?:(?:!!!|\?\?\?\+?) ?(?P<kind>[A-Za-z]+)(?: inline(?: end)?)?(?!\S)|===[+!]? (?=\"))"
+    r"[ \t]*(?P<title>.*)"
 )
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _WORD = re.compile(r"[^\W_]+|(?<!~)~(?!~)")
@@ -49,7 +51,7 @@ def may_have_extensions(text: str) -> bool:
 
 
 def is_lossless(tokens: Sequence[Token], plain: Sequence[Token]) -> bool:
-    """Return whether tokens have all headings outside containers, and all words, of the `plain` ones of their text."""
+    """Return whether tokens have all headings outside containers, and all words, of the `plain` ones."""
     return _list_words(tokens) == _list_words(plain) and _list_headings(tokens) == _list_headings(plain)
 
 

@@ -40,7 +40,7 @@ _SUBSCRIPTS = dict(
 
 
 def to_script_characters(text: str, sign: str) -> str | None:
-    """Return a text in superscript (`^`) or subscript (`_`), or None if Unicode lacks one of its characters."""
+    """Return a text in superscript (`^`) or subscript (`_`), or None if Unicode lacks a character."""
     forms = _SUPERSCRIPTS if sign == "^" else _SUBSCRIPTS
     return (
         "".join(map(forms.__getitem__, text))
@@ -58,9 +58,9 @@ leftrightarrow=↔ mapsto=↦ longrightarrow=⟶ uparrow=↑ downarrow=↓ infty
 nabla=∇ ldots=… dots=… cdots=⋯ vdots=⋮ prime=′ ell=ℓ hbar=ℏ Re=ℜ Im=ℑ aleph=ℵ degree=° langle=⟨ rangle=⟩
 lbrack=[ rbrack=] lfloor=⌊ rfloor=⌋ lceil=⌈ rceil=⌉ mid=| vert=| lvert=| rvert=| Vert=‖ lVert=‖ rVert=‖
 parallel=∥ perp=⊥ top=⊤ bot=⊥ vdash=⊢ models=⊨ angle=∠ triangle=△ square=□ checkmark=✓ alpha=α beta=β gamma=γ
-delta=δ epsilon=ϵ varepsilon=ε zeta=ζ eta=η theta=θ vartheta=ϑ iota=ι kappa=κ lambda=λ mu=μ nu=ν xi=ξ pi=π rho=ρ
-sigma=σ tau=τ upsilon=υ phi=ϕ varphi=φ chi=χ psi=ψ omega=ω Gamma=Γ Delta=Δ Theta=Θ Lambda=Λ Xi=Ξ Pi=Π Sigma=Σ
-Upsilon=Υ Phi=Φ Psi=Ψ Omega=Ω
+delta=δ epsilon=ϵ varepsilon=ε zeta=ζ eta=η theta=θ vartheta=ϑ iota=ι kappa=κ lambda=λ mu=μ nu=ν xi=ξ pi=π
+rho=ρ sigma=σ tau=τ upsilon=υ phi=ϕ varphi=φ chi=χ psi=ψ omega=ω Gamma=Γ Delta=Δ Theta=Θ Lambda=Λ Xi=Ξ Pi=Π
+Sigma=Σ Upsilon=Υ Phi=Φ Psi=Ψ Omega=Ω
 """
 _SYMBOLS = dict(pair.split("=", 1) for pair in _SYMBOL_TABLE.split())
 _FUNCTION = re.compile(
@@ -89,7 +89,7 @@ _ATOM = re.compile(r"[\w.∞ℓ′°√]+|\([^()]*\)|\|[^|]*\|")
 _FRACTION_START, _FRACTION_END = "\ue0f0", "\ue0f1"
 _BEFORE_FRACTION = ("", *"+−±=<>≤≥≠≈≡∼∝∈→⇒,;:([{⟨×·")
 _AFTER_FRACTION = ("", *"+−±=<>≤≥≠≈≡∼∝∈→⇒,;:.)]}⟩×·")
-"""Characters that bind no more strongly than a fraction, so that a fraction next to them needs no brackets."""
+"""Characters that bind no more strongly than a fraction, which therefore needs no brackets there."""
 _DEPTH_MAX = 30
 
 
@@ -103,7 +103,7 @@ def convert_formula(tex: str) -> str | None:
 
 
 def _bracket_fractions(text: str) -> str:
-    """Put a fraction into brackets if a factor or power next to it would otherwise be read as a part of it."""
+    """Put a fraction into brackets if a factor or power next to it would be read as a part of it."""
     while (end := text.find(_FRACTION_END)) >= 0:
         start = text.rfind(_FRACTION_START, 0, end)
         before = text[:start]
@@ -124,7 +124,7 @@ class _Converter:
         self._depth = 0
 
     def convert(self, end: str) -> str:
-        """Convert up to the closing piece `end`, and skip it. If `end` is empty, convert the rest of the formula."""
+        """Convert up to the closing piece `end`, and skip it; the rest of the formula if `end` is empty."""
         self._depth += 1
         if self._depth > _DEPTH_MAX:
             raise ValueError

@@ -1,4 +1,4 @@
-"""Tell the elements of HTML from other words, and read the words of a piece of Markdown without parsing it."""
+"""Tell HTML's elements from other words, and read the words of a piece of Markdown."""
 
 from __future__ import annotations
 
@@ -47,9 +47,10 @@ _SIGNS = re.compile(r"\*+|__+|`+|~~|(?<!\w)_|_(?!\w)|(?<!\\)\|")
 
 
 def extract_words(text: str) -> str:
-    """Return the words of a piece of Markdown on one line, such as for a title. Images, rules and HTML tags have none.
+    """Return the words of a piece of Markdown on one line. Images, rules and HTML tags have none.
 
-    Patterns do this, because a text of 50 MB without headings has 250,000 titles: parsing each takes a minute.
+    Patterns do this, because a text of 50 MB without headings has 250,000 titles: parsing each takes a
+    minute.
     """
     if _MARKUP.search(text):
         text = _LINK.sub(r"\1", _IMAGE.sub("", _HIDDEN.sub("", text)))

@@ -1,4 +1,4 @@
-"""Where the words of a text are in its source: markdown-it-py knows this of blocks, and here of inline tokens too."""
+"""Where the words of a text are in its source. markdown-it-py knows this only of blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from typing_extensions import override
 
 Mark = tuple[int, int, str]
-"""Start and end of a mark in the source, and its label. Marks at the same place become labels side by side."""
+"""Start and end of a mark in the source, and its label. Marks at one place are labels side by side."""
 
 
 class Place(Struct):
@@ -56,8 +56,8 @@ class InlineSource(Struct):
     def put(self, content: str, line: int, *, is_cell: bool, is_heading: bool) -> None:
         """Find an inline text whose block starts at a line, and make its place the current one.
 
-        Each line of a block ends with its content. Before that come its indent and the marks of quotes and lists. The
-        text of a heading may have more marks after it, and a cell is somewhere in its row.
+        Each line of a block ends with its content. Before that come its indent and the marks of quotes and
+        lists. The text of a heading may have more marks after it, and a cell is somewhere in its row.
         """
         positions: list[int] = []
         offsets: list[int] = []
@@ -136,7 +136,7 @@ def parse_inline(content: str, parser: MarkdownIt, env: EnvType) -> list[Token]:
 
 
 def join_fragments(state: StateInline) -> None:
-    """Join neighbouring texts, which emphasis marks divide, as markdown-it-py does, if the source is contiguous.
+    """Join neighbouring texts, as markdown-it-py does, if their source is contiguous.
 
     Tokens of the words that stand for an image have no place, and are always joined.
     """

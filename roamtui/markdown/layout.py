@@ -74,7 +74,7 @@ _WORD_WIDTH_MAX = 60
 _FIGURE_LETTERS_MAX = 3
 """Maximum number of letters in a figure, for its currency or unit, as in ``32 MiB``."""
 _FIGURES_MIN = 0.8
-"""Minimum share of figures among a column's filled cells. Financial statements often have a few words among them."""
+"""Minimum share of figures among a column's filled cells. Financial statements have a few words."""
 _Cells = Sequence[list[Run]]
 
 
@@ -101,11 +101,11 @@ class MarkdownLayout(Struct, kw_only=True):
     can_scroll: bool = True
     """Whether the view scrolls sideways. Otherwise, code is wrapped and tables are narrowed to the view."""
     can_click: bool = True
-    """Whether the view opens links. Otherwise, web links show their address, and code is not wrapped, for copying."""
+    """Whether the view opens links. Otherwise, web links show their address, and code is not wrapped."""
     links: Sequence[Link] = ()
     """The links of the blocks, by number. They are needed for pictures, and if the view cannot open links."""
     measure_picture: Callable[[str], tuple[PictureFile, int, int] | None] | None = None
-    """Returns the picture that a URL leads to, with its width and height in pixels. None to show only words."""
+    """Returns the picture at a URL, with its width and height in pixels. None to show only words."""
     _block: int = 0
     """Number of the last block."""
 
@@ -240,7 +240,7 @@ class MarkdownLayout(Struct, kw_only=True):
     def _make_lines(
         self, texts: Sequence[Sequence[Run]], start: int, end: int, *, is_code: bool = False
     ) -> list[Line]:
-        """Make the lines of one block, which is in the source from `start` to `end`, from the runs of each line."""
+        """Make the lines of a block, at `start` to `end` of the source, from the runs of each line."""
         self._block += 1
         margin = [_CODE_MARGIN] if is_code else []
         return [
@@ -310,7 +310,7 @@ def _fit_picture(width: int, height: int, columns_max: int | None) -> tuple[int,
 
 
 def _align(column: _Cells) -> str:
-    """Return the alignment of a column without one: to the right if most of at least two filled cells are figures."""
+    """Return the alignment of a column without one: right if most of two or more cells are figures."""
     filled = list(filter(None, ("".join(run.text for run in cell).strip() for cell in column)))
     figures = [cell for cell in filled if sum(map(str.isalpha, cell)) <= _FIGURE_LETTERS_MAX]
     has_digit = any(map(str.isdecimal, "".join(figures)))
@@ -336,7 +336,7 @@ def _compute_column_widths(columns: Sequence[_Cells], room: int | None, *, can_s
 
 
 def _narrow(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
-    """Give the widest columns a common width, but none less than its `least`. Return nothing if that is too wide."""
+    """Give the widest columns a common width, none less than its `least`. Return nothing if too wide."""
     for limit in range(room, 0, -1):
         narrowed = [min(width, max(limit, low)) for width, low in zip(widths, least, strict=True)]
         if sum(narrowed) <= room:

@@ -89,7 +89,7 @@ class Line(Struct, frozen=True, kw_only=True):
     block_end: int
     """Offset after that block."""
     block_number: int
-    """Number of the block within the chunk, shared by all lines of a paragraph or table row. Negative for gaps."""
+    """Number of the block in the chunk, shared by the lines of a paragraph or row; negative for gaps."""
     prefix_length: int = 0
     """Number of characters at the start that are not from the document, such as indents, bullets and bars."""
     is_code: bool = False
@@ -159,14 +159,14 @@ _WRAPPED_PIECE = (
     rf"[^\S\xa0\u202f]+|(?:[^\s\[{_WIDE}]++|\[[\d,]+ [✓!✗]\]|[\[\xa0\u202f])+"
     r"|.[、。，．」』）】〉》！？：；]*"
 )
-"""Text to keep on one line: white space, a word with marks of citations, or a wide character with its closing marks.
-Compiled when it is needed, because that takes 1 ms."""
+"""Text to keep on one line: white space, a word with marks of citations, or a wide character with its closing
+marks. Compiled when it is needed, because that takes 1 ms."""
 HARD_BREAK = Run("\n")
-"""A marker among runs that forces a line break. It is recognised by identity: an equal `Run("\\n")` is no break."""
+"""A marker among runs that forces a line break. It is recognised by identity, not equality."""
 
 
 def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
-    """Wrap runs into at least one line of at most `width` cells, without spaces around it. None means no limit."""
+    """Wrap runs into lines of at most `width` cells, at least one, without spaces around them."""
     paragraphs: list[list[Run]] = [[]]
     for run in runs:
         if run is HARD_BREAK:
@@ -198,7 +198,7 @@ def slice_runs(runs: Sequence[Run], start: int, end: int) -> list[Run]:
 
 
 def _divide_runs(runs: Sequence[Run], ranges: Iterable[tuple[int, int]]) -> list[list[Run]]:
-    """Return the runs of each range of characters. The ranges are in order, so no run is looked at for each of them."""
+    """Return the runs of each range of characters. The ranges are in order, so one pass is enough."""
     divided: list[list[Run]] = []
     first = first_start = 0  # the first run that can be in the next range, and the offset of its text
     for start, end in ranges:
@@ -220,7 +220,7 @@ def _divide_runs(runs: Sequence[Run], ranges: Iterable[tuple[int, int]]) -> list
 
 
 def _break_text(text: str, width: int) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each line, without the spaces around it. A piece wider than a line is chopped."""
+    """Yield start and end of each line, without spaces around it. Pieces wider than a line are chopped."""
     line_start: int | None = None  # None until the line has its first piece
     line_end = filled_cells = 0  # cells of the line so far, with the spaces that would precede the next piece
     for piece in re.finditer(_WRAPPED_PIECE, text):

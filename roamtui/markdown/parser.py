@@ -62,7 +62,8 @@ Definitions = dict[str, dict[str, str]]
 _LABEL_LENGTH_MAX = 200
 """Maximum length of the label of a link definition, in characters. CommonMark allows 999."""
 _DEFINITION = re.compile(
-    r" {0,3}\[(?P<label>(?!\^)[^\[\]\r\n]{1,200})\]:[ \t]*(?:\r\n?|\n)?[ \t]*(?P<href><[^<>\r\n]*>|[^\s<]\S*)",
+    r" {0,3}\[(?P<label>(?!\^)[^\[\]\r\n]{1,200})\]:[ \t]*(?:\r\n?|\n)?[ \t]*"
+    r"(?P<href><[^<>\r\n]*>|[^\s<]\S*)",
 )
 _WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])")
 
@@ -78,11 +79,11 @@ def read_markdown(
 ) -> Markdown:
     """Parse a text, or a slice of one, into blocks.
 
-    If a slice starts inside code or a table, `prefix` has the lines that open it, which make no blocks. `start` is the
-    offset of the slice, which is added to all offsets. `definitions` has the link definitions of the whole
-    document, in addition to those in the text. `groups` are the bounds of words to keep apart, in order, without
-    overlaps. `marks` are those of a model's answer, in order, and become one link each; None for other texts. An answer
-    has no footnotes, and no containers such as `::: tip`.
+    If a slice starts inside code or a table, `prefix` has the lines that open it, which make no blocks.
+    `start` is the offset of the slice, which is added to all offsets. `definitions` has the link definitions
+    of the whole document, in addition to those in the text. `groups` are the bounds of words to keep apart,
+    in order, without overlaps. `marks` are those of a model's answer, in order, and become one link each;
+    None for other texts. An answer has no footnotes, and no containers such as `::: tip`.
     """
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
@@ -205,7 +206,7 @@ def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 
 def _read_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a formula, which markdown-it-py would take for escapes and emphasis. It becomes text, or else code."""
+    """Parse a formula, which would be taken for escapes and emphasis. It becomes text, or else code."""
     if state.src[state.pos] not in "$\\" or (match := FORMULA.match(state.src, state.pos)) is None:
         return False
     formula = get_formula(match)
@@ -219,7 +220,7 @@ def _read_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 
 def _read_wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a link to a name, such as `[[Name#Part|words]]`, unless a link definition has the text as its label."""
+    """Parse a link such as `[[Name#Part|words]]`, unless a link definition has the text as its label."""
     match = _WIKILINK.match(state.src, state.pos) if state.src[state.pos] in "![" else None
     if match is None or normalizeReference(match[1]) in state.env.get("references", {}):
         return False
@@ -302,7 +303,7 @@ class _BlockReader(Struct, kw_only=True):
     """Name of the open element whose text is skipped."""
 
     def _iter_until(self, kind: str) -> Iterator[Token]:
-        """Yield the tokens before the next one of a kind, and skip that. What reads a token's content skips it too."""
+        """Yield the tokens before the next one of a kind, and skip that."""
         while self._next < len(self.tokens):
             token = self.tokens[self._next]
             self._next += 1
@@ -438,7 +439,7 @@ class _BlockReader(Struct, kw_only=True):
             yield Table(rows=tuple(rows), alignments=tuple(alignments))
 
     def _read_quote(self, token: Token) -> Iterator[Quote]:
-        """Yield a quote, unless it is empty. The first line of an alert names its kind, and may have a title."""
+        """Yield a quote, unless it is empty. An alert's first line names its kind, and may have a title."""
         start, end = self._find_span(token)
         alert = ""
         title = Inline()
@@ -553,7 +554,7 @@ class _BlockReader(Struct, kw_only=True):
         start: int = 0,
         end: int = 0,
     ) -> None:
-        """Add words from `start` to `end` of the source. They have their own `link`, unless another has them."""
+        """Add words from `start` to `end` of the source, with their own `link` unless inside another."""
         number = None
         sign = ""
         for name, added, opened in self._open_elements:
@@ -570,7 +571,7 @@ class _BlockReader(Struct, kw_only=True):
             self._words += self._split_into_groups(words) if self.groups else [words]
 
     def _split_into_groups(self, words: Words) -> Iterator[Words]:
-        """Yield the words of each group, and those of none. The last character of a piece decides if it is whole."""
+        """Yield the words of each group, and those of none. A piece's last character says if it is whole."""
         is_contiguous = words.end - words.start == len(words.text)
         position = words.start if is_contiguous else words.end - 1
         while position < words.end:
@@ -646,7 +647,7 @@ class _BlockReader(Struct, kw_only=True):
 
 
 def _read_task(blocks: tuple[Block, ...]) -> tuple[bool | None, tuple[Block, ...]]:
-    """Return whether the task of a list item is done, or None if it is no task, and the blocks without its box."""
+    """Return whether an item's task is done, or None if it is no task, and the blocks without its box."""
     first = blocks[0] if blocks else None
     is_done = _TASK_BOXES.get(first.words[0].text[:4]) if isinstance(first, Paragraph) else None
     if is_done is None or not isinstance(first, Paragraph):

@@ -1,1 +1,1 @@
-"""Send messages and tools to a model, and stream its reply as events. Only a separate process imports litellm."""
+"""Send messages and tools to a model, and stream its reply. Only a separate process imports litellm."""

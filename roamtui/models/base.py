@@ -30,7 +30,7 @@ class ToolSpec(Struct, frozen=True, kw_only=True):
     """JSON schema of the arguments."""
 
     def list_bare_parameters(self) -> dict[str, object]:
-        """Return the schema without limits, which tools check anyway. A model pays for each word in each request."""
+        """Return the schema without limits, which tools check anyway, because each request pays for them."""
         properties = self.parameters.get("properties")
         named = properties.items() if isinstance(properties, dict) else ()
         bare = {name: {key: value[key] for key in ("type", "items") if key in value} for name, value in named}
@@ -43,7 +43,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     allow_calls: bool = True
-    """If False, the model must answer without tools. They are still sent, so that the provider's cache applies."""
+    """If False, the model must answer without tools. They are still sent, for the provider's cache."""
 
 
 class TextDelta(Struct, frozen=True, tag=True):
@@ -57,7 +57,7 @@ class ThinkingDelta(Struct, frozen=True, tag=True):
 
     text: str
     replaces_text: bool = False
-    """Whether all text of the reply so far was reasoning too. It is repeated here, and is no part of the answer."""
+    """Whether all text of the reply so far was reasoning. It is repeated here, and is no answer."""
 
 
 class CallUnreadable(Struct, frozen=True, tag=True):
@@ -79,7 +79,7 @@ class UsageReported(Struct, frozen=True, tag=True):
 
 
 class RetryPending(Struct, frozen=True, tag=True):
-    """A transient failure. The request will be sent again after a wait. Nothing of the reply was shown yet."""
+    """A transient failure: the request is sent again after a wait. Nothing of the reply was shown yet."""
 
     reason: str
     wait_seconds: float
@@ -89,8 +89,8 @@ class ReplyFinished(Struct, frozen=True, tag=True):
     """The end of a complete reply. Always the last event."""
 
     reason: str
-    """Why it ended: `stop`, `tool_calls`, `length` if the output limit was reached, `filtered` if the provider blocked
-    the reply, `repeated` if the model repeated itself."""
+    """Why it ended: `stop`, `tool_calls`, `length` if the output limit was reached, `filtered` if the
+    provider blocked the reply, `repeated` if the model repeated itself."""
 
 
 ModelEvent = (
@@ -128,7 +128,7 @@ class Model:
         return True
 
     async def start(self) -> None:
-        """Load early, and learn what the attributes say. Nothing is raised: the first request reports failures."""
+        """Load early, and learn what the attributes say. Only the first request reports failures."""
 
     @property
     def lacks_tools(self) -> bool:
@@ -225,10 +225,10 @@ class ModelOptions(Struct, frozen=True, kw_only=True):
     window_tokens: int | None = None
     """Size of the context window, or None if the server or litellm's table says it."""
     output_tokens: int | None = None
-    """Maximum tokens of a reply. If None, Anthropic models get at most 8,192, because Anthropic requires a number."""
+    """Maximum tokens of a reply. If None, Anthropic models get 8,192: Anthropic requires a number."""
     temperature: float | None = None
     first_token_seconds: float | None = None
-    """Seconds to wait for the first piece of a reply. If None, 120, or 900 for a server that the person named."""
+    """Seconds to wait for the first piece of a reply. If None, 120, or 900 for a person's own server."""
     gap_seconds: float = 60.0
     """Seconds to wait between two pieces of a reply."""
     retries: int = 3
@@ -236,8 +236,8 @@ class ModelOptions(Struct, frozen=True, kw_only=True):
     connect_seconds: float = 10.0
     """Timeout for a connection."""
     cancel_seconds: float = 0.08
-    """Longest wait for a cancelled reply to end. Then the process is killed, so that cancelling takes less than 100
-    ms."""
+    """Longest wait for a cancelled reply to end. Then the process is killed, so that cancelling takes less
+    than 100 ms."""
     retry_wait_seconds: float = 1.0
     """Wait before the first retry if the provider names no time. It doubles with each further retry."""
     retry_wait_seconds_max: float = 60.0
@@ -246,7 +246,7 @@ class ModelOptions(Struct, frozen=True, kw_only=True):
     """Whether the person set a spending limit, so that an unknown price is worth a notice."""
 
     def get_first_token_timeout(self, api_base: str | None) -> float:
-        """Return the timeout in seconds for the first piece of a reply from a server, or the provider's default."""
+        """Return the timeout in seconds for the first piece of a server's reply, or the default."""
         if self.first_token_seconds is not None:
             return self.first_token_seconds
         return _FIRST_TOKEN_SECONDS if api_base is None else _LOCAL_FIRST_TOKEN_SECONDS

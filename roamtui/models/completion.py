@@ -2,8 +2,8 @@
 
 Jobs are converted to litellm's arguments, and litellm's chunks to model events.
 
-Replies in the history are repaired so that every provider accepts them, because a single message that cannot be sent
-would block the conversation forever.
+Replies in the history are repaired so that every provider accepts them, because a single message that cannot
+be sent would block the conversation forever.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from roamtui.models.worker_protocol import Job, ResolvedModel
 from roamtui.models.written_calls import split_arguments
 
 _OUTPUT_TOKENS_MAX = 8_192
-"""Anthropic requires a limit. This one has room for any answer with quotes, and stays below small rate limits."""
+"""Anthropic requires a limit. This has room for any answer, and stays below small rate limits."""
 _OUTPUT_TOKENS_DEFAULT = 4_096
 """Limit for a model whose maximum is unknown. Every Anthropic model can write that much."""
 _TOOL_NAME_LENGTH_MAX = 64
@@ -100,9 +100,9 @@ def build_arguments(job: Job, resolved: ResolvedModel) -> dict[str, Any]:
         if not job.request.allow_calls:
             arguments["tool_choice"] = "none"
     if resolved.provider == "anthropic":
-        # Anthropic caches a request up to each mark. One mark is after the system text, and so includes the tools. One
-        # is at the end. One is where the previous request ended, because Anthropic looks back only 20 blocks from the
-        # end, and a step with many calls has more.
+        # Anthropic caches a request up to each mark. One mark is after the system text, and so includes the
+        # tools. One is at the end. One is where the previous request ended, because Anthropic looks back only
+        # 20 blocks from the end, and a step with many calls has more.
         roles = [message.role for message in job.request.messages]
         replied = len(roles) - 1 - roles[::-1].index(Role.ASSISTANT) if Role.ASSISTANT in roles else 1
         marks = sorted({0, replied - 1, len(roles) - 1})
@@ -204,7 +204,8 @@ class _ReplyAssembler:
         Raises:
             UnfinishedReplyError: The provider gave no finish reason.
         """
-        # Without a finish reason from the provider, litellm invents "stop"; without token counts, it estimates them.
+        # Without a finish reason from the provider, litellm invents "stop"; without token counts, it
+        # estimates them.
         reasons = [
             getattr(stream, name, None) for name in ("received_finish_reason", "intermittent_finish_reason")
         ]
@@ -233,9 +234,9 @@ class _ReplyAssembler:
 class CallAssembler:
     """Assembles the tool calls of one reply from their pieces.
 
-    Pieces with the same index belong together. But another id, or a name without an id, starts a new call if the
-    arguments so far are complete, because parallel calls of Ollama all have index 0. While they are not complete, the
-    call continues, because some servers give each piece another id.
+    Pieces with the same index belong together. But another id, or a name without an id, starts a new call if
+    the arguments so far are complete, because parallel calls of Ollama all have index 0. While they are not
+    complete, the call continues, because some servers give each piece another id.
     """
 
     def __init__(self) -> None:

@@ -20,8 +20,8 @@ from roamtui.sources.web.urls import AllowedOrigins, origin_of
 _SECONDS_MAX = 600.0
 """Longest time for one file. The largest has 23 MB."""
 _OFF = (
-    f"{DEFAULT_MODEL} cannot be downloaded yet, because nobody has confirmed its files. Name the folder of a model "
-    "with retrieval.meaning, or run `make embeddings` in a clone of roamtui."
+    f"{DEFAULT_MODEL} cannot be downloaded yet, because nobody has confirmed its files. Name the folder of a "
+    f"model with retrieval.meaning, or run `make embeddings` in a clone of roamtui."
 )
 
 
@@ -45,7 +45,8 @@ class PinnedModel(Struct, frozen=True, kw_only=True):
 PINNED = PinnedModel(
     url="https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/{revision}/{name}",
     allowed=AllowedOrigins(approved=frozenset({"https://huggingface.co", "https://cas-bridge.xethub.hf.co"})),
-    # Empty, and so the download is off, until somebody with a network has confirmed revision, names, digests and sites.
+    # Empty, and so the download is off, until somebody with a network has confirmed revision, names, digests
+    # and sites.
     revision="",
     digests={
         "onnx/model_quint8_avx2.onnx": "",
@@ -71,7 +72,8 @@ def install_default_embedder(confirm: Callable[[str], bool], proxy: str, pinned:
         A sentence about what was done.
 
     Raises:
-        RoamtuiError: The download is off, or a file could not be fetched, is another one, or could not be written.
+        RoamtuiError: The download is off, or a file could not be fetched, is another one, or could not be
+            written.
         UsageError: The person did not agree.
     """
     folder = models_path() / DEFAULT_MODEL

@@ -1,7 +1,7 @@
 """Translate exceptions of providers and litellm into one sentence that says what to do next.
 
-Exceptions are classified by their attributes and causes, not by litellm's classes, because litellm reports both a
-refused connection and an overloaded provider as status 500.
+Exceptions are classified by their attributes and causes, not by litellm's classes, because litellm reports
+both a refused connection and an overloaded provider as status 500.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _find_size(pattern: re.Pattern[str], text: str) -> int | None:
 
 
 def _advise_on_window(resolved: ResolvedModel) -> str:
-    """Say how a larger window is set at the server, or in the settings, if it is larger than roamtui knows."""
+    """Say how to set a larger window at the server, or in the settings if roamtui does not know it."""
     server = find_server(resolved.provider)
     if server is not None:
         setting = f"{server.title} more room ({server.window_setting})"
@@ -193,14 +193,15 @@ def _advise_on_window(resolved: ResolvedModel) -> str:
 
 
 def _find_own_reason(chain: Sequence[BaseException], environ: Mapping[str, str]) -> str:
-    """Return what a server says of its own failure, with a colon before it; empty if it only repeats the status."""
+    """Return what a server says of its failure, after a colon; empty if it only repeats the status."""
     match = _JSON_MESSAGE.search(" ".join(map(str, chain)))
     words = _clean(_ERROR_PREFIX.sub("", match[1] or match[2]), environ).rstrip(".") if match else ""
     return f": {words}" if words else ""
 
 
 def _get_http_status(chain: Sequence[BaseException]) -> int | None:
-    # litellm's own exceptions always have a guessed status. It is right if a server reports an error within a reply.
+    # litellm's own exceptions always have a guessed status. It is right if a server reports an error within a
+    # reply.
     sent = [error for error in chain if "HTTPStatusError" in type(error).__name__]
     if not sent and any(_is_builtin(error) for error in chain):
         return None

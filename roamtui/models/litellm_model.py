@@ -35,7 +35,7 @@ from roamtui.models.worker_protocol import (
 from roamtui.models.written_calls import READ_START, READ_TOOL, SECTION_ID
 
 WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
-"""Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
+"""Arguments for Python. -P keeps the untrusted working directory off the import path."""
 _FRAME_BYTES_MAX = 1 << 28
 """Maximum length of a frame. If a line is longer, something else wrote to the pipe."""
 _LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch"})
@@ -52,8 +52,8 @@ _TOOL_REFUSAL = re.compile(
 """Messages of servers whose model has no tool calls."""
 _NO_TOOLS = "You have no tools here: answer from the texts and excerpts in these messages."
 _READ_REQUEST = (
-    f"If they do not answer the question, reply with one line and nothing else: {READ_START} and the ids of the "
-    f"sections that you want to read, such as {READ_START} a8a96034, b9e8ef5c"
+    f"If they do not answer the question, reply with one line and nothing else: {READ_START} and the ids of "
+    f"the sections that you want to read, such as {READ_START} a8a96034, b9e8ef5c"
 )
 """Added for a model without tools. `parse_calls` reads its reply."""
 _LOCAL_ANSWER_TOKENS_MAX = 1_200
@@ -83,7 +83,7 @@ class LitellmModel(Model):
         self._lacks_tools = False
         """Whether the model has no tool calls, according to litellm or its server."""
         self.window_tokens = self._options.window_tokens
-        """Size of the context window; None if unknown, as for most models until `start` or `describe` has finished."""
+        """Size of the context window; None if unknown, often until `start` or `describe` is done."""
         self._window_limit: int | None = None
         """Size of the window that the server named when it refused a request."""
 
@@ -104,10 +104,10 @@ class LitellmModel(Model):
 
     @override
     async def start(self) -> None:
-        """Start the process and learn the window size, which takes seconds. The first request reports failures.
+        """Start the process and learn the window, which takes seconds. The first request reports failures.
 
-        Once the server has been asked, this does nothing, even if the process has ended, because waiting here would
-        delay the question.
+        Once the server has been asked, this does nothing, even if the process has ended, because waiting here
+        would delay the question.
         """
         if not self._is_described:
             with suppress(ModelError):
@@ -151,9 +151,9 @@ class LitellmModel(Model):
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the events of one reply. `ReplyFinished` is the last.
 
-        After a transient failure, the request is sent again, unless a part of the reply was yielded. If the server
-        refuses tools, it is asked once more without them, and all later requests have none. Closing the iterator early,
-        or cancelling the task that reads it, closes the connection.
+        After a transient failure, the request is sent again, unless a part of the reply was yielded. If the
+        server refuses tools, it is asked once more without them, and all later requests have none. Closing
+        the iterator early, or cancelling the task that reads it, closes the connection.
 
         Raises:
             ModelError: The model could not answer.
@@ -194,7 +194,7 @@ class LitellmModel(Model):
 
 
 class WorkerProcess:
-    """Runs one model process, which does several jobs at once. If it has ended, the next job starts it again."""
+    """Runs one model process, which does several jobs at once. After its end, the next job restarts it."""
 
     def __init__(
         self, environ: Mapping[str, str] | None = None, *, command: tuple[str, ...] = WORKER_COMMAND
@@ -217,7 +217,7 @@ class WorkerProcess:
         return None if self._process is None or not self._accepts_jobs else self._process.pid
 
     async def run(self, job: Job) -> AsyncGenerator[ModelEvent | ResolvedModel | EmbeddingBatch, None]:
-        """Yield the events of a job. Closing the iterator early, or cancelling the task that reads it, cancels the job.
+        """Yield the events of a job. Closing the iterator early, or cancelling its reader, cancels the job.
 
         After a transient failure, the job is run again, unless an event was yielded.
 
@@ -268,8 +268,8 @@ class WorkerProcess:
             await self._wait_for_exit()
 
     async def _run_once(self, job: Job) -> AsyncGenerator[JobEvent, None]:
-        # If the caller stops before the last event, the job is cancelled. A process that does not confirm that in time
-        # is killed.
+        # If the caller stops before the last event, the job is cancelled. A process that does not confirm
+        # that in time is killed.
         process = await self._start()
         number = next(self._job_numbers)
         frames = self._frames_by_job[number] = asyncio.Queue()
@@ -299,7 +299,8 @@ class WorkerProcess:
                 return self._process
             await self._wait_for_exit()
             try:
-                # A new session, or a group on Windows, so that ctrl+c in the terminal does not interrupt the process.
+                # A new session, or a group on Windows, so that ctrl+c in the terminal does not interrupt the
+                # process.
                 self._process = await asyncio.create_subprocess_exec(
                     sys.executable,
                     *self._command,
@@ -332,7 +333,8 @@ class WorkerProcess:
         await process.wait()
 
     async def _wait_for_exit(self) -> None:
-        # Does nothing if no process was started. The task that reads its output ends when the process has exited.
+        # Does nothing if no process was started. The task that reads its output ends when the process has
+        # exited.
         if self._process is not None and self._reader_task is not None:
             self._kill(self._process)
             await self._reader_task
@@ -356,8 +358,8 @@ class WorkerProcess:
 def _remove_tools(request: ModelRequest) -> ModelRequest:
     """Remove tools from a request, and write earlier calls as text, so that the model sees what it has read.
 
-    Of calls, only those that open sections are kept. Messages alternate between user and assistant, because many chat
-    templates demand it.
+    Of calls, only those that open sections are kept. Messages alternate between user and assistant, because
+    many chat templates demand it.
     """
     advice = f"{_NO_TOOLS} {_READ_REQUEST}" if request.tools and request.allow_calls else _NO_TOOLS
     messages: list[Message] = []

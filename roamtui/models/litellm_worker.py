@@ -1,4 +1,4 @@
-"""The process that runs litellm (`python -m roamtui.models.litellm_worker`), and exchanges frames over its stdio.
+"""The process that runs litellm (`python -m roamtui.models.litellm_worker`), with frames over stdio.
 
 It ends as soon as its standard input ends, whatever it is doing, because nobody is left to read a reply.
 """
@@ -52,8 +52,8 @@ _LITELLM_VARIABLES = {
     "LITELLM_MODE": "PRODUCTION",
     "REPEATED_STREAMING_CHUNK_LIMIT": str(sys.maxsize),
 }
-"""Variables without which litellm fetches lists from the network, reads `.env` in the working directory, and reports
-pieces that repeat themselves as an error of the server. `read_reply` notices these."""
+"""Variables without which litellm fetches lists from the network, reads `.env` in the working directory, and
+reports pieces that repeat themselves as an error of the server. `read_reply` notices these."""
 _BASE_URL_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
     "anthropic": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
@@ -63,7 +63,7 @@ _EMBEDDER_EXAMPLES = "ollama/snowflake-arctic-embed2, or local:FOLDER"
 
 
 class LitellmWorker:
-    """Runs the jobs that arrive at `jobs_input`, several at once, and sends their events to `events_output`."""
+    """Runs the jobs that arrive at `jobs_input`, several at once. Sends events to `events_output`."""
 
     def __init__(self, jobs_input: BinaryIO, events_output: int, environ: Mapping[str, str]) -> None:
         self._jobs_input = jobs_input
@@ -160,7 +160,8 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
     """Find out about the model of a job without asking a server. Return None if its name is unknown."""
     model = job.model
     if model.startswith("ollama/"):
-        # litellm's plain "ollama" provider emulates tool calls with JSON in the prompt, and then replies only in JSON.
+        # litellm's plain "ollama" provider emulates tool calls with JSON in the prompt, and then replies only
+        # in JSON.
         model = f"ollama_chat/{model.removeprefix('ollama/')}"
     try:
         provider = str(litellm.get_llm_provider(model)[1])
@@ -207,7 +208,7 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
 
 
 def add_facts(resolved: ResolvedModel, facts: ServerFacts, options: ModelOptions) -> ResolvedModel:
-    """Decide the window and the tools of a model from what its server says, and say where the window is from."""
+    """Decide a model's window and tools from what its server says, and say where the window is from."""
     window = resolved.window_tokens
     note = resolved.window_note
     limit = facts.window_tokens_max

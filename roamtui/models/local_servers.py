@@ -1,6 +1,7 @@
 """Servers that run models on a person's own machine: where they listen, and what they say about a model.
 
-`ask_server` runs in the process of litellm, so that its HTTP client refuses redirects and imports nothing at start.
+`ask_server` runs in the process of litellm, so that its HTTP client refuses redirects and imports nothing at
+start.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ def parse_models(reply: object, name: str) -> ServerFacts:
 
 
 def parse_properties(reply: object, facts: ServerFacts) -> ServerFacts:
-    """Add to `facts` what ``/props`` of llama.cpp says: the window of one request, and whether it may have tools."""
+    """Add to `facts` what llama.cpp's ``/props`` says: a request's window, and whether it has tools."""
     window = _get_size(_get(reply, "default_generation_settings"), "n_ctx")
     takes_tools = _get(_get(reply, "chat_template_caps"), "supports_tools")
     return ServerFacts(
@@ -144,7 +145,7 @@ def parse_properties(reply: object, facts: ServerFacts) -> ServerFacts:
 
 
 def parse_lm_studio(reply: object, name: str) -> ServerFacts:
-    """Read the list ``/api/v0/models`` of LM Studio. The window of a model that is not loaded is not known."""
+    """Read the list ``/api/v0/models`` of LM Studio. It knows the windows of loaded models only."""
     model = _find_model(_get(reply, "data"), name, "id")
     return ServerFacts(
         window_tokens=_get_size(model, "loaded_context_length"),

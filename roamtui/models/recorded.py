@@ -1,4 +1,4 @@
-"""`RecordedModel`: repeats the answer in `examples/answer.json`, which a person gave in the place of a model."""
+"""`RecordedModel`: repeats the answer in `examples/answer.json`, which a person gave for a model."""
 
 from __future__ import annotations
 

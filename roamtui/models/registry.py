@@ -68,8 +68,8 @@ class ModelOffer(Struct, frozen=True, kw_only=True):
     note: str
     """Reason for the offer, such as ``OPENAI_API_KEY is set``."""
     provider: str = ""
-    """Provider that would receive questions and sections, so that the person must agree first; empty for local
-    models."""
+    """Provider that would receive questions and sections, so that the person must agree first; empty for
+    local models."""
     api_base: str = ""
     """URL of the server, which is saved with the name; empty for the provider's own server."""
     needs_test: bool = False
@@ -196,7 +196,7 @@ async def inspect_model(
     environ: Mapping[str, str] | None = None,
     is_tried: bool = False,
 ) -> ModelAvailability:
-    """Report whether a model can be used, and why, from what litellm and a server of the person's own know about it.
+    """Report whether a model can be used, and why, as litellm and the person's own server say.
 
     With `is_tried`, it must also answer a request for one token.
     """
@@ -308,7 +308,8 @@ def discover_models(
     """List the models of the servers on this machine, and describe the result.
 
     Args:
-        server_url: The server that the person chose, which may be another machine, or None. No other one is contacted.
+        server_url: The server that the person chose, which may be another machine, or None. No other one is
+            contacted.
         model: The model of the settings, whose provider is taken to be that of the server.
     """
     urls = {

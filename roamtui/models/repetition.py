@@ -35,7 +35,7 @@ class RepetitionGuard:
 
 
 def find_period(text: str, length_min: int = _LENGTH_MIN) -> int:
-    """Return the number of characters that a text repeats at its end, six times or more and with letters, or 0."""
+    """Return how many characters, with letters, a text repeats at its end six times or more, or 0."""
     for period in range(1, _PERIOD_MAX + 1):
         tail = text[-max(length_min, period * _TIMES_MIN) :]
         is_long = len(tail) >= max(length_min, period * _TIMES_MIN)

@@ -1,4 +1,4 @@
-"""Receive one reply of a model, with thoughts and calls told from its text, and stop one that does not end."""
+"""Receive a model's reply, tell thoughts and calls from its text, and stop one that does not end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BYTES_PER_TOKEN = 4
 
 
 async def read_reply(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-    """Yield the events of a reply. It is stopped if it repeats itself, or becomes longer than the model may write.
+    """Yield the events of a reply. It is stopped if it repeats itself, or exceeds the model's limit.
 
     Raises:
         ModelError: The model could not answer.
@@ -74,7 +74,7 @@ def _count_bytes(text: str) -> int:
 
 
 def _is_too_long(model: Model, answer_length: int, reply_length: int) -> bool:
-    """Check a reply to a model with a limit. Its thoughts may be longer, but some servers let it fill its window."""
+    """Check the length of a reply. Thoughts may be longer, but some servers let them fill the window."""
     if model.answer_tokens_max is None:
         return False
     is_over_window = model.window_tokens is not None and reply_length > _BYTES_PER_TOKEN * model.window_tokens

@@ -1,8 +1,9 @@
 """Tell thoughts and tool calls that a model writes as text from its answer, while the reply streams in.
 
-Many servers of one's own pass on what a model writes, with the marks of its training: ``<think>`` around thoughts, and
-``<tool_call>`` before calls. A mark counts only at the start of a line, outside code, so that an answer may explain it.
-Calls end a reply: what may be one is held back to the end, and then parsed or given back.
+Many servers of one's own pass on what a model writes, with the marks of its training: ``<think>`` around
+thoughts, and ``<tool_call>`` before calls. A mark counts only at the start of a line, outside code, so that
+an answer may explain it. Calls end a reply: what may be one is held back to the end, and then parsed or given
+back.
 
 What is read depends on the whole text only, never on how it is cut into pieces.
 """
@@ -45,13 +46,15 @@ _READ_STARTS = (READ_START.lower(),)
 _LINE_STARTS = (*_THOUGHT_STARTS, *_CHANNEL_STARTS, *_CALL_STARTS, *_READ_STARTS)
 _MARK_LENGTH_MAX = 30
 _THOUGHTS_OVER = re.compile(
-    rf"`?(?:{'|'.join(map(re.escape, (*_THOUGHT_ENDS, *_CHANNEL_ENDS)))}|(?P<next><\|channel\|>|<\|start\|>))",
+    rf"`?(?:{'|'.join(map(re.escape, (*_THOUGHT_ENDS, *_CHANNEL_ENDS)))}"
+    r"|(?P<next><\|channel\|>|<\|start\|>))",
     re.IGNORECASE,
 )
 """The end of thoughts, or the next channel. After a backtick, a mark is only named."""
 _NAMED_MARK = re.compile("|".join(map(re.escape, (*_THOUGHT_STARTS, *_THOUGHT_ENDS))), re.IGNORECASE)
 _CHANNEL_HEADER = re.compile(
-    r"[ \t]*(?P<name>[a-z]*)(?:(?:[ \t]+to=(?P<tool>[\w.-]+))?[^\n<]*(?:<\|constrain\|>[^\n<]*)?<\|message\|>)?",
+    r"[ \t]*(?P<name>[a-z]*)"
+    r"(?:(?:[ \t]+to=(?P<tool>[\w.-]+))?[^\n<]*(?:<\|constrain\|>[^\n<]*)?<\|message\|>)?",
     re.IGNORECASE,
 )
 _AHEAD = 120
@@ -142,13 +145,13 @@ class ReplyReader:
         return decided is not False
 
     def _find_mark(self, marks: Iterable[str]) -> str | None:
-        """Return the mark that the pending text begins with, "" if there is none, None if more text is needed."""
+        """Return the mark that begins the pending text, "" if there is none, None if more text is needed."""
         text = self._pending[:_MARK_LENGTH_MAX].translate(_LOWER)
         may_follow = not self._is_end and any(mark.startswith(text) for mark in marks)
         return next((mark for mark in marks if text.startswith(mark)), None if may_follow else "")
 
     def _read_line_start(self) -> bool | None:  # noqa: PLR0911 - one return a kind of mark
-        """Read what begins a line. Return None if it is plain text, false if more text is needed to decide."""
+        """Read what begins a line. Return None for plain text, false if more text is needed to decide."""
         mark = self._find_mark(_LINE_STARTS)
         head = self._pending[:_AHEAD]
         is_decidable = self._is_end or len(head) == _AHEAD
@@ -193,7 +196,7 @@ class ReplyReader:
         return True
 
     def _read_channel(self, mark: str) -> bool:
-        """Read the head of a channel, such as ``<|channel|>commentary to=functions.search_sections<|message|>``."""
+        """Read the head of a channel, such as ``<|channel|>commentary to=functions.expand_sections``."""
         header = _CHANNEL_HEADER.match(self._pending[:_AHEAD], len(mark))
         assert header is not None
         body = self._pending[header.end() :]

@@ -1,4 +1,4 @@
-"""Messages between the program and the model process. Each message, a frame, is one line with a JSON object."""
+"""Messages between the program and the model process. Each, a frame, is a line with a JSON object."""
 
 from __future__ import annotations
 

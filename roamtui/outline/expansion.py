@@ -1,10 +1,11 @@
 """Render blocks of expanded sections, which a model reads when it opens a section.
 
-A block consists of a line with id, breadcrumb and line range, the text of the section between fences with a nonce, and
-lines for the sections below it that are not included. Text that was delivered before is not repeated, but named. Text
-that is cut is named too, with the way to get it. The text is the source plus ids, with long URLs shortened. Quotes are
-checked against the source, so nothing here may change words that can be quoted. Ids stand after the lines of headings
-and links, never inside a sentence, where a model would have to leave them out of a quote.
+A block consists of a line with id, breadcrumb and line range, the text of the section between fences with a
+nonce, and lines for the sections below it that are not included. Text that was delivered before is not
+repeated, but named. Text that is cut is named too, with the way to get it. The text is the source plus ids,
+with long URLs shortened. Quotes are checked against the source, so nothing here may change words that can be
+quoted. Ids stand after the lines of headings and links, never inside a sentence, where a model would have to
+leave them out of a quote.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ from roamtui.text import (
 )
 
 _LIST_TOKENS = 2_300
-"""Maximum tokens of the list below a section that is not given whole. Two calls must lead to any of ten thousand
-sections."""
+"""Maximum tokens of the list below a section that is not given whole. Two calls must lead to any of ten
+thousand sections."""
 _RANGE_LIST_TOKENS = 6_000
 """Maximum tokens of the lines of a range with at most `LISTED_MAX` nodes."""
 _NAMES_MAX = 30
@@ -87,10 +88,10 @@ def render_section(
 ) -> ExpandedBlock:
     """Render the block of a requested section, which must be loaded.
 
-    The request is an id, a page ``id:2`` or a range ``id:c2``. If it is anything else, the block says so, and names the
-    sections `nearest`. Text in `delivered` is not repeated. The fences contain `nonce`, which is different in each
-    conversation. A text of several pages, of `page_tokens` each, comes as its first one, unless the request names
-    another.
+    The request is an id, a page ``id:2`` or a range ``id:c2``. If it is anything else, the block says so, and
+    names the sections `nearest`. Text in `delivered` is not repeated. The fences contain `nonce`, which is
+    different in each conversation. A text of several pages, of `page_tokens` each, comes as its first one,
+    unless the request names another.
     """
     reference = parse_reference(requested)
     if reference is not None and reference.section_id == library.root_id:
@@ -151,9 +152,9 @@ def _make_section_block(
         lines += _list_rest(library, node, wanted, new, delivered, page_tokens)
     else:
         where = f" ({format_line_range(library, wanted)}) is open already: its text stands above."
-        lines = [
-            f"[{node.id}] {format_path(library, node.id)}{where if has_text else ': it has no text of its own.'}"
-        ]
+        if not has_text:
+            where = ": it has no text of its own."
+        lines = [f"[{node.id}] {format_path(library, node.id)}{where}"]
         if wanted.end <= own.end:
             lines += _list_below(library, node.id, {}, page_tokens)
     return _make_block(library, node.id, [*lines, page_note] if page_note else lines, new)
@@ -170,7 +171,8 @@ def render_open_section(
 ) -> str:
     """Render the block of an open section again, with the text in `spans`.
 
-    `delivered` has the text in the blocks above this one. For `nonce` and `page_tokens`, see `render_section`.
+    `delivered` has the text in the blocks above this one. For `nonce` and `page_tokens`, see
+    `render_section`.
     """
     node = library.node(section_id)
     own = node.own_content_span
@@ -288,7 +290,7 @@ def _format_section_names(library: Library, part: Span) -> list[str]:
 def _make_range_block(
     library: Library, reference: Reference, delivered: Delivered, nonce: str, page_tokens: int
 ) -> ExpandedBlock:
-    """Make the block of a range of children, with their texts if these are small, or else with lines for them."""
+    """Make the block of a range of children, with their texts if small, or else with lines for them."""
     parent_id = reference.section_id
     steps = reference.steps
     ranges = ChildRanges.for_section(library, parent_id)
@@ -329,7 +331,7 @@ def _make_range_block(
 
 
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
-    """Render the text of a span as a model reads it, with ids after headings and links, except `section_id`."""
+    """Render a span as a model reads it, with ids after headings and links, except `section_id`."""
     text = insert_marks(
         library.clean_text(span).rstrip(), list_id_marks(library, span, skipped_id=section_id)
     )
@@ -337,7 +339,7 @@ def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = 
 
 
 def list_id_marks(library: Library, span: Span, *, skipped_id: str | None = None) -> dict[int, str]:
-    """Return the marks to insert into the text of a span, by their offset in it: at the ends of headings and links."""
+    """Return the marks to insert into a span's text, by offset: at the ends of headings and links."""
     document = library.documents_by_key[span.doc]
     starts = document.columns.starts
     kinds = document.columns.kinds

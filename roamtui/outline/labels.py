@@ -41,7 +41,7 @@ _ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 
 
 def escape(text: str) -> str:
-    """Escape text of a document as one line that cannot be mistaken for an instruction or an id of this program."""
+    """Escape text as one line that cannot be mistaken for an instruction or an id of this program."""
     line = _TOOL_CALL.sub("expand sections (", sanitise_line(text))
     return _ID_MARK.sub(r"(\1)", line)
 
@@ -55,7 +55,7 @@ def format_node_title(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
 
 
 def format_node_and_heading(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
-    """Format the title of a node. For a file, add the title of its text, unless the name of the file says it."""
+    """Format a node's title. For a file, add the title of its text, unless the file's name says it."""
     name = format_node_title(node, length_max=length_max)
     file = node.file if node.kind is NodeKind.FILE else None
     if file is None or file.sole_row is None:
@@ -80,7 +80,7 @@ def format_line_range(library: Library, span: Span) -> str:
 
 
 def format_path(library: Library, section_id: str) -> str:
-    """Join the titles from the top down to a node with ``>``, except for a title that repeats the one before."""
+    """Join the titles from the top down to a node with ``>``, without titles that repeat the one before."""
     names: list[str] = []
     words_before = ""
     for node_id in (*library.node(section_id).ancestors, section_id):
@@ -139,7 +139,7 @@ def strip_heading(own_text: str) -> str:
 
 
 def extract_opening_words(library: Library, section_id: str, *, length_max: int = OPENING_LENGTH) -> str:
-    """Return the summary of a node, or the first words of its own text without markup, rules, badges and tables.
+    """Return a node's summary, or the first words of its own text, without markup, badges and tables.
 
     It may be empty. For a file, the section of its title is used.
     """
@@ -157,7 +157,8 @@ def extract_opening_words(library: Library, section_id: str, *, length_max: int 
 def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
     """Yield the first lines of a node's own text, and an empty line at the end of each paragraph.
 
-    Marks of lists, quotes, bold text and code are left out, and so are lines of markup, such as rules and fences.
+    Marks of lists, quotes, bold text and code are left out, and so are lines of markup, such as rules and
+    fences.
     """
     node = library.node(section_id)
     if node.file is not None and node.file.sole_row is not None:

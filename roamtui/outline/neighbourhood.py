@@ -23,7 +23,7 @@ _HEAD = 'Outline near them, with sizes in tokens ("[{root}]" opens all of it):'
 
 
 def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_max: int) -> str:
-    """Return the neighbourhood of some sections, best first, in at most `tokens_max` tokens; empty if none fits."""
+    """Return what is near some sections, best first, in at most `tokens_max` tokens; empty if none fits."""
     head = _HEAD.format(root=library.root_id)
     top = _join(_list_top(library), int(_TOP_SHARE * tokens_max) - estimate_tokens(head))
     lines = [head, *([f"- Top level: {top}"] if top else [])]

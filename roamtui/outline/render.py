@@ -1,7 +1,7 @@
-"""Render the outline that a model reads: lines for the most useful sections that it can open, within a budget.
+"""Render the outline that a model reads: lines for the most useful sections, within a budget.
 
-After its title, a line lists the titles below it, or its first words if the title is vague. The titles below help most
-(measured over 220 pages).
+After its title, a line lists the titles below it, or its first words if the title is vague. The titles below
+help most (measured over 220 pages).
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from roamtui.plain import shorten
 from roamtui.text import estimate_tokens
 
 OUTLINE_TOKENS = 700
-"""Default budget. In a test, a longer outline led to the same answers and made each request more expensive. Search
-results use tokens better: five more results answer 4 % more questions in one step."""
+"""Default budget. In a test, a longer outline led to the same answers and made each request more expensive.
+Search results use tokens better: five more results answer 4 % more questions in one step."""
 _PAGED_OUTLINE_TOKENS = 1_000
-"""The same for a document with pages. Names every Item and statement of an annual report, which people ask about."""
+"""The same for a document with pages. Names every Item and statement of an annual report."""
 _LIBRARY_SHARE = 0.12
 _OUTLINE_TOKENS_MIN = 400
 _ROOT_TOKENS = 26
-"""Tokens of a top line with a short name. The default budget grows to name all top nodes, up to the next limit."""
+"""Tokens of a top line with a short name. The default budget grows to name all top nodes."""
 _ROOTS_TOKENS_MAX = 1_450
 """Enough for all ranges without titles. If these did not fit, listing them would cost a call."""
 _NAME_LENGTHS = (240, 60, 24)
@@ -49,15 +49,15 @@ _LEGEND = (
 )
 _LINE_TOKENS_MIN = 9
 _RANGE_TITLE_LENGTHS = (50, 24, 12, 0)
-"""Maximum lengths of a title in a range, in characters, tried in this order until the lines fit the budget."""
+"""Maximum lengths of a title in a range, in characters, tried in this order until the lines fit."""
 _RANGE_TITLE_LENGTHS_BELOW = (24, 0)
 _PREVIEW_LENGTH, _PREVIEW_LENGTH_MAX = 160, 560
 """Usual and maximum length of a preview, in characters. The financial statements of a report fit."""
 _CHARACTERS_PER_TOKEN = 4
 _PREVIEW_SHARE = 0.3
-"""Share of the tokens left after the top lines that is reserved for previews. A title there costs a third of a line."""
+"""Share of the tokens after the top lines that is reserved for previews, where a title is cheap."""
 _RANGES_SHARE = 0.6
-"""Share of the tokens of a list below a section that is reserved for ranges, so that one more call leads anywhere."""
+"""Share of a list below a section that is reserved for ranges, so that one call leads anywhere."""
 _RANGE_CHILDREN = 40
 """Average number of children in a range."""
 _ASSUMED_PAGE_TOKENS = 1_000
@@ -147,7 +147,8 @@ def render_outline(library: Library, *, budget_tokens: int | None = None) -> str
 
     Args:
         library: The library to outline, including nodes that are not loaded yet.
-        budget_tokens: Maximum number of estimated tokens, or None for the default, which fits any context window.
+        budget_tokens: Maximum number of estimated tokens, or None for the default, which fits any context
+            window.
     """
     if not library.root.columns.kinds:
         return "(The document is empty.)\n"
@@ -187,7 +188,7 @@ def fill_lines(
     outside_parent: Sequence[str] = (),
     is_whole: bool = False,
 ) -> list[str]:
-    """Render a line for each node and for the most useful nodes below. If the lines do not fit, render ranges.
+    """Render lines for the nodes and the most useful nodes below. If they do not fit, render ranges.
 
     Args:
         library: The library of the nodes.
@@ -195,7 +196,8 @@ def fill_lines(
         budget_tokens: Maximum number of estimated tokens of all lines.
         parent_id: The node whose ranges are rendered if the lines do not fit.
         outside_parent: Those of the nodes that are not below `parent_id`.
-        is_whole: Whether this is the outline of the whole library. If even ranges do not fit, it is then one line.
+        is_whole: Whether this is the outline of the whole library. If even ranges do not fit, it is then one
+            line.
     """
     outline = _Outline(library=library, tokens_left=budget_tokens, is_below=not is_whole)
     for length_max in _NAME_LENGTHS:
@@ -234,7 +236,7 @@ class _Outline(Struct):
     def list_lines(
         self, node_ids: Sequence[str], depth: int, *, name_length_max: int = _NAME_LENGTHS[0]
     ) -> list[_Line] | None:
-        """Make a line for each node with text, and subtract their tokens. Return None if the lines do not fit."""
+        """Make a line for each node with text, and subtract their tokens. Return None if they do not fit."""
         if len(node_ids) * _LINE_TOKENS_MIN > self.tokens_left:
             return None
         entries = (make_entry(self.library, node_id) for node_id in node_ids)
@@ -255,7 +257,7 @@ class _Outline(Struct):
         return _Line(entry, node, self.library.count_tokens(node.id)[1], depth, text)
 
     def add_lines_below(self, roots: Sequence[_Line]) -> None:
-        """Add lines below these as long as they fit: first below folders, then below large nodes near the top."""
+        """Add lines below these while they fit: first below folders, then below large nodes near the top."""
         queue: list[tuple[tuple[bool, bool, float], int, _Line]] = []
         order = count()
 
@@ -285,7 +287,7 @@ class _Outline(Struct):
         self._add_ranges(partial)
 
     def _rank_line(self, line: _Line) -> tuple[bool, bool, float] | None:
-        """Return a sort key, which is lowest for the most useful line to expand, or None if expanding is useless."""
+        """Return a sort key, lowest for the most useful line to expand, or None if expanding is useless."""
         unread = sum(
             not self.library.node(node_id).is_loaded for node_id in line.entry.below[:_RANGE_CHILDREN]
         )
@@ -310,7 +312,7 @@ class _Outline(Struct):
                     break
 
     def add_previews(self, roots: Sequence[_Line]) -> None:
-        """Add a preview to each line without lines below it, largest first: the titles below it, or its first words.
+        """Add a preview to lines without lines below, largest first: titles below, or the first words.
 
         Each gets the usual length, or its share of the remaining tokens by size if that is more.
         """
@@ -383,7 +385,7 @@ def _count_numbers(node: Node) -> int:
 
 
 def _preview_titles_below(library: Library, node: Node, *, length_max: int) -> str:
-    """List on one line the titles below a node, and how many are left out. Deep numbers and vague titles come last."""
+    """List the titles below a node on one line, and how many are left out. Vague titles come last."""
     children = list_outline_children(library, node.id)
     headings = sorted(map(library.node, children[:_PREVIEW_READ_MAX]), key=_count_numbers)[
         :_PREVIEW_TITLES_MAX

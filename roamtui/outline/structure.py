@@ -19,8 +19,8 @@ from roamtui.plain import sanitise_line
 from roamtui.text import format_tokens, measure_front_matter, normalise_line_ends
 
 LISTED_MAX = 250
-"""Up to this many children of a range are listed one by one. With 64 ranges at each step, two calls lead to any of
-16,000 sections, and three to any of a million."""
+"""Up to this many children of a range are listed one by one. With 64 ranges at each step, two calls lead to
+any of 16,000 sections, and three to any of a million."""
 _RANGE_CHILDREN_MAX = 60
 """Maximum number of children in a range. It doubles if there would be more than `_RANGES_MAX` ranges."""
 _RANGES_MAX = 64
@@ -41,8 +41,8 @@ class OutlineEntry(Struct, frozen=True, kw_only=True):
     node_id: str
     """Id of the first node of the chain."""
     section_id: str
-    """Id with which the entry is opened: that of the last node of the chain, or, if this node is a file with a single
-    title, of the section with that title."""
+    """Id with which the entry is opened: that of the last node of the chain, or, if this node is a file with
+    a single title, of the section with that title."""
     name: str
     """Titles of the chain, safe to display."""
     below: tuple[str, ...]
@@ -52,8 +52,8 @@ class OutlineEntry(Struct, frozen=True, kw_only=True):
 def make_entry(library: Library, node_id: str) -> OutlineEntry | None:
     """Make the entry of a node, or return None if neither the node nor anything below it has text.
 
-    A file with a single title is opened by the id of the section with that title, so that one text has one id. A node
-    without own text and with a single child shares a line with that child.
+    A file with a single title is opened by the id of the section with that title, so that one text has one
+    id. A node without own text and with a single child shares a line with that child.
     """
     first_id = node_id
     names: list[str] = []
@@ -77,7 +77,7 @@ def make_entry(library: Library, node_id: str) -> OutlineEntry | None:
 
 
 def get_canonical_id(library: Library, node_id: str) -> str:
-    """Return the id that opens a node. For a file with a single title, it is the id of the section with that title."""
+    """Return the id that opens a node: for a file with a single title, that of the titled section."""
     node = library.node(node_id)
     if node.kind is not NodeKind.FILE or node.file is None or node.file.sole_row is None:
         return node_id
@@ -96,7 +96,7 @@ def list_roots(library: Library) -> tuple[str, ...]:
 
 
 def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
-    """List the children of a node in an outline. For a file with a single title, list the children of that title."""
+    """List a node's children in an outline: for a file with a single title, those of the title."""
     file = None if section_id == library.root_id else library.node(section_id).file
     if file is None:
         return library.children(section_id)
@@ -144,7 +144,8 @@ def resolve_name(library: Library, text: str) -> str | None:
     *above, last = [fold_name(part) for part in text.strip(_ID_MARKS).split(" > ")]
     matching_id: str | None = None
     for section_id in library.ids_by_name.get(last, ()):
-        # The nodes above must have the other names in this order. The iterator skips other nodes between them.
+        # The nodes above must have the other names in this order. The iterator skips other nodes between
+        # them.
         titles = iter(
             [fold_name(library.node(node_id).title) for node_id in library.node(section_id).ancestors]
         )
@@ -189,7 +190,7 @@ def find_unread_pages(library: Library, query: str) -> tuple[str, ...]:
 
 
 def _rank_similar(wanted: str, texts: Sequence[str]) -> list[tuple[int, float]]:
-    """Return the positions of up to 3 texts most similar to `wanted`, best first, with their scores from 0 to 100."""
+    """Return the positions of up to 3 texts similar to `wanted`, best first, with scores from 0 to 100."""
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - few questions need it
 
     best: list[tuple[int, float]] = []
@@ -206,7 +207,7 @@ def _rank_similar(wanted: str, texts: Sequence[str]) -> list[tuple[int, float]]:
 
 
 class ChildRanges(Struct, frozen=True):
-    """The children of a section in consecutive ranges. A range is small enough to open whole, unless there are many."""
+    """The children of a section in consecutive ranges, small enough to open unless there are many."""
 
     library: Library
     children: tuple[str, ...]
@@ -253,8 +254,8 @@ class ChildRanges(Struct, frozen=True):
     def get_bounds(self, steps: tuple[int, ...]) -> tuple[int, int] | None:
         """Return the start and the (exclusive) end of a range of children, or None if there is no such range.
 
-        The first step is the number of a range of all children, from 1. The next step is the number of a range within
-        that range, and so on.
+        The first step is the number of a range of all children, from 1. The next step is the number of a
+        range within that range, and so on.
         """
         start, end = 0, len(self.children)
         for step in steps:
@@ -272,7 +273,8 @@ class ChildRanges(Struct, frozen=True):
         Args:
             section_id: The section of the children.
             steps: The range to split; see `get_bounds`.
-            title_length_max: Maximum length of each of the two titles, in characters. If it is 0, they are left out.
+            title_length_max: Maximum length of each of the two titles, in characters. If it is 0, they are
+                left out.
         """
         bounds = self.get_bounds(steps)
         lines = []

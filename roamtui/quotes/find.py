@@ -1,7 +1,7 @@
 """Find a quote in a text: a contiguous run of equal words.
 
-An ellipsis in a quote omits words of one sentence, item or row, but none near its edges that turns the meaning. The
-first letter of a quote may have another case, because a quote may begin inside a sentence.
+An ellipsis in a quote omits words of one sentence, item or row, but none near its edges that turns the
+meaning. The first letter of a quote may have another case, because a quote may begin inside a sentence.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _MARKUP = re.compile(r"[*_|\\`<>&!#~\[\]$]|^[ \t]*(?:[-+]|\d+[.)])[ \t]", re.MUL
 _STRAIGHT_PRIME = re.compile(r"(?<=\d)(?:(?P<minute>['’])|[\"”])")
 _SUBSCRIPT = re.compile(r"(?<=\b[^\W\d_])_(?=\w\b)")
 _GROUPED_CELLS = re.compile(r"(?<![\d.,])\d{3}(?: [1-9]\d{2})+(?![\d.,])")
-"""Two cells of a row, or one number. If the first group is shorter, or a later one starts with 0, it is one number."""
+"""Two cells of a row, or one number: if the first group is shorter, or a later one starts with 0."""
 _GLUED_WORDS_MIN = 3
-"""Minimum number of words in a quote that begins or ends where a page lacks a space. Fewer may be part of a name."""
+"""Minimum words of a quote that begins or ends where a page lacks a space. Fewer may be a name."""
 _NEVER_GLUED = re.compile(r"(?:not|non|never|without|un|in|il|im|ir|dis|n['’]t)\Z", re.IGNORECASE)
 """What turns the meaning of the word after it, as in ``notAllowed``."""
 _MATCHES_MAX = 1000
@@ -72,19 +72,18 @@ _KEY_SIZE = 8
 _TURNING_NEAR = 3
 """Number of words at each edge of an ellipsis among which none may turn the meaning."""
 _TURNING_TEXT = """
-not no never nor neither none nothing cannot without except unless only hardly barely
-nicht kein keine keinen keinem keiner keines nie niemals ohne außer ausser nur weder sofern niet geen nooit zonder
-behalve alleen tenzij inte ikke ej aldrig aldri utan uden uten utom undtagen unntatt bara kun endast
-ne n pas jamais sans sauf aucun aucune rien ni seulement sinon nunca sin salvo excepto solo sólo jamás ningún
-ninguna ninguno tampoco non mai senza tranne eccetto soltanto né nessun nessuna nessuno não sem exceto só somente
-nem nenhum nenhuma apenas nu fără decât
-nie nigdy bez tylko oprócz żaden ne nikdy jen kromě не нет никогда без кроме только ни нельзя крім лише
-ei eivät koskaan ilman vain paitsi nem nincs soha csak kivéve nélkül değil hiç yok yalnızca hariç sadece
-δεν μη μην χωρίς εκτός μόνο ποτέ κανένα ούτε
-لا لم لن ليس ليست غير بدون دون إلا فقط ما לא אין בלי ללא רק אלא אינו אינה नहीं न मत बिना केवल सिवाय
+not no never nor neither none nothing cannot without except unless only hardly barely nicht kein keine keinen
+keinem keiner keines nie niemals ohne außer ausser nur weder sofern niet geen nooit zonder behalve alleen
+tenzij inte ikke ej aldrig aldri utan uden uten utom undtagen unntatt bara kun endast ne n pas jamais sans
+sauf aucun aucune rien ni seulement sinon nunca sin salvo excepto solo sólo jamás ningún ninguna ninguno
+tampoco non mai senza tranne eccetto soltanto né nessun nessuna nessuno não sem exceto só somente nem nenhum
+nenhuma apenas nu fără decât nie nigdy bez tylko oprócz żaden ne nikdy jen kromě не нет никогда без кроме
+только ни нельзя крім лише ei eivät koskaan ilman vain paitsi nem nincs soha csak kivéve nélkül değil hiç yok
+yalnızca hariç sadece δεν μη μην χωρίς εκτός μόνο ποτέ κανένα ούτε لا لم لن ليس ليست غير بدون دون إلا فقط ما
+לא אין בלי ללא רק אלא אינו אינה नहीं न मत बिना केवल सिवाय
 """
 _TURNING_WORDS = frozenset(_TURNING_TEXT.split())
-"""Words that turn the meaning: of Germanic, Romance, Slavic and other European languages, Arabic, Hebrew and Hindi."""
+"""Words that turn the meaning, in European languages, Arabic, Hebrew and Hindi."""
 _TURNING_PARTS = (
     *("n't", "n’t", "不", "没", "沒", "無", "无", "非", "未", "勿", "别", "別", "除", "仅", "僅", "只"),
     *(
@@ -132,7 +131,8 @@ _MARKUP_IN_WORD = re.compile(
 def find_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) -> Bounds | None:
     """Return the bounds of a quote in a Markdown text, or None if the text does not contain it.
 
-    With `within`, only these parts of the text count. Both are read as a person sees them: see `quotes.words`.
+    With `within`, only these parts of the text count. Both are read as a person sees them: see
+    `quotes.words`.
     """
     if sum(map(str.isalnum, quote)) < _LENGTH_MIN:
         return None
@@ -234,7 +234,7 @@ def _find_parts(reading: _Reading, words: TextWords, text: str, shift: int) -> I
 
 
 def _may_omit(words: TextWords, last: int, first: int, text: str, shift: int) -> bool:
-    """Return whether an ellipsis may leave out the words between two rows: words of one sentence, item or row."""
+    """Return whether an ellipsis may leave out the words between: those of one sentence, item or row."""
     rows = range(last + 1, first + 1)
     if len(rows) == 1 and _ELLIPSIS.search(text, shift + words.ends[last], shift + words.starts[first]):
         return True  # the ellipsis of the text, which omits nothing
@@ -288,7 +288,7 @@ _Run = tuple[int, int, int, int]
 
 
 def _find_runs(part: TextWords, words: TextWords, text: str) -> Iterator[_Run]:
-    """Yield the places of a run of words: first those where it stands as it is, in reading order, then all others."""
+    """Yield the places of a run of words, in reading order: first where it stands as it is."""
     seen: set[tuple[int, int]] = set()
     for row in _find_rows(part.key_bytes, words):
         last = row + len(part) - 1
@@ -319,9 +319,10 @@ def _find_rows(keys: bytes, words: TextWords) -> Iterator[int]:
 
 
 def _find_anchors(part: TextWords, words: TextWords) -> Iterator[tuple[int, int, int]]:
-    """Yield where the rarest words of a part are: their index, and the first and last row of the word in the text.
+    """Yield where the rarest words of a part are: index, and first and last row in the text.
 
-    Only long words are counted, because these are rare. If the text has none, the end of a line may divide them.
+    Only long words are counted, because these are rare. If the text has none, the end of a line may divide
+    them.
     """
     lengths = [end - start for start, end in zip(part.starts, part.ends, strict=True)]
     longest = sorted(range(len(part)), key=lengths.__getitem__)[-_COUNTED_MAX:]
@@ -338,7 +339,7 @@ def _find_anchors(part: TextWords, words: TextWords) -> Iterator[tuple[int, int,
 def _walk(
     part: TextWords, index: int, words: TextWords, row: int, step: int, text: str
 ) -> list[tuple[int, int]]:
-    """Compare words from an index of the part and a row of the text on, forwards or backwards, to the end of the part.
+    """Compare words from an index of the part and a row of the text, forwards or backwards, to the end.
 
     Returns:
         The row and the offset of each possible last word (backwards: first word), most often one.
@@ -376,7 +377,7 @@ def _iter_next_rows(words: TextWords, row: int, step: int) -> Iterator[int]:
 def _match_gluing(
     part: TextWords, key: int, words: TextWords, row: int, step: int, text: str
 ) -> Iterator[tuple[int, int]]:
-    """Yield the row of a word, and the offset in it at which the last word of a part ends (backwards: the first)."""
+    """Yield the row of a word, and the offset where a part's last word ends (backwards: the first)."""
     if len(part) < _GLUED_WORDS_MIN:
         return
     for gluing in words.gluings.get(row, ()):
@@ -480,7 +481,7 @@ def _show_words(text: str) -> str:
 
 @lru_cache(maxsize=16)
 def _divide(text: str) -> tuple[array[int], str, array[int]]:
-    """Return where a text can be divided (its start, headings and end), and the words of each part that markup hides.
+    """Return where a text divides (start, headings and end), and the words of each part that are hidden.
 
     The last value is where the words of each part end among all hidden words.
     """

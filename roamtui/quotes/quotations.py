@@ -1,4 +1,4 @@
-"""Read every quotation of a text that a person or any program wrote, so that each can be looked up in a document.
+"""Read every quotation of any text, so that each can be looked up in a document.
 
 Such a text has no ids, so all of its quotations are claims: block quotes, and words between quotation marks.
 """
@@ -60,7 +60,7 @@ def _get_start(quote: Quotation) -> int:
 
 
 def _iter_block_quotes(blocks: Iterable[Block], *, is_quoted: bool = False) -> Iterator[Bounds]:
-    """Yield the bounds of each paragraph and item in block quotes. Alerts, such as notes, are no quotations."""
+    """Yield the bounds of each paragraph and item in block quotes. Alerts are no quotations."""
     for block in blocks:
         match block:
             case Quote(blocks=inner, alert=alert):

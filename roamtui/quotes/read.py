@@ -1,8 +1,8 @@
 """Read an answer once: its quotes and the ids in square brackets, each with offsets in the answer.
 
-A quotation may have the quotation marks of any language. It belongs to the ids directly after it, or else to the ids in
-its own sentence, the nearest first. Text after a colon that has no ids, such as list items, takes those of the sentence
-with the colon.
+A quotation may have the quotation marks of any language. It belongs to the ids directly after it, or else to
+the ids in its own sentence, the nearest first. Text after a colon that has no ids, such as list items, takes
+those of the sentence with the colon.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NOT_FOUND_STARTS = (
     *("nicht gefunden", "non trouvé", "introuvable", "no encontrado", "no se encontró", "não encontrado"),
     *("non trovato", "未找到", "没有找到", "見つかりません"),
 )
-"""How answers that found nothing begin, in lower case. Some models translate the words that the prompt asks for."""
+"""How answers that found nothing begin, in lower case. Some models translate the prompt's words."""
 _SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
 _DECORATION = r"[\"'`*§\s]*+"
 MARK = re.compile(rf"\[{_DECORATION}{_SECTION}(?>(?:[,;\"'`*§\s]++{_SECTION})*){_DECORATION}\]")
@@ -62,8 +62,8 @@ _SENTENCE_END = (
     rf"|[。！？]++{_CLOSERS}(?P<wide_marks>{_MARKS_AFTER})\s*+"
     r"|\n[ \t]*\n|\n(?=[ \t]*(?:\||(?:[-*+#]|\d+[.)])[ \t#]))"
 )
-"""End of a sentence, including the marks after its full stop. A full stop after an initial does not end a sentence, nor
-does one before a lower-case letter or a number, since it may belong to an abbreviation."""
+"""End of a sentence, including the marks after its full stop. A full stop after an initial does not end a
+sentence, nor does one before a lower-case letter or a number, since it may belong to an abbreviation."""
 
 
 _SIGN_NAMES = {"✓": "tick", "✔": "tick", "✗": "cross", "✘": "cross", "!": "exclamation mark"}
@@ -72,7 +72,8 @@ _OWN_MARK = re.compile(
     rf"|[✓✔✗✘](?=\s*{MARK.pattern})"  # a line of sources
 )
 _OWN_VERDICT = re.compile(
-    r"(?<!the model says: )(?:\d+/\d+ quotes? found in the text|(?<!\d )quote found in (?:the text|another section)"
+    r"(?<!the model says: )(?:\d+/\d+ quotes? found in the text"
+    r"|(?<!\d )quote found in (?:the text|another section)"
     r"|\d+ quotes?: \d+ (?:where cited|elsewhere|not in what the model has read)|no quotes to verify)",
     re.IGNORECASE,
 )
@@ -96,7 +97,8 @@ class Quotation(Struct, frozen=True):
     end: int
     """Offset after the closing mark."""
     is_code: bool = False
-    """Whether the words are in backticks. They are a quote only if a section that their sentence names has them.
+    """Whether the words are in backticks. They are a quote only if a section that their sentence names has
+    them.
 
     Otherwise, they are a name or a command in the model's own words.
     """
@@ -116,7 +118,7 @@ class AnswerReading(Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=8)
 def read_answer(answer: str) -> AnswerReading:
-    """Find the quotes and marks of an answer. Each quote gets the marks that may be its source, the likeliest first."""
+    """Find an answer's quotes and marks. Each quote gets the marks that may be its source, best first."""
     quotes = _extract_quotations(answer)
     is_quoted = bytearray(len(answer))
     for quote in quotes:
@@ -154,7 +156,7 @@ def read_answer(answer: str) -> AnswerReading:
 def _bind_quotes(
     answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]
 ) -> Iterator[Quotation]:
-    """Yield the quotes of a sentence with the marks that may be their source: those directly after, or the nearest."""
+    """Yield a sentence's quotes with the marks that may be their source: directly after, or nearest."""
     # it names its section before it quotes
     leads = bool(quotes and marks) and marks[0].start < quotes[0].start
     chosen: Sequence[CitationMark] = ()
@@ -177,7 +179,8 @@ def _bind_quotes(
 def _extract_quotations(answer: str) -> list[Quotation]:
     """Return the outermost quotations and code spans of an answer, in order, without id marks at their ends.
 
-    String literals inside code do not count, nor do quotations without a letter or digit, such as a dash from a table.
+    String literals inside code do not count, nor do quotations without a letter or digit, such as a dash from
+    a table.
     """
     quotations = [*_extract_straight_quotations(answer)]
     for match in re.finditer(_TYPOGRAPHIC, answer):

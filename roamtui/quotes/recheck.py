@@ -1,7 +1,7 @@
 """Find the quotes of answers, and a person's notes, in the current version of the document.
 
-A claim is a quote with its claimed source. Saved conversations contain claims, and so do Markdown files, in two forms.
-An export has a ``Source: handbook.md`` line and then one line per citation::
+A claim is a quote with its claimed source. Saved conversations contain claims, and so do Markdown files, in
+two forms. An export has a ``Source: handbook.md`` line and then one line per citation::
 
     1. ✓ [a8a96034] Loans > Late fees, line 12 (quote found in the text): "A late spade costs 50 cents a day."
 
@@ -59,10 +59,10 @@ _VERIFIED = (QuoteState.FOUND.label, PASSAGE_LABEL, CHANGED_LABEL)
 """Labels in exports of quotes that were found."""
 _PATH_STEP = " › "
 SIMILARITY_MIN = 0.65
-"""If a text is more similar to the quote than this, the quote counts as changed. Similarity is the share of words that
-both have in the same order."""
+"""If a text is more similar to the quote than this, the quote counts as changed. Similarity is the share of
+words that both have in the same order."""
 CITED_SIMILARITY_MIN = 0.4
-"""If the words of a model and a passage are less similar than this, the words were not made from the passage."""
+"""If a model's words and a passage are less similar than this, they were not made from it."""
 _BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
 _OPENING = re.compile(r"(?:!?\[|[*_~`])+\Z")
 _CLOSING = re.compile(r"(?:\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|\]\[[^\]\n]*\]|[*_~`])+")
@@ -70,7 +70,7 @@ _CLOSING = re.compile(r"(?:\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|\]\[[^\]\n]*\
 _WORDS_MAX = 400
 """Maximum number of words of a quote to compare. The time grows with the square of this number."""
 _BESIDE = 3
-"""Number of words beside the most similar run that may belong to it, if the text has more words than the quote."""
+"""Number of words beside the most similar run that may belong to it."""
 _NEAREST_MAX = 3
 """Number of places in long texts at which similar words are looked for."""
 _LONG = 1 << 16
@@ -126,7 +126,7 @@ def _list_likely_places(quote: str, library: Library, spans: Sequence[Span]) -> 
 
 
 def _rank_windows(matches: Sequence[tuple[int, int]], width: int, within: Span) -> Iterator[tuple[int, Span]]:
-    """Yield how many different words each window has, with the window; `found` has offsets and numbers of words."""
+    """Yield how many different words each window has, with it; `matches` has offsets and word numbers."""
     counts: Counter[int] = Counter()
     first = 0
     best = (0, 0)
@@ -144,7 +144,7 @@ def _rank_windows(matches: Sequence[tuple[int, int]], width: int, within: Span) 
 
 
 def _find_similar(quote: str, library: Library, within: Span) -> tuple[float, Span] | None:
-    """Return the most similar words of a span, with their similarity from 0 to 1, or None if they share none."""
+    """Return a span's most similar words, with their similarity from 0 to 1, or None if none is shared."""
     from rapidfuzz import distance, fuzz  # noqa: PLC0415 - the first screen does not need it
 
     around = library.widen_to_sections(within)
@@ -181,7 +181,7 @@ def _find_similar(quote: str, library: Library, within: Span) -> tuple[float, Sp
 
 
 def _widen_to_marks(text: str, start: int, end: int, quote: str, quote_words: TextWords) -> Bounds:
-    """Widen the bounds of words to the marks at the ends of a quote, or else to the Markdown around the words."""
+    """Widen the bounds of words to the marks at a quote's ends, or else to the Markdown around them."""
     before = quote[: quote_words.starts[0]]
     after = quote[quote_words.ends[-1] :]
     if before and text.endswith(before, 0, start):
@@ -204,8 +204,8 @@ class CitedPassage(Struct, frozen=True, kw_only=True):
     section_id: str
     """Id of the section, which the document may no longer have."""
     span: Span | None = None
-    """Where the quote is or, if it was not found, the most similar words of the section. None for a citation of a
-    whole section, or if nothing is similar."""
+    """Where the quote is or, if it was not found, the most similar words of the section. None for a citation
+    of a whole section, or if nothing is similar."""
     warning: str = ""
     """A short warning for the person if the quote is not in the text of its section that the model got."""
     changes: str = ""
@@ -213,7 +213,7 @@ class CitedPassage(Struct, frozen=True, kw_only=True):
 
 
 def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPassage:
-    """Find the quote of a citation, or, if it is not in the text, the most similar words of the cited section."""
+    """Find a citation's quote, or, if it is not in the text, the cited section's most similar words."""
     library = state.library
     section_id = citation.section_id
     quote = citation.quote
@@ -237,7 +237,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
 
 
 def _find_changed(citation: Citation, quote: str, library: Library) -> CitedPassage:
-    """Find what stands in place of a quote that the document had once, in its section or else in its document."""
+    """Find what replaced a quote that the document had once, in its section or else in its document."""
     spans = [library.node(citation.section_id).content_span] if citation.section_id in library else []
     if not spans and (document := library.documents_by_key.get(citation.doc)) is not None:
         spans = [Span(doc=document.key, start=0, end=len(document.text))]
@@ -253,7 +253,7 @@ def _find_changed(citation: Citation, quote: str, library: Library) -> CitedPass
 
 
 async def check_answers_again(conversation: Conversation) -> int:
-    """Look up the quotes of all answers in the document as it is now. Return how many verdicts have changed."""
+    """Look up the quotes of all answers in the current document. Return how many verdicts have changed."""
     async with conversation.lock:
         events = await asyncio.to_thread(check_citations_again, conversation.state)
         before = {exchange.number: exchange.citations for exchange in conversation.state.exchanges}
@@ -378,7 +378,7 @@ def _parse_quote(text: str) -> str:
 
 
 def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
-    """Return the claims in a Markdown file called `name`: of an export, its lists; of any other page, its links."""
+    """Return the claims of a Markdown file: an export's lists, or any other page's links."""
     exported = [*_CITATION_LINE.finditer(markdown), *_CELL_LINE.finditer(markdown)]
     if exported:
         claims = [
@@ -437,9 +437,9 @@ def _get_line_number(text: str, offset: int) -> int:
 def recheck(claim: Claim, library: Library, similarity_min: float | None = SIMILARITY_MIN) -> Finding:
     """Return what became of a claim's quote in a library whose files are all loaded.
 
-    The quote is looked up in the claimed section, then in its document, then in all others. If it is nowhere, similar
-    words are looked for in the claimed section, or in all documents if there is no such section, unless
-    `similarity_min` is None.
+    The quote is looked up in the claimed section, then in its document, then in all others. If it is nowhere,
+    similar words are looked for in the claimed section, or in all documents if there is no such section,
+    unless `similarity_min` is None.
     """
     expected: str | None = None
     if claim.section_id in library:
@@ -534,7 +534,8 @@ def locate_notes(notes: Iterable[Note], library: Library | None) -> tuple[Locate
     """Locate the notes of one document in its current version.
 
     Returns:
-        The notes in the order of the document, those without a place last. Without a library, the original order.
+        The notes in the order of the document, those without a place last. Without a library, the original
+        order.
     """
     if library is None:
         return tuple(LocatedNote(note=note, status=ClaimStatus.SAME) for note in notes)

@@ -1,9 +1,9 @@
 """Give each quote of an answer its verdict, its place in the answer and its number, and say where it is.
 
-A quote without an id, of its own or in its sentence, has no verdict. An id without a quote is a citation without a
-quote. Quotes are not looked up in the whole document, but only in the text that the model got as
-deliveries or excerpts, even if the section is closed now. A part of an answer that streams in is judged in the same way
-as a finished answer.
+A quote without an id, of its own or in its sentence, has no verdict. An id without a quote is a citation
+without a quote. Quotes are not looked up in the whole document, but only in the text that the model got as
+deliveries or excerpts, even if the section is closed now. A part of an answer that streams in is judged in
+the same way as a finished answer.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class JudgedMark(Struct, frozen=True, kw_only=True):
     end: int
     section_id: str
     numbers: tuple[int, ...]
-    """Numbers of the citations that the mark belongs to; empty if it is not a citation, as in a "not found" answer."""
+    """Numbers of the mark's citations; empty if it is none, as in a "not found" answer."""
     label: str
     """The numbers and the sign between square brackets, such as ``[2 ✓]``."""
     verdict: QuoteState
@@ -67,7 +67,7 @@ class AnswerProof(Struct, frozen=True, kw_only=True):
 
 
 def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
-    """Put the verdicts of an answer, or of its beginning, into its text. The citations may come from a log."""
+    """Put the verdicts of an answer, or its beginning, into its text. Citations may come from a log."""
     from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
 
     numbers_of: dict[tuple[str, int], list[int]] = defaultdict(list)
@@ -100,7 +100,7 @@ def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
 
 
 class QuoteChecker:
-    """Looks up the quotes of one answer, each once, so that an answer can be checked again and again while it grows."""
+    """Looks up each quote of an answer once, so that the answer can be checked while it grows."""
 
     def __init__(self, state: ConversationState) -> None:
         self._library = state.library
@@ -115,7 +115,8 @@ class QuoteChecker:
     def cite(self, answer: str) -> tuple[Citation, ...]:
         """Return the citations of an answer, or of its beginning, in order.
 
-        A mark shows the citations of its own quotes. Without a quote, it shows those of its section in its sentence.
+        A mark shows the citations of its own quotes. Without a quote, it shows those of its section in its
+        sentence.
         """
         reading = read_answer(answer)
         placed: list[tuple[Citation, CitationMark | Quotation]] = []
@@ -148,7 +149,7 @@ class QuoteChecker:
         )
 
     def _cite_quote(self, quote: Quotation) -> Citation | None:
-        """Return the citation of a quote, or None if it cites nothing, because neither it nor its sentence has an id.
+        """Return a quote's citation, or None if neither it nor its sentence has an id.
 
         It cites the first of its marks whose section contains it, or else its first mark.
         """
@@ -183,7 +184,8 @@ class QuoteChecker:
     def _find_in(self, quote: str, doc: str, pieces: Sequence[Bounds]) -> Span | None:
         """Find a quote in pieces of a document, each read with the sections around it.
 
-        The model reads a version of the text with ids after headings and without page footers, and may quote from that.
+        The model reads a version of the text with ids after headings and without page footers, and may quote
+        from that.
         """
         words = strip_ids(quote)
         for start, end in pieces:
@@ -200,7 +202,7 @@ class QuoteChecker:
 def make_citation(
     section_id: str, quote: str | None, quote_state: QuoteState, span: Span | None, library: Library
 ) -> Citation:
-    """Make the citation of a section, or of a quote that was found at `span`, with its place in the library."""
+    """Make the citation of a section, or of a quote found at `span`, with its place in the library."""
     if section_id not in library:
         return Citation(section_id=section_id, quote=quote, state=quote_state)
     node = library.node(section_id)
@@ -276,7 +278,7 @@ def _format_section(section_id: str, library: Library) -> str:
 
 
 def list_path_titles(citation: Citation, title: str) -> list[str]:
-    """List the titles from the top down to the cited section, after the path of its file if there are several.
+    """List the titles from the top to the cited section, after its file's path if there are several.
 
     `title`, the title of the document, is omitted.
     """
@@ -331,7 +333,7 @@ def format_source_line(citation: Citation, number: int, label: str = "") -> str:
 
 
 def simplify_quote(quote: str) -> str:
-    """Return the words of a quote without the marks of tables and lists, or all of it if it could not be found then."""
+    """Return a quote's words without marks of tables and lists, unless it could not be found then."""
     words = extract_words(normalise_line_ends(quote))
     within_a_line = f"a {quote}"  # there, what looks like the number of an item may be a word
     return words if find_quote(words, within_a_line) is not None else quote

@@ -1,14 +1,14 @@
 """Read a text into the words that a person sees, each with its place in the source.
 
-A quote and the text that it may come from are read in the same way, so that comparing them is comparing words. There
-are three kinds of words. A *number* is whole: sign, separators, decimals, fraction, exponent, unit sign, and brackets
-around it. A *sign* is a symbol that means something: currency, mathematics, a tick. Everything else is a *word* of
-letters and digits; in scripts without spaces between words, each character is one. Markup, link targets, comments,
-attributes and punctuation are no words.
+A quote and the text that it may come from are read in the same way, so that comparing them is comparing
+words. There are three kinds of words. A *number* is whole: sign, separators, decimals, fraction, exponent,
+unit sign, and brackets around it. A *sign* is a symbol that means something: currency, mathematics, a tick.
+Everything else is a *word* of letters and digits; in scripts without spaces between words, each character is
+one. Markup, link targets, comments, attributes and punctuation are no words.
 
-Some words are *optional*, because a quote may leave them out: note marks, list numbers, currency and trademark signs.
-Two words are the same if their keys are: their spelling after Unicode's compatibility normalisation (NFKC), without
-invisible characters and the vowel signs of Arabic and Hebrew.
+Some words are *optional*, because a quote may leave them out: note marks, list numbers, currency and
+trademark signs. Two words are the same if their keys are: their spelling after Unicode's compatibility
+normalisation (NFKC), without invisible characters and the vowel signs of Arabic and Hebrew.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ _DIGITS = (
 )
 _NUMBER = (
     rf"(?P<sign>(?<![\w%‰°)\]{_CURRENCY}])[+±{_DASHES}])?"
-    rf"(?:(?P<currency>{_CURRENCY_SIGN})[ {_GROUP_SPACE}]?(?P<inner_sign>[+{_DASHES}])?)?(?P<digits>{_DIGITS})"
+    rf"(?:(?P<currency>{_CURRENCY_SIGN})[ {_GROUP_SPACE}]?(?P<inner_sign>[+{_DASHES}])?)?"
+    rf"(?P<digits>{_DIGITS})"
     rf"(?P<unit>[ {_GROUP_SPACE}]?(?:[%‰％](?!\w)|°\s?[CF](?!\w)|[℃℉°′″]))?"
 )
 _WORD = (
@@ -327,7 +328,7 @@ class _WordReader:
                     pass
 
     def _read_item(self, blocks: Sequence[Block], mark: re.Match[str] | None) -> None:
-        """Read an item of a list or an alert, with its number or kind as an optional word of its first paragraph."""
+        """Read a list item or an alert, with its number or kind as an optional word."""
         if mark is None:
             self.read_blocks(blocks)
             return
@@ -350,7 +351,7 @@ class _WordReader:
         self.read_leaf(pieces)
 
     def _read_run(self, run: Words) -> _Piece:
-        """Return the visible text of words: a separator for signs that are not in the source and for addresses."""
+        """Return the visible text of words, with a separator for addresses and signs not in the source."""
         if run is LINE_BREAK:
             return _Piece(_BLOCK_EDGE)
         is_address = run.is_image and run.link is not None and run.text == self._links[run.link].href
@@ -529,14 +530,14 @@ def make_key(word: str) -> str:
 
 
 def normalise_letters(text: str) -> str:
-    """Return a text in Unicode's compatibility form, without invisible characters and optional vowel signs."""
+    """Return a text in compatibility form, without invisible characters and optional vowel signs."""
     if text.isascii():
         return text
     return _VOWEL_SIGNS.sub("", unicodedata.normalize("NFKC", _UNSEEN.sub("", text)))
 
 
 def _make_number_key(digits: str) -> str:
-    """Return the key of a number: with one spelling of fractions, separators and the sign of multiplication."""
+    """Return the key of a number, with one spelling of fractions, separators and multiplication."""
     if digits.isascii() and " " not in digits and "x" not in digits:
         return digits
     spaced = _VULGAR_FRACTION.sub(lambda match: f" {unicodedata.normalize('NFKC', match[0])}", digits)

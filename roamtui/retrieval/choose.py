@@ -1,4 +1,4 @@
-"""Choose what comes with a question: a whole document, a section that clearly answers, or the hits of a search."""
+"""Choose what comes with a question: a whole document, a clear section, or the hits of a search."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from roamtui.text import PAGE_TOKENS, Delivered, estimate_tokens
 
 _FOLLOW_UP = re.compile(rf"\W*(?:{make_pattern('follow-up')})\b", re.IGNORECASE)
 _ASKING = frozenset((*list_words("asking en"), *list_words("asking de")))
-"""Words that start a question with a verb. After "and", they tell "and how do I pay?" from "and for a car?"."""
+"""Words that start a question with a verb, and tell "and how do I pay?" from "and for a car?"."""
 
 
 class ModelView(Struct, frozen=True, kw_only=True):
@@ -44,14 +44,14 @@ def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str,
 
 
 def drop_weak_hits(hits: Sequence[Hit], policy: RetrievalPolicy = DEFAULT_POLICY) -> tuple[Hit, ...]:
-    """Drop hits that score far below the best one. If the query names sections, keep only a few other hits."""
+    """Drop hits that score far below the best. If the query names sections, keep only a few others."""
     if (named := sum(hit.is_named for hit in hits)) > 0:
         hits = hits[: named + policy.beside_named_max]
     return tuple(hit for hit in hits if hit.score >= policy.weak_share_min * hits[0].score)
 
 
 def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tuple[str, ...]:
-    """Return the id of the first hit if it is far ahead, short and has most terms of the question; else nothing."""
+    """Return the first hit's id if it is far ahead, short and has most of the question's terms."""
     policy = view.policy
     library = view.library
     matcher = TermMatcher.for_question(question)
@@ -75,7 +75,7 @@ def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tup
 
 
 def complete_follow_up(questions: Sequence[str], policy: RetrievalPolicy = DEFAULT_POLICY) -> str:
-    """Return the last question. If it is a short follow-up, the last question that is not one comes before it."""
+    """Return the last question. Before a short follow-up comes the last question that is not one."""
     full = ""
     question = ""
     for question in questions:

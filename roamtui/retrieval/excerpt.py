@@ -1,7 +1,7 @@
 """Cut the text of hits, so that all of it together stays within a budget.
 
-Each hit first gets its share of the budget, with a sentence at least. What is left goes to the first hits, until they
-are whole, and then to hits with low scores.
+Each hit first gets its share of the budget, with a sentence at least. What is left goes to the first hits,
+until they are whole, and then to hits with low scores.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class _Cutter:
         return True
 
     def _excerpt(self, section_id: str, tokens_max: int, whole_max: int) -> tuple[Span, ...]:
-        """Cut the excerpt of a section: all below it too if it is small, and only text that the model does not have."""
+        """Cut a section's excerpt: all below it if it is small, and only text that the model lacks."""
         library = self._view.library
         node = library.node(section_id)
         is_small = library.count_tokens(section_id)[1] <= whole_max and not self._overlaps(section_id)

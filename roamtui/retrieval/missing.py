@@ -11,7 +11,7 @@ from roamtui.search.lexicon import Language
 from roamtui.search.terms import find_quoted_phrases
 
 _SCANNED_LENGTH_MAX = 20_000_000
-"""Maximum length of a library in which missing names are looked for, in characters. More would take too long."""
+"""Maximum length, in characters, of a library in which missing names are looked for."""
 _PIECE_LENGTH = 200_000
 _NAME = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_.]?[^\W_]+)*)")
 """A word, number or identifier. The group `inside` matches before a capital letter inside a sentence."""
@@ -26,10 +26,10 @@ _GROUPED_MIN = 1_000
 
 
 def list_missing_names(query: str, language: Language, library: Library) -> list[str]:
-    """Return the names, numbers, identifiers and quoted phrases of a query that no text of the library contains.
+    """Return the names, numbers and quoted phrases of a query that no text of the library contains.
 
-    Case, hyphens and the endings of words are ignored. The list is empty if the library is not fully loaded or too
-    long to scan. It scans the whole library, so call it in a thread.
+    Case, hyphens and the endings of words are ignored. The list is empty if the library is not fully loaded
+    or too long to scan. It scans the whole library, so call it in a thread.
     """
     texts = [document.text for document in library.documents]
     if library.unloaded_files or sum(map(len, texts)) > _SCANNED_LENGTH_MAX:

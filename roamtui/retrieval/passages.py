@@ -1,6 +1,7 @@
 """Choose the passages that hold most of a question, and judge whether they answer it, without a model.
 
-Paragraphs of the sections that search proposes are ranked by the words of the question, its synonyms and corrections.
+Paragraphs of the sections that search proposes are ranked by the words of the question, its synonyms and
+corrections.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _TEXT_LENGTH_MAX = 200_000
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 """A word with a capital letter inside an English sentence."""
 _MARKUP = re.compile(r"[\[\]*_`<>|\\\"“”„«»「」『』〝〞〟＂]")
-"""Characters of a title or statement that Markdown, or the reader of quotes, would take for something else."""
+"""Characters of a title or statement that Markdown or the reader of quotes would misread."""
 
 
 class FoundPassage(Struct, frozen=True, kw_only=True):
@@ -74,7 +75,7 @@ def choose_passages(
     needs_certainty: bool,
     policy: RetrievalPolicy = DEFAULT_POLICY,
 ) -> tuple[Sequence[FoundPassage], bool]:
-    """Choose passages of the sections that search found, and of those below them. Return whether they answer, too.
+    """Choose passages of the hits and the sections below them. Return whether they answer, too.
 
     If they do not, they are at most the nearest ones. None is near enough for a cell of a table.
     """
@@ -128,7 +129,7 @@ def choose_passages(
 
 
 def _order_sections(library: Library, marks: dict[str, float], policy: RetrievalPolicy) -> list[str]:
-    """Return the ids of up to five sections, best first. Of a chapter, each loses by the better ones before it."""
+    """Return up to five section ids, best first. In a chapter, each loses by the better ones before it."""
     best_ids = sorted(marks, key=marks.__getitem__, reverse=True)[: policy.passage_sections_max]
     parents = [library.node(section_id).parent for section_id in best_ids]
     for index, section_id in enumerate(best_ids):
@@ -144,7 +145,7 @@ def _order_sections(library: Library, marks: dict[str, float], policy: Retrieval
 def _widen(
     library: Library, passage: FoundPassage, text: str, room: int, shown: Sequence[Span]
 ) -> FoundPassage:
-    """Widen a passage by paragraphs of `text` that are not `shown`, up to `room` tokens in all, those below first."""
+    """Widen a passage by paragraphs of `text` not `shown`, up to `room` tokens, those below first."""
     own = library.node(passage.section_id).own_content_span
     span = passage.span
     others = [own.get_part(*bounds) for bounds in split_passages(text)]
@@ -200,7 +201,7 @@ class _Weighing:
         return min(1.0, sum(map(self.weights.__getitem__, words)) / self.total)
 
     def compute_evidence(self, words: frozenset[str]) -> float:
-        """Return the share of the question's subject that some of its terms and their synonyms are evidence of."""
+        """Return the share of the question's subject that some terms and their synonyms are evidence of."""
         weights = (
             term for term in self._evidence if term in words or not words.isdisjoint(self._related[term])
         )
@@ -210,8 +211,8 @@ class _Weighing:
 def _rank_passages(library: Library, section_id: str, text: str, weighing: _Weighing) -> list[FoundPassage]:
     """Return the best passages of a section's own text, or its first one if none has a word of the question.
 
-    A passage has the score of its best sentence, and bonuses for the words of the question in the whole passage and in
-    the path of its section.
+    A passage has the score of its best sentence, and bonuses for the words of the question in the whole
+    passage and in the path of its section.
     """
     policy = weighing.policy
     words_of_path = frozenset(

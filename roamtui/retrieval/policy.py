@@ -18,10 +18,10 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     beside_named_max: int = 3
     """Maximum number of hits besides the statements that a question names, which nearly always answer it."""
     beside_opened_max: int = 2
-    """Maximum number of hits besides a section that opens with the question, which nearly always holds the answer."""
+    """Maximum number of hits besides an opened section, which nearly always holds the answer."""
 
     later_tokens_max: int = 900
-    """Maximum size of the results of all searches that a model makes in one step. It has read the first results."""
+    """Maximum size of all search results that a model gets in one step, after the first."""
     neighbourhood_tokens: int = 130
     """Size of the outline near the hits. Models seldom open anything from it."""
 
@@ -34,12 +34,13 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     prose_words_min: int = 12
     """A text with fewer words is a bare link or a label."""
     terms_min: int = 2
-    """Minimum number of content words in a question. With fewer, a clear hit means little: a greeting may have one."""
+    """Minimum content words of a question. With fewer, such as in a greeting, a clear hit means little."""
 
     # Excerpts
     hits_tokens_max: int = 1_600
-    """Maximum size of all hits but the named ones. With 1,150, 3 % fewer first requests hold the evidence, and of those
-    about Ray 4 %. More than 1,600 adds 1 % at most, but every request of the question pays for it."""
+    """Maximum size of all hits but the named ones. With 1,150, 3 % fewer first requests hold the evidence,
+    and of those about Ray 4 %. More than 1,600 adds 1 % at most, but every request of the question pays for
+    it."""
     weak_tokens_max: int = 1_150
     """Size up to which hits with low scores are added. More of them hardly ever hold the evidence."""
     head_tokens: int = 22
@@ -47,15 +48,15 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     first_tokens: int = 300
     """Size of the excerpt of the first hit, while others have none."""
     lead_share_max: float = 0.85
-    """If the second score is at most this share of the first, the first hit comes whole before others get a share."""
+    """If the second score is at most this share of the first, the first hit comes whole before others."""
     rank_factor: float = 0.8
-    """Share of a hit, relative to that of the hit before it. The evidence is in the first hit two to four times as
-    often as in the second, but a small excerpt nearly always has it."""
+    """Share of a hit, relative to that of the hit before it. The evidence is in the first hit two to four
+    times as often as in the second, but a small excerpt nearly always has it."""
     line_tokens: int = 60
     """Size of the excerpt of a hit if the rest has no room: its best sentence."""
     excerpt_tokens_max: int = 500
     whole_tokens_max: int = 600
-    """Maximum size of an excerpt, and of that of the first hit, if there is room. A call to open it would cost more."""
+    """Maximum size of an excerpt, and of the first one, if there is room. Opening would cost more."""
     named_excerpt_tokens: int = 700
     named_whole_tokens: int = 2_000
     """Size of the excerpt of a section that the query names, and up to which it is shown whole."""
@@ -80,18 +81,18 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     passage_score_share_min: float = 0.25
     """A further section, or passage of a section, has at least this share of the best score."""
     evidence_min: float = 0.35
-    """Minimum share of the question's subject in a passage that is an answer. It refuses 5 % of 282 answerable
-    questions, and 90 % of 242 about a document of another set."""
+    """Minimum share of the question's subject in a passage that is an answer. It refuses 5 % of 282
+    answerable questions, and 90 % of 242 about a document of another set."""
     nearest_evidence_min: float = 0.25
     """The same for a passage that is shown as one of the nearest below "not found"."""
     cell_score_min: float = 0.42
-    """Minimum score for a cell of a table, which has no room for a doubtful passage. Of 544 cells of 16 contracts, it
-    leaves 54 % of those without a clause empty, and 34 % of the others."""
+    """Minimum score for a cell of a table, which has no room for a doubtful passage. Of 544 cells of 16
+    contracts, it leaves 54 % of those without a clause empty, and 34 % of the others."""
     english_doubt: float = 4.0
-    """Added to the weight of an English question, because half of two words is weaker evidence than half of six. Fewer
-    forms of words are known in other languages."""
+    """Added to the weight of an English question, because half of two words is weaker evidence than half of
+    six. Fewer forms of words are known in other languages."""
     question_weight_max: float = 16.0
-    """Maximum weight of a question. A long one tells a story, and a passage needs only a part of its terms."""
+    """Maximum weight of a question. Of a long story, a passage needs only a part of the terms."""
     score_evidence_max: float = 0.4
     """Maximum evidence that the score of the best passage adds."""
     name_weight: float = 2.0
@@ -101,13 +102,13 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Added to the score of the best sentence if the passage, or the path of its section, has all words."""
     rank_loss: float = 0.3
     chapter_loss: float = 0.15
-    """Loss of a section for each better hit of the search, and for each better section of its chapter. The best has 2.
-    A financial statement that the question names has 1 more, so that it comes first."""
+    """Loss of a section for each better hit of the search, and for each better section of its chapter. The
+    best has 2. A financial statement that the question names has 1 more, so that it comes first."""
     synonym_weight: float = 0.5
     """Weight of a synonym. The word itself has 1."""
     unseen_pair_weight: float = 0.2
-    """Factor on the weight of a pair of characters, in a script without spaces, that no section contains. About half of
-    the pairs join two words, so their absence means little."""
+    """Factor on the weight of a pair of characters, in a script without spaces, that no section contains.
+    About half of the pairs join two words, so their absence means little."""
 
 
 DEFAULT_POLICY = RetrievalPolicy()

@@ -32,8 +32,8 @@ _MARKED_ID = re.compile(r"\[([0-9a-f]{8})\]")
 _SIGNED_ID = re.compile(rf"{_ID_SIGN}([0-9a-f]{{8}})")
 _REPEATED = " (as above)"
 _REPEATED_LENGTH_MIN = 200
-"""Minimum length, in characters, of lines that are left out the second time. Shorter ones, and rows of tables, mean
-something where they are."""
+"""Minimum length, in characters, of lines that are left out the second time. Shorter ones, and rows of
+tables, mean something where they are."""
 _INDENT = " "
 """One space costs no token: it belongs to the word after it."""
 
@@ -50,7 +50,7 @@ class HitList(Struct, frozen=True, kw_only=True):
 
 
 def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Sequence[str] = ()) -> HitList:
-    """Render hits as lines with excerpts. Call this in a thread, because it looks for names in the whole library.
+    """Render hits as lines with excerpts, in a thread, because names are looked for in the whole library.
 
     What the model has already is not repeated.
 
@@ -106,7 +106,8 @@ def _format_short_path(library: Library, section_id: str) -> str:
 def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:
     """Return the lines of an excerpt.
 
-    The lines are indented, so that they cannot be mistaken for lines of the list of sections. Omissions are marked.
+    The lines are indented, so that they cannot be mistaken for lines of the list of sections. Omissions are
+    marked.
     """
     if not spans:
         return []

@@ -51,7 +51,7 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     chunk_size: Annotated[int, Meta(ge=50, le=8_000)] = 600
     """Maximum number of characters of a chunk."""
     meaning: str = "auto"
-    """Model on this machine that orders hits of keywords anew: a folder, ``off``, or ``auto`` for an installed one."""
+    """Local model that orders keyword hits anew: a folder, ``off``, or ``auto`` for an installed one."""
     rerank: Literal["off", "on"] = "off"
     """Whether a model reorders the results, by one request."""
 
@@ -70,7 +70,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     why: str
     """How the search found the section, such as ``text rank 1 · vector rank 3``."""
     snippet: str = ""
-    """The best sentence of the section's own text, on one line and safe to display; empty for a bare heading."""
+    """The best sentence of the section's own text, on one line, safe to display; empty without text."""
     is_named: bool = False
     """Whether it is a financial statement that the query names. Such hits come first."""
 
@@ -94,7 +94,7 @@ class Searcher(Protocol):
         """Search `library` from now on, for example after a page was loaded. It never waits for an index."""
 
     def prepare(self, on_progress: Progress | None = None) -> object:
-        """Bring the index up to date before the first search needs it. It may take minutes; call it in a thread.
+        """Bring the index up to date before the first search, in a thread: it may take minutes.
 
         If `on_progress` raises an error, everything indexed so far is kept, and a later call continues.
         """
@@ -111,8 +111,8 @@ class Searcher(Protocol):
             query: Any text.
             limit: Maximum number of hits.
             within: Id of the section to search with its subsections, or None for the whole library.
-            earlier: Earlier messages of the person and the model, oldest first. The search favours their topics if the
-                query is a follow-up.
+            earlier: Earlier messages of the person and the model, oldest first. The search favours their
+                topics if the query is a follow-up.
 
         Raises:
             UnknownSectionError: There is no section `within`.
@@ -131,7 +131,7 @@ class Embedder(Protocol):
         """Whether it knows other languages than English."""
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> VectorRows:
-        """Return one row for each text, all of the same length. Some models want another prompt before a query.
+        """Return a row for each text, all of one length. Some models want another prompt before a query.
 
         Raises:
             RoamtuiError: The embedder failed. The message is for the person.
@@ -163,7 +163,7 @@ class SearchServices(Struct, frozen=True, kw_only=True):
     on_warning: Callable[[str], None] | None = None
     """Receives a sentence when the search falls back to another method or rebuilds an index."""
     needs_vectors: bool = False
-    """Whether a hybrid search fails if the embedder fails, instead of using only keywords, and none has a deadline."""
+    """Whether a hybrid search fails with its embedder, instead of using keywords. Then no deadline holds."""
     given_warnings: set[str] = field(default_factory=set)
     """The warnings given so far."""
 
@@ -177,7 +177,8 @@ class SearchServices(Struct, frozen=True, kw_only=True):
         """Warn that the search uses only keywords because of `error`.
 
         Raises:
-            RoamtuiError: `error` itself, if the mode or the caller needs vectors, or the index cannot be used.
+            RoamtuiError: `error` itself, if the mode or the caller needs vectors, or the index cannot be
+                used.
         """
         if (
             mode is not SearchMode.HYBRID

@@ -1,4 +1,4 @@
-"""`make_searcher`, and `HybridSearcher`: keyword and vector rankings, fused by reciprocal rank, with neighbours."""
+"""`make_searcher`, and `HybridSearcher`: keywords and vectors, fused by reciprocal rank."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from roamtui.search.meaning import MeaningOrder
 from roamtui.search.vectors import VectorIndex
 
 _QUERY_LENGTH_MAX = 2_000
-"""Maximum number of characters of a query that are embedded. Embedders use only the first few hundred words."""
+"""Maximum embedded characters of a query. Embedders use only the first few hundred words."""
 _CLARITY_RANK = 10
-"""The score at this rank (or the last score), as a share of the best one, shows how clear a keyword search is."""
+"""The score at this rank, or the last, as a share of the best shows how clear a search is."""
 _VECTOR_WEIGHT = 0.4
 """Weight of vector results beside keyword results of weight 1."""
 _FOLLOW_UP_WEIGHT = 2.0
@@ -70,7 +70,8 @@ FoundSections = dict[str, tuple[float, str]]
 class HybridSearcher:
     """Finds sections of one library by words, by vectors, or by both. Thread-safe.
 
-    It adds neighbours of what it found, has a model rerank the hits, and keeps to a limit, as the options say.
+    It adds neighbours of what it found, has a model rerank the hits, and keeps to a limit, as the options
+    say.
     """
 
     def __init__(
@@ -135,7 +136,7 @@ class HybridSearcher:
         return add_snippets(ranking, hits[:limit])
 
     def _order_by_meaning(self, query: str, ranking: Ranking) -> Ranking:
-        """Return a ranking in the order of words and meaning, or as it is if there is no model, or the model fails."""
+        """Return a ranking in the order of words and meaning, or as it is without a working model."""
         if self._meaning is None or not ranking.hits:
             return ranking
         try:
@@ -243,7 +244,7 @@ def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> FoundSections:
 def collect_neighbours(
     library: Library, sections: FoundSections, count: int, within: Collection[str] | None = None
 ) -> FoundSections:
-    """Return up to `count` parents, children and siblings of the found sections that were not found, best first."""
+    """Return up to `count` parents, children and siblings that were not found, best first."""
     added: FoundSections = {}
     for origin, (score, _) in sections.items():
         for neighbour_id, relation in _iter_relations(library, origin):

@@ -32,13 +32,19 @@ _WEIGHTS = (3.0, 1.0, 1.0)
 _BUSY_SECONDS = 10.0
 _CACHE_KIB = 16_000
 _ABOVE_LENGTH_MAX = 200
-"""Maximum number of characters of a title that are indexed with each section below it. A title may have 100 KB."""
+"""Maximum characters of a title that are indexed with each section below it, of maybe 100 KB."""
 SUMMARIES = "summary"
 """Kind of a saved summary. The kind of a vector is the name of its embedder."""
 _SCHEMA = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS sections USING fts5(title, path, body, tokenize='{TOKENIZER}')",
-    "CREATE TABLE IF NOT EXISTS parts (number INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL UNIQUE)",
-    "CREATE TABLE IF NOT EXISTS saved (kind TEXT, digest TEXT, value BLOB NOT NULL, PRIMARY KEY (kind, digest))",
+    (
+        "CREATE TABLE IF NOT EXISTS parts (number INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL "
+        "UNIQUE)"
+    ),
+    (
+        "CREATE TABLE IF NOT EXISTS saved (kind TEXT, digest TEXT, value BLOB NOT NULL, PRIMARY KEY (kind, "
+        "digest))"
+    ),
     f"PRAGMA user_version = {VERSION}",
 )
 _LISTED_LINE = re.compile(r"\n[^\n]{4,300}?\d[ \t|]*(?=\n)")
@@ -59,8 +65,8 @@ _ON_DISK_CHARACTERS_MIN = 2_000_000
 class SectionIndex:
     """Ranks the nodes of a library, numbered in document order, by the words of their own texts.
 
-    Each new version of a library gets a new index. All of them share the store, which writes only the documents that
-    changed. Thread-safe.
+    Each new version of a library gets a new index. All of them share the store, which writes only the
+    documents that changed. Thread-safe.
     """
 
     def __init__(
@@ -90,7 +96,7 @@ class SectionIndex:
         return document.text[starts[row] : starts[row + 1]]
 
     def path_stems(self, number: int) -> frozenset[str]:
-        """Return the stems of the content words in a node's title, the titles above it, and the path of its file."""
+        """Return the stems of content words in a node's title, the titles above, and its file's path."""
         document, row = self.layout.locate(number)
         context = _join_context(document, row, _list_titles_above(self.library, document))
         return stem_title(self.title(number)) | stem_title(context)
@@ -118,7 +124,7 @@ class SectionIndex:
         return self.store.matches(f'"{" ".join(tokenise(word))}"')
 
     def _get_number(self, row: int) -> int:
-        """Return the number of the node that a row of the store belongs to, or -1 if this library has no such node."""
+        """Return the number of the node of a row of the store, or -1 if this library has no such node."""
         document = self._documents.get(row >> _PART_BITS)
         return -1 if document is None else self.layout.number_of(document, row & ((1 << _PART_BITS) - 1))
 
@@ -189,7 +195,7 @@ class IndexedDocument(Struct, frozen=True):
         return len(self.document.columns) - len(self.loaded)
 
     def make_rows(self) -> Iterator[tuple[int, tuple[str, str, str]]]:
-        """Yield the number of each row, and its title, path and body. Summaries are searched like the text."""
+        """Yield each row's number, title, path and body. Summaries are searched like the text."""
         document = self.document
         starts = self.document.columns.starts
         titles = frozenset(map(_make_key, document.columns.titles)) - {""}
@@ -211,7 +217,7 @@ def _make_key(title: str) -> str:
 
 
 def _drop_contents(body: str, titles: frozenset[str]) -> str:
-    """Return a text without the lines of a contents page, which lead to sections that are found by their own titles."""
+    """Return a text without the lines of a contents page: sections are found by their own titles."""
     listed = [line[0] for line in _LISTED_LINE.finditer(body) if _make_key(line[0]) in titles]
     if len(listed) >= _LISTED_MIN:
         dropped = frozenset(listed)
@@ -227,7 +233,7 @@ class SectionStore:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        """Open or create a file that only the owner can read. Without a path, everything is kept in memory."""
+        """Open or create a file that only the owner can read. Without a path, all is in memory."""
         self.path = path
         self._lock = threading.Lock()
         self._digests: frozenset[str] = frozenset()
@@ -257,8 +263,8 @@ class SectionStore:
     def sync(self, parts: Sequence[IndexedDocument], on_progress: Progress | None = None) -> dict[str, int]:
         """Make `parts` the whole content of the index, and return the number of each by its digest.
 
-        Missing documents are written, and all others are removed. `on_progress` receives the number of new sections
-        that are written, and their total.
+        Missing documents are written, and all others are removed. `on_progress` receives the number of new
+        sections that are written, and their total.
         """
         with self._writing() as connection:
             execute = connection.execute
@@ -290,7 +296,7 @@ class SectionStore:
     def rank(
         self, expression: str, bounds: tuple[int, int], accepts: Callable[[int], bool], limit: int
     ) -> list[tuple[int, float]]:
-        """Return up to `limit` rows between `bounds` that match and are accepted, with their scores, best first."""
+        """Return up to `limit` accepted rows between `bounds` that match, with scores, best first."""
         scored: list[tuple[int, float]] = []
         with self._reading():
             for row, score in self._connection.execute(_RANKED, (expression, f"bm25{_WEIGHTS}", *bounds)):
@@ -309,7 +315,7 @@ class SectionStore:
             return row.fetchone() is not None
 
     def load(self, kind: str) -> dict[str, Any]:
-        """Return what was saved of a kind: summaries, or the vectors of an embedder, by the digest of the text."""
+        """Return what was saved of a kind, summaries or an embedder's vectors, by the text's digest."""
         with self._lock, self._convert_errors():
             return dict(self._connection.execute("SELECT digest, value FROM saved WHERE kind = ?", (kind,)))
 
@@ -321,7 +327,7 @@ class SectionStore:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Hold the lock while reading. It fails if another program has replaced text of this library in the file."""
+        """Hold the lock while reading. Fails if another program has replaced text of this library."""
         with self._lock, self._convert_errors():
             version = self._connection.execute("PRAGMA data_version").fetchone()[0]
             if version != self._data_version:
@@ -378,7 +384,7 @@ class IndexLocation(Struct, frozen=True, kw_only=True):
 
 
 def load_summaries(path: Path) -> dict[str, str]:
-    """Return the summaries in the index at `path`. If the file cannot be used, the search says so, not this."""
+    """Return the summaries in the index at `path`. The search says if the file cannot be used."""
     try:
         with closing(SectionStore(path)) as store:
             return store.load(SUMMARIES)

@@ -1,7 +1,7 @@
 """`KeywordSearcher`: keyword search with BM25 over titles, paths and texts, plus signals that BM25 lacks.
 
-These signals are whole titles, synonyms, the sentence that answers best, and the topics of the conversation. Queries
-are untrusted, so FTS5 receives only strings that this module has quoted.
+These signals are whole titles, synonyms, the sentence that answers best, and the topics of the conversation.
+Queries are untrusted, so FTS5 receives only strings that this module has quoted.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ CANDIDATES = 100
 _TITLE_SHARE = 0.2
 """Bonus if the query contains every word of the title, as a share of the best text score."""
 _PATH_SHARE = 0.2
-"""Bonus if the query contains every word of the title and of the titles above it, as a share of the best score."""
+"""Bonus if the query contains every word of the titles down to it, as a share of the best score."""
 _SENTENCE_SHARE = 0.2
 """Bonus for a section with a sentence that contains the whole query, as a share of the best score."""
 _READ_MAX = 20
 """Maximum number of sections whose sentences are read, best first."""
 _SYNONYM_WEIGHT = 0.3
-"""Weight of an everyday synonym of a rare query word, relative to that word. If no section contains the word, its
-synonyms count like it, because the text can then contain only them."""
+"""Weight of an everyday synonym of a rare query word, relative to that word. If no section contains the word,
+its synonyms count like it, because the text can then contain only them."""
 _RARE_SECTIONS_MAX = 10
-"""If at most this many sections contain a word, its synonyms are searched too: the text may use another word."""
+"""If at most this many sections contain a word, its synonyms are searched too."""
 _PHRASE_WORDS_MAX = 32
 
 
@@ -114,7 +114,7 @@ class KeywordSearcher:
     """Searches one library by keywords. Thread-safe. The first search builds the index."""
 
     def __init__(self, library: Library, *, location: IndexLocation | None = None) -> None:
-        """Search `library`. If it is large, its index is stored in `location`, if given; otherwise in memory."""
+        """Search `library`. If it is large, its index is stored in `location`, otherwise in memory."""
         self._library = library
         self._location = location
         self._store: SectionStore | None = None
@@ -144,7 +144,7 @@ class KeywordSearcher:
     def rank(
         self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()
     ) -> Ranking:
-        """Return the hits of `search`, but without snippets, because choosing them takes longer than the search."""
+        """Return the hits of `search` without snippets, which take longer than the search."""
         titles = self._update_index()
         try:
             return _rank(titles, query, limit, within, earlier)
@@ -226,7 +226,7 @@ def _rank(titles: TopicTitles, text: str, limit: int, within: str | None, earlie
 def _score_sections(
     index: SectionIndex, query: Query, count: int, within: range, topics: Mapping[int, float]
 ) -> dict[int, float]:
-    """Return the score of each matching section by its number, best first. Equal scores are in document order.
+    """Return the matching sections' scores by number, best first. Equal scores are in document order.
 
     Up to `count` sections are found, and as many in each topic.
     """
@@ -272,7 +272,7 @@ def _score_words(index: SectionIndex, query: Query, count: int, within: range) -
 
 
 def _quote_forms(words: Iterable[str], language: Language) -> list[str]:
-    """Return the FTS5 expressions for words: in German, for all their forms, and for compounds that start with them."""
+    """Return the FTS5 expressions for words: in German, for all forms, and for compounds with them."""
     if language is Language.ENGLISH:
         return [_quote(word) for word in words]
     roots = dict.fromkeys(reduce_word(word, language) for word in words)
@@ -282,8 +282,8 @@ def _quote_forms(words: Iterable[str], language: Language) -> list[str]:
 def _list_synonyms(index: SectionIndex, query: Query, within: range) -> tuple[list[str], list[str]]:
     """Return synonyms of the query's words: of words in the index, and of those that are not.
 
-    The synonyms of an English word that many sections contain are left out, because they may mean something else. The
-    formal words of other languages are safer.
+    The synonyms of an English word that many sections contain are left out, because they may mean something
+    else. The formal words of other languages are safer.
     """
     known: list[str] = []
     missing: list[str] = []

@@ -21,14 +21,15 @@ _TABLE = "vectors_"
 _TABLES_MAX = 10_000
 _REASON_LENGTH = 200
 _PAUSES = 0.2, 0.8, 2.0
-"""Maximum pauses before a write is tried again, in seconds. Another program may be creating the same table."""
+"""Maximum pauses before a write is retried, in seconds: another program may create the table."""
 
 
 class LanceStore:
     """A `VectorStore` in a LanceDB database. A vector that two programs wrote is loaded only once.
 
     Args:
-        uri: A folder, ``s3://…``, ``gs://…``, ``az://…`` or ``db://…``. Credentials come from the environment.
+        uri: A folder, ``s3://…``, ``gs://…``, ``az://…`` or ``db://…``. Credentials come from the
+            environment.
 
     Raises:
         UsageError: LanceDB is not installed.

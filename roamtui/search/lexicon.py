@@ -1,6 +1,7 @@
 """Stems, languages, stop words and synonyms.
 
-The lists are in `lexicon.txt`. All words are folded. English words are stemmed; German ones are reduced to roots.
+The lists are in `lexicon.txt`. All words are folded. English words are stemmed; German ones are reduced to
+roots.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _STEMMER_LOCK = threading.Lock()
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """Return the stem that the index stores for a word. FTS5 computes it, which takes 16 µs for a new word."""
+    """Return the stem that the index stores for a word. FTS5 computes it, in 16 µs for a new word."""
     # FTS5 cuts a token of 32 KB, perhaps inside a character, and such a stem cannot be read.
     if len(word) > _STEMMED_LENGTH_MAX:
         return word
@@ -105,7 +106,7 @@ def get_synonyms(word: str, language: Language = Language.ENGLISH) -> tuple[str,
 
 @cache
 def _load_synonyms(language: Language) -> Mapping[str, frozenset[str]]:
-    """Return the synonyms of each stem or root. A list of words, or of words and their synonyms after an arrow."""
+    """Return the synonyms of each stem or root: a list of words, or synonyms after an arrow."""
     synonyms: dict[str, set[str]] = defaultdict(set)
     for line in _read_lists()["synonyms" if language is Language.ENGLISH else "everyday de"]:
         words, _, others = line.partition(" => ")
@@ -115,6 +116,6 @@ def _load_synonyms(language: Language) -> Mapping[str, frozenset[str]]:
 
 
 def get_implied_words(question: str) -> tuple[str, ...]:
-    """Return words that an answer may contain, such as ``age`` for "how old". In a phrase, ``_`` joins the words."""
+    """Return words that an answer may contain, such as ``age`` for "how old". ``_`` joins a phrase."""
     implied = (words for pattern, words in _IMPLICATIONS if re.search(pattern, question, re.IGNORECASE))
     return tuple(" ".join(implied).split())

@@ -1,7 +1,7 @@
 """A second opinion on keyword hits: a small model on this machine compares what their texts mean.
 
-Only the pieces of the best hits that have most words of the query are embedded, so no index is needed. How many, and
-the weights, were measured on questions that were not used to choose them: see docs/benchmarks.md.
+Only the pieces of the best hits that have most words of the query are embedded, so no index is needed. How
+many, and the weights, were measured on questions that were not used to choose them: see docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class MeaningOrder:
         """The pieces of that library that are not embedded yet."""
 
     def order(self, query: str, ranking: Ranking, store: VectorStore) -> tuple[Hit, ...]:
-        """Return the hits of a ranking, the best anew in order of words and meaning; named statements stay first.
+        """Return a ranking's hits, the best in the order of words and meaning; named statements stay first.
 
         Raises:
             RoamtuiError: The embedder or the store failed.
@@ -140,7 +140,7 @@ class MeaningOrder:
     def _compare(
         self, text: str, ranking: Ranking, hits: Sequence[Hit], store: VectorStore
     ) -> dict[str, float]:
-        """Return how similar each section is to a text: the cosine of its most similar piece, from -1 to 1."""
+        """Return each section's similarity to a text: the cosine of its nearest piece, from -1 to 1."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         start = monotonic()

@@ -87,8 +87,8 @@ def _belongs_together(text: str, above: Block, below: Block) -> bool:
 def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -> Bounds | None:
     """Return the span of the passage at an offset, or None between passages.
 
-    A long one is cut to the part around the offset: as many whole units as fit, with the marks before them. Code is one
-    unit, unless it is too long itself.
+    A long one is cut to the part around the offset: as many whole units as fit, with the marks before them.
+    Code is one unit, unless it is too long itself.
     """
     passages = split_passages(text)
     passage = next(((start, end) for start, end in passages if start <= offset < end), None)
@@ -131,7 +131,7 @@ def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -
 def find_related_words(
     matcher: TermMatcher, texts: Sequence[str], present: Collection[str]
 ) -> dict[str, frozenset[str]]:
-    """Return, for each term, its synonyms and, unless it is `present`, the words of the texts that it may be a slip of.
+    """Return each term's synonyms and, unless it is `present`, the words that it may be a slip of.
 
     `present` are the terms that the texts contain.
     """
@@ -164,8 +164,8 @@ def rank_sentences(
 ) -> tuple[RankedSentence, ...]:
     """Return up to `limit` sentences of a text that match a question best, best first.
 
-    Headings and table heads are never returned. `weights` has the weight of each term, which is otherwise its rarity in
-    the text.
+    Headings and table heads are never returned. `weights` has the weight of each term, which is otherwise its
+    rarity in the text.
     """
     units = find_units(text)
     terms_by_unit = _assign_terms(units, matcher.locate(text))
@@ -206,7 +206,7 @@ def get_first_sentence(text: str) -> Unit | None:
 
 
 def make_snippet(text: str, matcher: TermMatcher) -> str:
-    """Return the best sentence of a section's own text, or the first one, on one line that is safe to display."""
+    """Return the best sentence of a section's own text, or the first, on one line, safe to display."""
     text = text[:RANKED_LENGTH_MAX]
     start, end = next(iter(_list_best_spans(text, matcher)), (0, 0))
     return shorten(sanitise_line(text[start:end].replace("\n>", "\n")), SNIPPET_LENGTH)
@@ -224,10 +224,10 @@ def select_excerpt(
 ) -> tuple[Bounds, ...]:
     """Return the spans of a section's own text that answer best, in order. A bare heading has none.
 
-    These are the passages of the best sentences, and, as long as there is room, the passages after and before them. A
-    passage that is too long is cut; a part of a table comes with its head and its total, a part of code with its
-    fences. All spans together have at most `tokens_max` tokens. A text with at most `tokens_max` or `whole_max` tokens
-    is returned whole.
+    These are the passages of the best sentences, and, as long as there is room, the passages after and before
+    them. A passage that is too long is cut; a part of a table comes with its head and its total, a part of
+    code with its fences. All spans together have at most `tokens_max` tokens. A text with at most
+    `tokens_max` or `whole_max` tokens is returned whole.
     """
     text = text[:_SECTION_LENGTH_MAX]
     passages = split_passages(text)
@@ -272,7 +272,7 @@ def _count_tokens(text: str, spans: Iterable[Bounds]) -> int:
 
 
 def _find_frame(text: str, offset: int) -> list[Bounds]:
-    """Return the lines that a part of a table or of code needs: the head and the next total, or the fences."""
+    """Return the lines that a part of a table or code needs: head and next total, or fences."""
     block = find_block(text, offset)
     if block is None:
         return []

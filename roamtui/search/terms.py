@@ -1,7 +1,7 @@
 """Split queries and texts into terms, in the same way for the index and for the sentences of a section.
 
-A term is a folded word (``gradient``), an identifier (``max_tokens``, ``--flag-name``, ``c++``, ``4.2``) or, in
-scripts without spaces between words, a pair of adjacent characters.
+A term is a folded word (``gradient``), an identifier (``max_tokens``, ``--flag-name``, ``c++``, ``4.2``) or,
+in scripts without spaces between words, a pair of adjacent characters.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _GERMAN_STOP_WORDS_MIN = 2
 
 
 def normalise_unicode(text: str) -> str:
-    """Return `text` with variants of characters, such as full-width letters and ligatures, as ordinary characters."""
+    """Return `text` with full-width letters, ligatures and other variants as ordinary characters."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFKC", replace_surrogates(text))
@@ -64,7 +64,7 @@ def fold_term(text: str) -> str:
 
 
 def tokenise(text: str) -> list[str]:
-    """Return the folded words of a text in order. In scripts without spaces, each run of characters is a word."""
+    """Return a text's folded words in order. In scripts without spaces, each run is a word."""
     return _WORD.findall(fold_term(text))
 
 

@@ -1,4 +1,4 @@
-"""Find by titles: corrections of mistyped words, topics of a conversation, and the statements of a financial report."""
+"""Find by titles: mistyped words, topics of a conversation, and statements of a financial report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from roamtui.search.terms import normalise_unicode, split_words
 _LENGTH_MIN = 4
 """Minimum length of a word that is corrected. Shorter ones are too similar to each other."""
 _SIMILARITY_MIN = 0.79
-"""Minimum similarity of a correction: one slip in five letters, two in ten. 0.8 would exclude these by rounding."""
+"""Minimum similarity of a correction: one slip in five letters. Rounding would make 0.8 exclude it."""
 _CORRECTIONS_MAX = 3
 
 
@@ -45,7 +45,7 @@ _MESSAGE_LENGTH_MAX = 10_000
 _AGE_FACTOR = 0.9
 """Factor by which each later message weakens a mention."""
 _RARITY_HALF = 4.0
-"""Total rarity of the mentioned words at which a mention has half its full strength. One common word means little."""
+"""Total rarity of the mentioned words at which a mention has half its full strength."""
 _TOPICS_MAX = 8
 _TOPIC_WEIGHT = 2.0
 """Weight of the boost for sections that belong to a topic."""
@@ -78,9 +78,10 @@ class TopicTitles:
         }
 
     def recall_topics(self, query: str, earlier: Sequence[str]) -> dict[int, float]:
-        """Return the sections that earlier messages mention, with strengths from 0 to 1. Later mentions are stronger.
+        """Return the sections that earlier messages mention, with strengths from 0 to 1, later ones stronger.
 
-        If the query itself mentions a section, all strengths are lower, because it may be about something new.
+        If the query itself mentions a section, all strengths are lower, because it may be about something
+        new.
         """
         strengths: dict[int, float] = {}
         for age, turn in enumerate(reversed(earlier[-_MESSAGES_MAX:])):
@@ -93,7 +94,8 @@ class TopicTitles:
     def _match_topics(self, text: str) -> dict[int, float]:
         """Return the sections whose titles a text mentions, with the strength of each mention.
 
-        The strength grows with the share of the title that is mentioned, and with the rarity of the mentioned words.
+        The strength grows with the share of the title that is mentioned, and with the rarity of the mentioned
+        words.
         """
         mentioned: dict[int, float] = defaultdict(float)  # rarity of the mentioned words of each title
         for word_stem in dict.fromkeys(map(stem, split_words(normalise_unicode(text[:_MESSAGE_LENGTH_MAX])))):
@@ -129,7 +131,7 @@ _TITLES_MAX = 500
 _NAMED_MAX = 4
 """Maximum number of sections that are returned for a question."""
 _DOCUMENT_SHARE = 0.5
-"""A document's sections count as named only if the best of them has at least this share of the best score of all."""
+"""A document's sections count as named only if its best has this share of the best score of all."""
 _ROWS_MIN = 8
 """Minimum number of table rows of a financial statement. A section with fewer only mentions it."""
 _TITLE_LENGTH_MAX = 200
@@ -147,12 +149,12 @@ _STATEMENT_TITLES = "title : (statement OR sheet OR (profit AND loss))"
 def find_statements(
     index: SectionIndex, question: str, within: range, scores: Mapping[int, float]
 ) -> list[int]:
-    """Return the financial statements that a question names, or names a line of, such as "gross margin", best first.
+    """Return the statements that a question names, or a line of them as "gross margin", best first.
 
     A statement often shares no other word with the question: a balance sheet does not contain "quick ratio".
 
-    For each name, at most one section of each document is returned: preferably one at the highest level, then one with
-    the best score. `scores` has the scores of sections for the words of the question.
+    For each name, at most one section of each document is returned: preferably one at the highest level, then
+    one with the best score. `scores` has the scores of sections for the words of the question.
     """
     best_scores: dict[int, float] = {}
     for number, score in scores.items():

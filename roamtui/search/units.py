@@ -1,7 +1,7 @@
 """Divide a Markdown text into blocks, units and sentences, as exact spans.
 
-A block is a paragraph, list, table or the like with its marks. A unit is a part of it that can be quoted, such as a
-list item or a table row. Only the units of prose have several sentences.
+A block is a paragraph, list, table or the like with its marks. A unit is a part of it that can be quoted,
+such as a list item or a table row. Only the units of prose have several sentences.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Block(Struct, frozen=True):
 
 
 CACHED_TEXTS_MAX = 1_000
-"""Maximum number of texts whose blocks are cached, because ranking, excerpts and display read the same sections."""
+"""Maximum number of texts whose blocks are cached, because ranking, excerpts and display share them."""
 INDENTED_BLOCKS = frozenset({"bullet_list_open", "ordered_list_open", "table_open", "fence", "code_block"})
 """Kinds of blocks whose first line is indented on purpose. They belong to the paragraph above them."""
 _KINDS = {
@@ -78,8 +78,8 @@ _LAST_WORD = re.compile(r"[\w.]+$")
 _PARENTHESIS_LENGTH_MAX = 300
 """A parenthesis that does not close within this many characters is ignored."""
 _ABBREVIATION_WORDS = """
-al capt cf co corp dept dr e.g ed eds excl gen i.e inc incl jr lt ltd mr mrs ms mt prof reg resp sr st treas vs viz
-bzw d.h ggf inkl u.a vgl z.b mme p.ej p.ex sra
+al capt cf co corp dept dr e.g ed eds excl gen i.e inc incl jr lt ltd mr mrs ms mt prof reg resp sr st treas
+vs viz bzw d.h ggf inkl u.a vgl z.b mme p.ej p.ex sra
 """
 _ABBREVIATIONS = frozenset(_ABBREVIATION_WORDS.split())
 """Words without their full stop, which ends a sentence only before one of `_OPENERS`."""
@@ -88,8 +88,8 @@ _BEFORE_NUMBER = frozenset(
 )
 """Words that are abbreviations before a number, but may end a sentence elsewhere."""
 _OPENING_WORDS = """
-all although an any as at because but by each for he however if in it its no on our she since such that the their
-there these they this those to under we when while you das der die diese ein eine er es sie wenn wir
+all although an any as at because but by each for he however if in it its no on our she since such that the
+their there these they this those to under we when while you das der die diese ein eine er es sie wenn wir
 """
 _OPENERS = frozenset(_OPENING_WORDS.split())
 """Words that begin a sentence even after an abbreviation."""
@@ -130,7 +130,7 @@ def find_units(text: str) -> tuple[Unit, ...]:
 
 
 def split_sentences(text: str) -> list[Unit]:
-    """Return the sentences of a Markdown text in order. Rows, headings and lines of code are sentences too."""
+    """Return a Markdown text's sentences in order. Rows, headings and lines of code are sentences too."""
     return [sentence for unit in find_units(text) for sentence in split_unit(text, unit)]
 
 
@@ -181,7 +181,8 @@ class _UnitReader:
         for number, line in lines:
             if not line.strip():
                 continue
-            # The parser cuts off the marks of containers, so the content of a line is at the end of the source line.
+            # The parser cuts off the marks of containers, so the content of a line is at the end of the
+            # source line.
             source_line = self._lines[number]
             content = line.strip()
             if content not in source_line:  # a container took part of a tab
@@ -209,7 +210,7 @@ def split_unit(text: str, unit: Unit) -> tuple[Unit, ...]:
 
 
 def _iter_inner_ends(text: str, unit: Unit) -> Iterator[int]:
-    """Yield the ends of all sentences in a unit except the last one. No end is inside code or a parenthesis."""
+    """Yield the ends of a unit's sentences but the last. None is inside code or a parenthesis."""
     piece = text[unit.start : unit.end]
     if "`" in piece:
         # code must not end a sentence, and offsets must stay
@@ -233,10 +234,10 @@ def _iter_inner_ends(text: str, unit: Unit) -> Iterator[int]:
 
 
 def _is_abbreviation(piece: str, start: int, stop: int, end: int, following: str) -> bool:
-    """Check whether the full stop at `stop` belongs to the word or number before it, so that no sentence ends.
+    """Check whether the full stop at `stop` belongs to the word or number before it.
 
-    The sentence begins at `start`. `end` is the offset after the full stop and its closing marks. `following` is the
-    next character that is not a blank or a mark.
+    The sentence begins at `start`. `end` is the offset after the full stop and its closing marks. `following`
+    is the next character that is not a blank or a mark.
     """
     last = _LAST_WORD.search(piece, max(start, stop - 20), stop)
     word = last.group().lower() if last else ""

@@ -1,4 +1,4 @@
-"""`VectorIndex`: searches the chunks of one library by comparing all their vectors, which a `VectorStore` keeps.
+"""`VectorIndex`: searches a library's chunks by comparing all vectors, which a `VectorStore` keeps.
 
 A chunk is a short piece of a section's own text, with the titles above it.
 """
@@ -15,8 +15,8 @@ from roamtui.document.library import Library
 from roamtui.search.base import Embedder, Progress, VectorArray, VectorRows
 
 _PATH_LENGTH_MAX = 200
-"""Maximum length of the titles before a chunk, in characters. The start, which is farthest from the text, is cut
-off."""
+"""Maximum length of the titles before a chunk, in characters. The start, which is farthest from the text, is
+cut off."""
 _CHUNK_ENDS = (re.compile(r"\n[ \t]*\n"), re.compile(r"[.!?][\"')\]]*\s|\n"), re.compile(r"\s"))
 """Ends of a chunk, best first: after a paragraph, after a sentence or line, after a word."""
 _HEADING = re.compile(r"\s*#.*\n?|.*\n[ \t]{0,3}(?:=+|-+)[ \t]*(?:\n|\Z)")
@@ -43,7 +43,7 @@ class VectorStore(Protocol):
 
 
 def make_chunks(library: Library, size: int) -> Iterator[tuple[str, str]]:
-    """Yield the chunks of a library in order: the id of the section, and the text that the embedder receives."""
+    """Yield a library's chunks in order: the section's id, and the text that the embedder receives."""
     for section_id in library.walk():
         for chunk in make_section_chunks(library, section_id, size):
             yield section_id, chunk
@@ -52,10 +52,10 @@ def make_chunks(library: Library, size: int) -> Iterator[tuple[str, str]]:
 def make_section_chunks(
     library: Library, section_id: str, size: int, length_max: int | None = None
 ) -> Iterator[str]:
-    """Yield the chunks of the own text of a section, up to `length_max` characters: each has the titles above it.
+    """Yield the chunks of a section's own text, up to `length_max` characters, each after the titles.
 
-    A section without text has one chunk with its titles, unless it has subsections. A chunk has up to `size` characters
-    besides its titles.
+    A section without text has one chunk with its titles, unless it has subsections. A chunk has up to `size`
+    characters besides its titles.
     """
     node = library.node(section_id)
     document = node.document
@@ -78,8 +78,8 @@ def make_section_chunks(
 def split_text(text: str, size: int) -> Iterator[str]:
     """Yield the pieces of a text, which together have everything except white space.
 
-    A piece ends after the last paragraph that ends in its second half. If none does, it ends after a sentence or line,
-    or else after a word.
+    A piece ends after the last paragraph that ends in its second half. If none does, it ends after a sentence
+    or line, or else after a word.
     """
     position = 0
     while piece := text[position : position + size]:
@@ -94,8 +94,8 @@ def split_text(text: str, size: int) -> Iterator[str]:
 class VectorIndex:
     """Ranks the sections of a library by their most similar chunk.
 
-    The constructor embeds only texts whose vectors are not stored. It may take minutes. If it is interrupted, the next
-    one continues.
+    The constructor embeds only texts whose vectors are not stored. It may take minutes. If it is interrupted,
+    the next one continues.
     """
 
     def __init__(
@@ -133,8 +133,8 @@ def embed_texts(
 ) -> VectorArray:
     """Return a unit vector for each text, at half precision. Only missing ones are computed, and stored.
 
-    `on_progress` receives the number of missing vectors that are computed, and their total. It is first called before
-    any text is embedded.
+    `on_progress` receives the number of missing vectors that are computed, and their total. It is first
+    called before any text is embedded.
     """
     import numpy as np  # noqa: PLC0415 - an extra
 

@@ -1,1 +1,1 @@
-"""Tables: many questions about many documents, with a proven value in each cell. Front ends show and export them."""
+"""Tables: many questions about many documents, with a proven value in each cell."""

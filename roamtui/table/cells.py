@@ -16,13 +16,13 @@ from roamtui.quotes.read import MARK
 from roamtui.table.columns import Column
 
 CELL_INSTRUCTIONS = f"""\
-{CELL_LEAD} Its first line is the value alone, in as few words as the text allows (60 days; \
-Yes, with consent), without quotation marks, ids or a full stop. Below it stands the proof: for each clause that gives \
-the value, in whatever words, one sentence with its quote and the id of its section. Add conditions that change the \
-value, with their quotes, and no more. The value is No only where the text says so, if only by None or Not applicable. \
-If nothing in the text settles the question, begin with "Not found:" and say in one line what you looked for; suggest \
-no other ways to ask."""
-"""Instructions for the answers. They precede the outline, so that all prompts of a row begin with the same text."""
+{CELL_LEAD} Its first line is the value alone, in as few words as the text allows (60 days; Yes, with \
+consent), without quotation marks, ids or a full stop. Below it stands the proof: for each clause that gives \
+the value, in whatever words, one sentence with its quote and the id of its section. Add conditions that \
+change the value, with their quotes, and no more. The value is No only where the text says so, if only by \
+None or Not applicable. If nothing in the text settles the question, begin with "Not found:" and say in one \
+line what you looked for; suggest no other ways to ask."""
+"""Instructions for the answers, before the outline, so that all prompts of a row begin alike."""
 _STRIPPED_CHARACTERS = '*_`#> \t"“”„«»'
 
 
@@ -31,9 +31,9 @@ class CellState(StrEnum):
 
     FOUND = "found"
     PASSAGE = "passage"
-    """The value is the best passage that search found. No model has read it, so nothing says that it answers."""
+    """The value is the best passage that search found. No model has read it, so it may not answer."""
     PARTLY = "partly"
-    """There is a value, but it does not have the type of its column, or a quote is missing or not verified."""
+    """There is a value, but not of its column's type, or a quote is missing or not verified."""
     NOT_FOUND = "not_found"
     FAILED = "failed"
 

@@ -102,7 +102,7 @@ class _QuestionsFile(msgspec.Struct):
 
 
 def parse_question(text: str) -> Column:
-    """Make a column from a question that a person typed. A type may follow it: ``[yes/no]``, ``[date]``, ``[a | b]``.
+    """Make a column from a typed question. A type may follow: ``[yes/no]``, ``[date]``, ``[a | b]``.
 
     Raises:
         UsageError: The question is empty.

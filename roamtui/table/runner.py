@@ -1,4 +1,4 @@
-"""Fills the cells of a table: asks the questions without an answer, several at a time, and records each answer."""
+"""Fills a table's cells: asks what lacks an answer, several at a time, and records each answer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TablePlan(Struct, frozen=True, kw_only=True):
 
     model: Model
     open_source: Callable[[str], tuple[Library, Loader | None]]
-    """Opens a source by its path or URL, and loads all its files. Raises SourceError if the source cannot be read."""
+    """Opens a source by its path or URL, with all its files, or raises SourceError."""
     make_searcher: Callable[[Library], Searcher | None]
     agent_options: AgentOptions = field(default_factory=AgentOptions)
     """The spending limit is that of the whole run."""
@@ -96,8 +96,8 @@ OnProgress = Callable[[TableRun, Cell | None], None]
 async def fill_table(table: Table, plan: TablePlan, on_progress: OnProgress) -> TableRun:
     """Ask the questions that this model has not answered yet about the current text of a row.
 
-    Each cell is on disk before the next question of its job is asked, and before `on_progress` receives it. If the task
-    is cancelled, only the cells that are being asked are lost.
+    Each cell is on disk before the next question of its job is asked, and before `on_progress` receives it.
+    If the task is cancelled, only the cells that are being asked are lost.
 
     Raises:
         StoreError: The table cannot be used.
@@ -145,7 +145,7 @@ class _Filler:
         on_progress(run, None)
 
     def _must_ask(self, cell: Cell | None, content: str | None = None) -> bool:
-        """Return whether a cell lacks an answer of this model about a row with `content`, or any content if None."""
+        """Return whether a cell lacks an answer of this model about a row with `content`, or any if None."""
         if cell is None or cell.state is CellState.FAILED:
             return True
         return cell.model != self._plan.model.name or content not in (None, cell.content)
@@ -175,7 +175,7 @@ class _Filler:
         return library, loader
 
     async def _fill_row(self, row: Row, library: Library, loader: Loader | None) -> None:
-        """Ask about one row: the first question by itself, so that the provider has cached the text for the others."""
+        """Ask about one row: the first question alone, so that the provider caches the text."""
         cells = [(column, self._table.get_cell(row, column)) for column in self._table.columns]
         missing = [column for column, cell in cells if self._must_ask(cell, library.content_hash)]
         self._run.pending += len(missing) - sum(self._must_ask(cell) for _, cell in cells)
@@ -198,7 +198,8 @@ class _Filler:
                     searcher = shared_searcher
                     if searcher is None:
                         searcher = await asyncio.to_thread(self._plan.make_searcher, library)
-                    # Each conversation loads pages of its own, so with a loader, each needs an index of its own.
+                    # Each conversation loads pages of its own, so with a loader, each needs an index of its
+                    # own.
                     shared_searcher = searcher if loader is None else None
                     await self._fill_cell(
                         asked, column, library, loader, searcher, prefix + os.urandom(3).hex()

@@ -38,7 +38,7 @@ class Table(Struct, kw_only=True):
     rows: tuple[Row, ...] = ()
     columns: tuple[Column, ...] = ()
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
-    """The newest cell by the source of its row and the key of its column, also of former columns. Runs add to it."""
+    """The newest cell by its row's source and its column's key, also of former columns. Runs add to it."""
 
     @property
     def conversations(self) -> Path:
@@ -70,10 +70,10 @@ class _Line(msgspec.Struct, omit_defaults=True):
 
 @contextmanager
 def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
-    """Hold the log of a table for one run, and yield a function that adds a cell to the table and puts it on disk.
+    """Hold a table's log for one run, and yield a function that adds a cell to table and disk.
 
-    First, the cells of earlier runs are added to the table, and its rows and columns are recorded. The system releases
-    the log if the program is killed.
+    First, the cells of earlier runs are added to the table, and its rows and columns are recorded. The system
+    releases the log if the program is killed.
 
     Raises:
         StoreError: The folder cannot be used, or another run fills the table. The function raises it too.
@@ -108,7 +108,7 @@ def is_table(folder: Path) -> bool:
 
 
 def read_table(folder: Path) -> Table:
-    """Read a table. A missing one is empty; a line that cannot be read is skipped, so its cell will be asked again.
+    """Read a table. A missing one is empty. The cells of unreadable lines will be asked again.
 
     Raises:
         StoreError: The log cannot be read.

@@ -1,1 +1,1 @@
-"""The screen and a person's keys: shows events and state of the core, sends it commands, and decides nothing."""
+"""The screen and a person's keys: shows the core's events and state, sends commands, decides nothing."""

@@ -1,8 +1,8 @@
 """The table of all actions that have keys.
 
-Key bindings, the list of commands, the hints at the bottom and docs/keys.md are all generated from it.
-The action `tree.read` calls the method `action_read` of the widget that owns the scope `tree`, unless its row names
-another method. A `Keymap` has the actions with the keys that a person rebound.
+Key bindings, the list of commands, the hints at the bottom and docs/keys.md are all generated from it. The
+action `tree.read` calls the method `action_read` of the widget that owns the scope `tree`, unless its row
+names another method. A `Keymap` has the actions with the keys that a person rebound.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Action(Struct, frozen=True):
     is_hinted: bool = False
     """Whether the hint line shows the action."""
     in_palette: bool = True
-    """Whether the list of commands runs it. False for actions that need the focus in their scope, such as moving."""
+    """Whether the list of commands runs it. False for actions that need the focus, such as moving."""
     is_priority: bool = False
     """Whether the action runs before the focused widget handles the key. Its keys must not print."""
 
@@ -103,7 +103,7 @@ def _action(action_id: str, keys: str, label: str, sentence: str, call: str = ""
 _hinted_action = partial(_action, is_hinted=True)
 _navigation_action = partial(_action, in_palette=False)
 _focus_action = partial(_action, in_palette=False, is_priority=True)
-"""An action that changes the focus. It has priority, so that keys typed quickly after it go to the new focus."""
+"""An action that changes the focus. Its priority lets keys typed soon after go to the new focus."""
 
 
 ACTIONS: tuple[Action, ...] = (
@@ -394,7 +394,7 @@ class Keymap(Struct, frozen=True):
 
 
 def make_bindings(*scopes: Scope, only: Container[str] | None = None) -> list[BindingType]:
-    """Make the bindings of the widget that owns some scopes, with the default keys. The app's keymap overrides them.
+    """Make the bindings of the widget that owns some scopes. The app's keymap overrides the keys.
 
     Args:
         scopes: The scopes of the actions.
@@ -414,8 +414,8 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
     """Return the actions with a person's own keys.
 
     Args:
-        overrides: Keys by action id. If another action of the same scope has one of the keys, it loses the key, and a
-            conflict is reported.
+        overrides: Keys by action id. If another action of the same scope has one of the keys, it loses the
+            key, and a conflict is reported.
     """
     actions = {action.id: action for action in ACTIONS}
     problems = []
@@ -433,7 +433,8 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
             continue
         if action.is_priority and (typed := [key for key in keys if _is_printable(key)]):
             problems.append(
-                f'"{action_id}" stays as it was: {_quote_keys(set(typed))} is needed for typing in the text field.'
+                f'"{action_id}" stays as it was: {_quote_keys(set(typed))} is needed for typing'
+                " in the text field."
             )
             continue
         for other in tuple(actions.values()):

@@ -1,4 +1,4 @@
-"""`RoamApp`: a mode for each open document and table, what passes between them, themes, and the order of keys."""
+"""`RoamApp`: a mode for each open document and table, themes, and the order of keys."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FOLDER = Path(__file__).parent
 _FIRST_STYLES = ("app.tcss", "chat/chat.tcss", "panes/panes.tcss", "reader/reader.tcss", "tree/tree.tcss")
 _SCREEN_STYLES = str(_FOLDER / "screens" / "screens.tcss")
 _TERMINAL_SECONDS = 1.0
-"""How often the app checks whether its terminal is still there. Not every terminal that goes away sends a signal."""
+"""How often the app checks whether its terminal is there. Not every one that goes sends a signal."""
 
 
 class RoamApp(App[None], inherit_bindings=False):
@@ -78,7 +78,8 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     def get_screen(self, screen: Any, screen_class: type[Screen[Any]] | None = None) -> Any:
-        # Read late, as they delay the first screen by 8 ms. As a screen's CSS_PATH, all rules would be parsed again.
+        # Read late, as they delay the first screen by 8 ms. As a screen's CSS_PATH, all rules would be parsed
+        # again.
         if not self.stylesheet.has_source(_SCREEN_STYLES):
             self.stylesheet.read(_SCREEN_STYLES)
             self.stylesheet.parse()
@@ -106,7 +107,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
 
     def _watch_terminal(self) -> None:
-        """Leave if the program is asked to end, or if its terminal goes away. Then the answer so far is saved."""
+        """Leave if the program is asked to end, or its terminal goes away. The answer so far is saved."""
         if self.is_headless or self.is_web:  # a browser's driver does this itself
             return
         add_end_handler(self._leave_terminal)
@@ -237,7 +238,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self.main_screen.show_request(request)
 
     def _find_mode(self, request: DocumentRequested) -> str:
-        """Return the mode of the open document, or conversation of a cell, that is requested, or an empty string."""
+        """Return the mode of the requested open document or cell's conversation, or an empty string."""
         return next(
             (mode for mode, one in self.documents.items() if request.is_met_by(one.conversation.state)), ""
         )
@@ -261,7 +262,7 @@ class RoamApp(App[None], inherit_bindings=False):
             await super().on_event(event)
 
     def on_notify(self, event: Notify) -> None:
-        """Show the message at the foot until the next key or click. Textual's toasts cover text, and may hang."""
+        """Show the message at the foot until the next key or click. Textual's toasts cover text."""
         event.prevent_default()
         self._remove_message()
         page = self.documents.get(self.current_mode) or self.screen

@@ -27,7 +27,7 @@ class ImageMode(StrEnum):
     """How pictures are drawn."""
 
     AUTO = "auto"
-    """As kitty's placeholders where they are known to work, else as half cells if there are enough colours."""
+    """As kitty's placeholders where they are known to work, else as half cells."""
     CELLS = "cells"
     """As half cells, each with one colour."""
     KITTY = "kitty"
@@ -134,8 +134,8 @@ class AppContext(Struct, frozen=True, kw_only=True):
     first_question: str = ""
     """A question to ask at once, which only the first model answers. Empty for none."""
     reload_library: Callable[[Library, frozenset[str]], Library] | None = None
-    """Reads the document again. Of several files, it reads only the changed ones, given by their keys. None if the
-    document came from standard input, which cannot be read again."""
+    """Reads the document again. Of several files, it reads only the changed ones, given by their keys. None
+    if the document came from standard input, which cannot be read again."""
     reload_on_change: bool = False
     """Whether to reload the document without asking when it changes on disk."""
     notices: Sequence[str] = ()

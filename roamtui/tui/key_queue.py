@@ -1,7 +1,8 @@
-"""`KeyQueue`: handles one key at a time, so that each key takes effect before the next, however fast they come.
+"""`KeyQueue`: handles one key at a time, so that each takes effect before the next.
 
-Textual sends each key to the widget that has the focus when the key arrives. Of keys that arrive together, as over a
-slow connection, the letters after `/` would be commands of the pane instead of a search: `e` would start an editor.
+Textual sends each key to the widget that has the focus when the key arrives. Of keys that arrive together, as
+over a slow connection, the letters after `/` would be commands of the pane instead of a search: `e` would
+start an editor.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from roamtui.plain import sanitise_text
 _WAIT_SECONDS_MAX = 1.0
 """A widget that is removed does not answer. Then the next key is handled after this time."""
 _TYPED_AHEAD_SECONDS = 0.5
-"""Keys that come this soon were typed before the app took over the terminal, which then sent Enter as a line feed."""
+"""Keys this soon were typed before the app took over the terminal, which sent Enter as a line feed."""
 _START_STEP_SECONDS = 0.01
 _START_STEPS_MAX = 200
 
@@ -77,7 +78,7 @@ class KeyQueue:
 
 
 async def _wait_until_idle(target: DOMNode) -> None:
-    """Wait until a widget and its ancestors, to which keys bubble, have handled all that they were sent so far."""
+    """Wait until a widget and its ancestors have handled all that they were sent so far."""
     for node in target.ancestors_with_self:
         is_idle = asyncio.Event()
         if node.call_later(is_idle.set):

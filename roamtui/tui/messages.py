@@ -26,7 +26,7 @@ class StatusMessage(Message):
 
     words: str
     is_progress: bool = False
-    """Whether they report what is happening, or what waits for the person. Such words stay when a key is pressed."""
+    """Whether they say what is happening, or waits for the person. They stay when a key is pressed."""
 
 
 @dataclass
@@ -47,7 +47,7 @@ class DocumentRequested(Message):
     place: str | SectionTarget | None = None
     """An anchor, section or quote to show there. The person can go back from it."""
     is_cell: bool = False
-    """Whether a cell of a table led to it. The conversation of a cell, if one is requested, is shown by itself."""
+    """Whether a cell of a table led to it. A cell's conversation is shown by itself."""
     note: str = ""
     """A message to show there."""
 
@@ -73,7 +73,7 @@ class ReadingPositionChanged(Message):
 
 @dataclass
 class ModelReleased(Message):
-    """A document was closed or got another model. Its old model can be closed if no other document uses it."""
+    """A document was closed or got another model. Its old model can be closed if no other uses it."""
 
     model: Model
 
@@ -85,7 +85,7 @@ def copy(widget: Widget, text: str, description: str) -> None:
 
 
 def copy_or_stop(screen: Screen[None], selected: str, stop: Callable[[], bool], keys: Keymap) -> None:
-    """Copy what is selected in the focused widget or on the screen, or else call `stop`, which says if it did anything.
+    """Copy what is selected in the focused widget or on the screen, or else call `stop`.
 
     If there is nothing to do, name the key that quits: elsewhere, this one does.
     """
@@ -134,6 +134,6 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
 
 
 def make_unfold_command(state: ConversationState, *section_ids: str) -> Command | str:
-    """Return the command that unfolds the folded ones of these nodes, or an empty string if none is folded."""
+    """Return the command that unfolds the folded nodes, or an empty string if none is folded."""
     folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
     return FoldNodes(section_ids=folded, is_folded=False) if folded else ""

@@ -1,8 +1,8 @@
 """Pictures in a terminal: how they are drawn there, and those of a document that were drawn already.
 
-Half cells work everywhere. Kitty's protocol shows an image by placeholders: one private-use character a cell, whose
-colour is the id of the image, with two combining marks for its row and column, so that the text around it scrolls and
-wraps as usual. Nothing is asked of the terminal, because its answer could be read as keys.
+Half cells work everywhere. Kitty's protocol shows an image by placeholders: one private-use character a cell,
+whose colour is the id of the image, with two combining marks for its row and column, so that the text around
+it scrolls and wraps as usual. Nothing is asked of the terminal, because its answer could be read as keys.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ class FullScreenRequested(Message):
 _PLACEHOLDER = "\U0010eeee"
 _PART_LENGTH = 4_096
 _MARKS = """
-305 30d 30e 310 312 33d-33f 346 34a-34c 350-352 357 35b 363-36f 483-487 592-595 597-599 59c-5a1 5a8 5a9 5ab 5ac 5af 5c4
-610-617 657-65b 65d 65e 6d6-6dc 6df-6e2 6e4 6e7 6e8 6eb 6ec 730 732 733 735 736 73a 73d 73f-741 743 745 747 749 74a
-7eb-7f1 7f3 816-819 81b-823 825-827 829-82d 951 953 954 f82 f83 f86 f87 135d-135f 17dd 193a 1a17 1a75-1a7c 1b6b
-1b6d-1b73 1cd0-1cd2 1cda 1cdb 1ce0 1dc0 1dc1 1dc3-1dc9 1dcb 1dcc 1dd1-1de6 1dfe 20d0 20d1 20d4-20d7 20db 20dc 20e1 20e7
-20e9 20f0 2cef-2cf1 2de0-2dff a66f a67c a67d a6f0 a6f1 a8e0-a8f1 aab0 aab2 aab3 aab7 aab8 aabe aabf aac1 fe20-fe26 10a0f
-10a38 1d185-1d189 1d1aa-1d1ad 1d242-1d244
+305 30d 30e 310 312 33d-33f 346 34a-34c 350-352 357 35b 363-36f 483-487 592-595 597-599 59c-5a1 5a8 5a9 5ab
+5ac 5af 5c4 610-617 657-65b 65d 65e 6d6-6dc 6df-6e2 6e4 6e7 6e8 6eb 6ec 730 732 733 735 736 73a 73d 73f-741
+743 745 747 749 74a 7eb-7f1 7f3 816-819 81b-823 825-827 829-82d 951 953 954 f82 f83 f86 f87 135d-135f 17dd
+193a 1a17 1a75-1a7c 1b6b 1b6d-1b73 1cd0-1cd2 1cda 1cdb 1ce0 1dc0 1dc1 1dc3-1dc9 1dcb 1dcc 1dd1-1de6 1dfe 20d0
+20d1 20d4-20d7 20db 20dc 20e1 20e7 20e9 20f0 2cef-2cf1 2de0-2dff a66f a67c a67d a6f0 a6f1 a8e0-a8f1 aab0 aab2
+aab3 aab7 aab8 aabe aabf aac1 fe20-fe26 10a0f 10a38 1d185-1d189 1d1aa-1d1ad 1d242-1d244
 """
-"""Code points of the combining marks for the numbers from 0 to 296. They stand above a letter, are in Unicode 6.0, and
-no normalisation changes them."""
+"""Code points of the combining marks for the numbers from 0 to 296. They stand above a letter, are in Unicode
+6.0, and no normalisation changes them."""
 CELLS_MAX = 297
 """Maximum number of columns and of rows of an image, because there are no more marks."""
 CELL_PIXELS = (10, 20)
 """Width and height of a cell in pixels for terminals that scale images to cells themselves."""
 _DRAWN_MAX = 64
 _DRAWN_ROWS_MAX = 100
-"""Maximum number of cached rows: about two screens. As cells, a row takes a hundred times the memory of its pixels."""
+"""Maximum number of cached rows: about two screens. A row of cells takes much memory."""
 _HALF = "▀"
 
 _ids = count(0x52_4F_01)
@@ -101,7 +101,7 @@ def resolve_image_mode(mode: ImageMode, environ: Mapping[str, str], *, has_true_
 
 
 def get_source_and_doc(library: Library, section_id: str) -> tuple[str, str]:
-    """Return the name of the source that contains a section, and the key of the section's document in that source."""
+    """Return the name of a section's source, and the key of the section's document in it."""
     source = library.source_of(section_id)
     doc = library.node(section_id).content_span.doc
     if source is None:

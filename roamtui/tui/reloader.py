@@ -35,7 +35,7 @@ class Reloader:
         self._next_check_at = 0.0
 
     async def detect_change(self) -> bool:
-        """Check the files, if it is time. Return whether they differ from the last check and from what is loaded.
+        """Check the files, if it is time. Return whether they differ from the last check and the library.
 
         A file that is missing for a moment, because an editor replaces it, counts as unchanged.
         """

@@ -1,4 +1,4 @@
-"""The lines at the top and the bottom of the screen: the document, the status of the conversation, and the keys.
+"""The lines at the top and bottom of the screen: document, status of the conversation, and keys.
 
 A click on a part of them runs the action of its key.
 """
@@ -47,7 +47,7 @@ class ClickableLine(Widget):
 
 
 class StatusLine(ClickableLine):
-    """Shows the model and what it does, a message, the open sections, and the tokens and cost of the conversation."""
+    """Shows the model and what it does, a message, the open sections, and the tokens and cost so far."""
 
     model: reactive[str] = reactive("")
     window: reactive[str] = reactive("")
@@ -170,7 +170,7 @@ class MessageLine(Static):
 
 
 class HeaderLine(ClickableLine):
-    """Shows the program's name, the document's title and its source, or a tab for each of several documents."""
+    """Shows the program's name, the document's title and source, or a tab for each open document."""
 
     titles: reactive[tuple[str, ...]] = reactive(())
     """The titles of all open documents."""

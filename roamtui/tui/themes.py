@@ -20,7 +20,7 @@ CONTRAST_MIN = 4.5
 TEXTUAL_THEMES = {name: BUILTIN_THEMES[name] for name in ("ansi-dark", "ansi-light", "gruvbox", "nord")}
 """Themes of Textual that look different from roamtui's. The first two have the colours of the terminal."""
 _MUTED_PERCENT_MIN = 10
-"""Minimum percentage of background in the colour of muted text, even if a theme's own text is hardly readable."""
+"""Minimum percentage of background in the colour of muted text, even if text is hardly readable."""
 
 _Colour = Annotated[str, msgspec.Meta(pattern="^#[0-9a-fA-F]{6}$")]
 
@@ -97,8 +97,8 @@ def read_theme(file: Path) -> Theme:
 def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
     """Compute the colours that derive from a theme's own colours.
 
-    `muted` is the softest text colour that is readable on every background, and always softer than the text. `faint` is
-    only for lines, never for text.
+    `muted` is the softest text colour that is readable on every background, and always softer than the text.
+    `faint` is only for lines, never for text.
     """
     foreground, background, panel, accent = (
         Color.parse(colors[key]) for key in ("foreground", "background", "panel", "accent")

@@ -30,7 +30,7 @@ new MutationObserver((_changes, observer) => {
 """
 """Focuses the terminal. Without this script, a person must click on the page before typing."""
 _STYLE = "#terminal .xterm-viewport { overflow-y: hidden; }"
-"""Hides a scroll bar that has nothing to scroll, and that would show as a white line beside the last column."""
+"""Hides a scroll bar without use, which would show as a white line beside the last column."""
 _FOREIGN_LINK = re.compile(r'<link[^>]*href="https?://[^>]*>')
 """A `<link>` to another host, such as for a font. That host would learn when a page is opened.
 
@@ -41,8 +41,8 @@ _SOCKET_PATH = "/ws"
 _OPEN_PATHS = "/static/"
 """Start of the paths that need no token, because they are the same files for everybody."""
 _POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data:; font-src 'self' data:; connect-src 'self' ws://127.0.0.1:{port} ws://localhost:{port}; "
+    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src "
+    "'self' data:; font-src 'self' data:; connect-src 'self' ws://127.0.0.1:{port} ws://localhost:{port}; "
     "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
 )
 """Content security policy: a page may load only what this server serves."""
@@ -50,9 +50,10 @@ _TRAILING_BACKSLASHES = re.compile(r"\\+\Z")
 
 
 def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
-    """Serve the app until ctrl+c, on a port of the loopback address. Each opened page runs a process with `arguments`.
+    """Serve the app on a loopback port until ctrl+c. Each opened page runs a process with `arguments`.
 
-    The URL that is printed contains a token, because every user and program of this machine can reach the port.
+    The URL that is printed contains a token, because every user and program of this machine can reach the
+    port.
 
     Raises:
         RoamtuiError: The port is taken, or the system cannot pass an argument on.
@@ -78,9 +79,9 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
     head = f"<head>{title_tag}<script>{_FOCUS_SCRIPT}</script><style>{_STYLE}</style>"
 
     def check_request(request: web.Request) -> None:
-        # Browsers let any site open a socket to this machine, and only the origin identifies the site. They always
-        # send it with a socket, but not with a page. The host is checked because a site can make its name resolve to
-        # this machine.
+        # Browsers let any site open a socket to this machine, and only the origin identifies the site. They
+        # always send it with a socket, but not with a page. The host is checked because a site can make its
+        # name resolve to this machine.
         is_socket = request.path.startswith(_SOCKET_PATH)
         origin = request.headers.get("Origin", "" if is_socket else origins[0])
         if request.headers.get("Host") not in hosts or origin not in origins:
@@ -145,7 +146,8 @@ def _quote_command(command: Sequence[str]) -> str:
     """Quote a command for the system's shell.
 
     Raises:
-        RoamtuiError: A word contains one of the two characters that cmd.exe interprets even inside quotation marks.
+        RoamtuiError: A word contains one of the two characters that cmd.exe interprets even inside quotation
+            marks.
     """
     if os.name != "nt":
         return shlex.join(command)

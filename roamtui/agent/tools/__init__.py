@@ -94,12 +94,13 @@ def parse_tool_arguments(text: str) -> Mapping[str, object]:
 def parse_section_ids(
     arguments: Mapping[str, object], library: Library, ids_max: int | None = None
 ) -> tuple[tuple[str, ...], int]:
-    """Return the ids that a model requests, in order, from a list, a string or broken JSON, and how many were left out.
+    """Return the ids that a list, a string or broken JSON requests, and how many were left out.
 
-    If a path or title refers to exactly one section, it is replaced by its id. Words around an id are left out. Any
-    other text is split at separators, and the parts are returned without brackets around them, so that the tool can
-    explain what is wrong with them. If no argument has a known name, only ids are returned. Names may be looked up in
-    the whole library, but not those after the first `ids_max`, so call this in a thread.
+    If a path or title refers to exactly one section, it is replaced by its id. Words around an id are left
+    out. Any other text is split at separators, and the parts are returned without brackets around them, so
+    that the tool can explain what is wrong with them. If no argument has a known name, only ids are returned.
+    Names may be looked up in the whole library, but not those after the first `ids_max`, so call this in a
+    thread.
     """
     named = [arguments[key] for key in _ID_KEYS if isinstance(arguments.get(key), str | list | dict)]
     section_ids: list[str] = []
@@ -136,7 +137,7 @@ def _iter_texts(value: object) -> Iterator[str]:
 
 
 def parse_number(value: object, *, default: int, low: int, high: int) -> int:
-    """Return a value as an integer, moved into the range `low` to `high`, or `default` if it is not a number."""
+    """Return a value as an integer from `low` to `high`, or `default` if it is not a number."""
     try:
         return max(low, min(high, int(float(str(value)))))
     except (ValueError, OverflowError):

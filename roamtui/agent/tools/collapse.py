@@ -1,4 +1,4 @@
-"""`collapse_sections`: marks sections that the model no longer needs. The code decides which of them are closed."""
+"""`collapse_sections`: marks sections that the model no longer needs. The code decides which are closed."""
 
 from __future__ import annotations
 

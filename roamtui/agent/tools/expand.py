@@ -17,8 +17,8 @@ from roamtui.text import format_tokens
 IDS_MAX = 20
 NAME = "expand_sections"
 _DESCRIPTION = (
-    f"Read sections, several at once: up to {format_tokens(WHOLE_TOKENS_MAX)} tokens whole, a larger one as its own "
-    "text and a list of what is below."
+    f"Read sections, several at once: up to {format_tokens(WHOLE_TOKENS_MAX)} tokens whole, a larger one as "
+    f"its own text and a list of what is below."
 )
 _NO_IDS = (
     f"expand_sections needs section_ids: a list of 1 to {IDS_MAX} ids from the outline, "
@@ -50,7 +50,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
 def _resolve_requested(
     arguments: Mapping[str, object], library: Library
 ) -> tuple[tuple[str, ...], int, Mapping[str, tuple[str, ...]]]:
-    """Return the requested ids, how many more were requested, and what to suggest for each that no section has."""
+    """Return the requested ids, the number of ids left out, and suggestions for ids that no section has."""
     ids, left_out = parse_section_ids(arguments, library, IDS_MAX)
     nearest: dict[str, tuple[str, ...]] = {}
     for requested in ids:

@@ -67,7 +67,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
 
 
 def _format_no_hits(library: Library, query: str) -> str:
-    """Say that nothing was found, and name unread pages with similar titles, because search cannot read their text."""
+    """Say that nothing was found, and name unread pages with similar titles, which search cannot read."""
     message = "Nothing found. Try other words, or choose from the outline."
     lines = [
         f"- [{node_id}] {format_path(library, node_id)} (page)"

@@ -34,7 +34,7 @@ from roamtui.sources.convert.converters import Format
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest
 
 _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
-"""Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
+"""Arguments for Python. -P keeps the untrusted working directory off the import path."""
 _DRAWING_SECONDS_MAX = 30
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder."""

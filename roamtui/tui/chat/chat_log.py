@@ -1,4 +1,4 @@
-"""`ChatLog`: the newest part of the conversation. Before the first question, it says what the document contains."""
+"""`ChatLog`: the newest part of the conversation, at first a description of the document."""
 
 from __future__ import annotations
 
@@ -98,14 +98,14 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._selected: ContentView | None = None
         """The view with the selected target."""
         self._keeps_newest_in_view = False
-        """Whether the newest message is kept in view. Of a long answer, the start is kept in view, to be read."""
+        """Whether the newest message is kept in view, a long answer with its start."""
 
     def on_mount(self) -> None:
         """Follow the newest message whenever the height changes."""
         self.watch(self, "virtual_size", self._follow_newest, init=False)
 
     def reload(self) -> None:
-        """Show the last exchanges of the conversation, and the notices that followed them, in place of everything."""
+        """Show only the last exchanges of the conversation, and the notices that followed them."""
         self._keeps_newest_in_view = False
         self.scroll_home(animate=False, immediate=True)
         for child in self._messages.children[len(self._always_shown) :]:
@@ -236,7 +236,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._select(view, view.cited[index % len(view.cited)])
 
     def select_quote(self, *numbers: int) -> Target | None:
-        """Select the quote with the first of some numbers that there is, and return it. If there is none, say so."""
+        """Select the quote with the first of some numbers that there is, and return it.
+
+        If there is none, say so.
+        """
         view = self._get_exchange(is_cited=True)
         for number in numbers:
             if view is not None and 0 < number <= len(view.cited):
@@ -307,7 +310,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     @property
     def selection(self) -> tuple[str | None, Span | None]:
-        """The section of the selected passage or quote, and its span. If there is none, the person is told."""
+        """The section of the selected passage or quote, and its span."""
         target = self._selected_target
         if isinstance(target, SectionTarget):
             return target.section_id, resolve_citation(target.citation, self._conversation.state.library)
@@ -315,7 +318,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return None, None
 
     def request_model(self) -> bool:
-        """Ask a model the question of the selected passages, or else of the last ones, after opening their sections.
+        """Ask a model the question of the selected or last passages, after opening their sections.
 
         Return whether there are passages.
         """
@@ -360,7 +363,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.call_after_refresh(self._scroll_to_newest)
 
     def _scroll_to_newest(self) -> None:
-        """Scroll to the end of the newest message, or to the start of a long answer. Scroll up only if it has ended.
+        """Scroll to the newest message's end, or a long answer's start. Scroll up only if it has ended.
 
         The question is in view too if it is near that start.
         """
@@ -474,7 +477,7 @@ class WelcomeView(ContentView):
         self.show_library(library)
 
     def show_library(self, library: Library) -> None:
-        """Describe a document, or another version of it: what it consists of, and the first titles at its top."""
+        """Describe a document, or another version: what it consists of, and the first titles at its top."""
         root = library.root
         columns = library.root.columns
         rows = [

@@ -33,7 +33,7 @@ class ContentView(Widget):
         """Index of the selected target."""
 
     def on_unmount(self) -> None:
-        """Release the drawn lines, because Textual caches the last thousand widgets, including removed ones."""
+        """Release the drawn lines, because Textual caches the last thousand widgets, even removed ones."""
         self.refresh()
 
     def select_target(self, index: int | None) -> None:
@@ -132,7 +132,7 @@ class TargetSelected(Message):
 def wrap(
     content: Content, width: int, *, lead: Content | str = "", follow: Content | str = ""
 ) -> list[Content]:
-    """Wrap `content` to lines of at most `width` cells. `lead` begins the first line, and `follow` all others."""
+    """Wrap `content` to lines of at most `width` cells. `lead` begins the first line, `follow` all others."""
     room = max(8, width - Content(str(follow)).cell_length)
     return [(lead if i == 0 else follow) + line for i, line in enumerate(content.wrap(room))]
 

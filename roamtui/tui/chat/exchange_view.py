@@ -67,7 +67,7 @@ from roamtui.tui.status_line import describe_usage, format_key_hint
 
 _TEXT_WIDTH_MIN = 20
 _QUESTION_WORD_STYLE = "bold $secondary"
-"""Style of the question's words. Matches in Find are also underlined, but here, that would make text hard to read."""
+"""Style of the question's words. To underline them, as Find does, would make text hard to read."""
 _GAP = Paragraph(words=(Words("⋯"),), start=0, end=0)
 """Stands between two passages of a section."""
 _CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
@@ -79,7 +79,7 @@ _TITLE_LENGTH = 48
 _QUOTE_LENGTH = 140
 _PAUSE_SECONDS_MIN = 1 / 60
 _PAUSE_FACTOR = 4
-"""The pause between two drawings, as a multiple of the drawing time, so that a long answer leaves time for keys."""
+"""Pause between drawings, as a multiple of the drawing time, so that keys get time."""
 _STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR: "$error"}
 _SOURCE_STYLES = {QuoteState.ELSEWHERE: "$warning", QuoteState.NOT_FOUND: "$error"}
 _QUOTE_STYLES = {
@@ -195,7 +195,7 @@ class ExchangeView(ContentView):
         self._is_folded = bool(self.passages or self.answer.strip())
 
     def fold_steps(self) -> bool:
-        """Fold or unfold the actions of a finished exchange. Return false if it has none or is not finished."""
+        """Fold or unfold a finished exchange's actions. Return false if it has none or is not finished."""
         is_possible = self.exchange.stopped is not None and bool(self._actions)
         if is_possible:
             self._is_folded = not self._is_folded
@@ -204,7 +204,7 @@ class ExchangeView(ContentView):
         return is_possible
 
     def action_fold_passages(self, *cards: int) -> bool:
-        """Fold or unfold the passages of cards, of the selected one, or of all. Return false if none has more."""
+        """Fold or unfold the passages of the selected card, or of all. Return false if none has more."""
         if self.passages is None:
             return False
         if not cards and self.selected is not None and self.selected in self.cited:
@@ -252,7 +252,7 @@ class ExchangeView(ContentView):
         return lines
 
     def _draw_steps(self, width: int) -> list[Content]:
-        """Draw the actions, oldest first, and what happens now. Once the exchange has ended, a summary comes first."""
+        """Draw the actions, oldest first, and what happens now, in the end after a summary."""
         exchange = self.exchange
         lines = list[Content]()
         has_usage = bool(exchange.usage.input_tokens or exchange.usage.output_tokens)
@@ -290,7 +290,7 @@ class ExchangeView(ContentView):
         return lines
 
     def _draw_answer(self, width: int) -> list[Content]:
-        """Draw the answer. A quote has the colour of its verdict. A mark leads to its section, a link to its page."""
+        """Draw the answer. Quotes have the colours of their verdicts. Marks and links can be followed."""
         answer = replace_signs(self.answer)
         citations = self.exchange.citations if self._checker is None else self._checker.cite(answer)
         proof = make_proof(answer, citations)
@@ -322,7 +322,7 @@ class ExchangeView(ContentView):
         return lines
 
     def _draw_ending(self, width: int) -> list[Content]:
-        """Draw the sources by number, how the exchange ended, and the key or click that opens likely sections."""
+        """Draw the sources by number, how the exchange ended, and what opens likely sections."""
         exchange = self.exchange
         lines = list[Content]()
         if self._sources:
@@ -392,13 +392,13 @@ class _Card(Struct, frozen=True, kw_only=True):
 
 
 class Passages:
-    """A numbered card for each section: path, place and the likeliest statement, below which the whole passage unfolds.
+    """A numbered card for each section: path, place and likeliest statement, above the passage.
 
     The words of the question are in bold. If none answers, a sentence says so above the nearest.
     """
 
     def __init__(self, exchange: Exchange, library: Library, ask_key: str) -> None:
-        """Show the passages of an exchange, or the nearest sections. `ask_key` is the key that asks a model."""
+        """Show an exchange's passages, or the nearest sections. `ask_key` is the key that asks a model."""
         self._ask_key = ask_key
         missing, _, nearest = exchange.answer.partition("\n\n")
         self._missing = missing if exchange.stopped is StopReason.NOT_FOUND else ""
@@ -482,7 +482,7 @@ def _make_card(passages: Sequence[Citation], question: str, library: Library) ->
 
 
 def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:
-    """Parse a passage with what its first line needs: its indent, the head of its table, or the fence of its code."""
+    """Parse a passage with what its first line needs: indent, the table's head, or the code's fence."""
     quote = passage.quote or ""
     span = resolve_citation(passage, library)
     if span is None:  # the document has changed

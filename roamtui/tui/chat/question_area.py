@@ -31,7 +31,7 @@ _WAITING_LINES_MAX = 4
 _ABOUT_EACH = re.compile(r"(which of|compare|((for|in) )?(each|every|all))\b", re.IGNORECASE)
 """Matches the start of a question that is asked of each document."""
 _SELECTION_LENGTH_MAX = 500
-"""Maximum number of selected characters in a question. The model receives the whole section with the question."""
+"""Maximum selected characters in a question. The model receives the whole section with it."""
 
 
 class QuestionBox(TextArea):
@@ -63,7 +63,7 @@ class QuestionBox(TextArea):
         self._history_index = len(self._history)
 
     def return_question(self, question: str) -> None:
-        """Show a question that was sent, in its place in the history. What is typed is one step further down."""
+        """Show a sent question in its place in the history. What is typed is one step further down."""
         self._draft = self.text
         if question in self._history:
             self._history_index = len(self._history) - 1 - self._history[::-1].index(question)
@@ -114,7 +114,7 @@ class QuestionBox(TextArea):
         """Refuse a paste that is longer than a question may be."""
         if len(event.text) > _PASTE_LENGTH_MAX:
             event.prevent_default()
-            problem = f"That paste is too long for a question. A question has at most {_PASTE_LENGTH_MAX:,} characters."
+            problem = f"That paste is too long: a question has at most {_PASTE_LENGTH_MAX:,} characters."
             self.notify(problem, severity="warning", markup=False)
 
 
@@ -125,7 +125,7 @@ class _SentQuestion(Struct, frozen=True, kw_only=True):
 
 
 class QuestionArea(Container):
-    """Asks one question at a time; others wait below the box. A label on the box says how the next one is asked."""
+    """Asks one question at a time; others wait below the box. Its label says how the next is asked."""
 
     def __init__(
         self,
@@ -172,7 +172,7 @@ class QuestionArea(Container):
         return previous
 
     def ask_about_section(self, section_id: str | None, selected: str = "") -> None:
-        """Limit the next question to one section. If text is selected there, begin the question with it as a quote."""
+        """Limit the next question to one section. Text that is selected there begins it as a quote."""
         self._set_options(AskOptions(within=section_id))
         if selected:
             self.box.fill(f"“{shorten(sanitise_line(selected), _SELECTION_LENGTH_MAX)}”\n{self.box.text}")
@@ -185,7 +185,7 @@ class QuestionArea(Container):
         return options != AskOptions()
 
     def end_options(self) -> AskOptions:
-        """Make the next question a new one about the whole document, and keep what is typed. Return the old options."""
+        """Make the next question a new one about the whole document. Return the old options."""
         return self._set_options(AskOptions())
 
     def note_received(self) -> None:
@@ -243,7 +243,7 @@ class QuestionArea(Container):
         self._waiting_lines.display = bool(lines)
 
     def take_back(self) -> bool:
-        """Put the question that was sent last back into the box, unless it was asked. Return whether there was one.
+        """Put the last sent question back into the box, unless it was asked. Return whether there was one.
 
         What has been typed since is one step down in the history.
         """
@@ -261,9 +261,10 @@ class QuestionArea(Container):
         return True
 
     def ask_again(self, number: int, open_first: tuple[str, ...] = (), *, is_edited: bool = False) -> None:
-        """Ask question `number` again, after opening the sections `open_first` or after the person has edited it.
+        """Ask question `number` again, after opening the sections `open_first` or after an edit.
 
-        If it was the last question, the new answer replaces the old one. Otherwise, it becomes a new question.
+        If it was the last question, the new answer replaces the old one. Otherwise, it becomes a new
+        question.
         """
         exchanges = self._conversation.state.exchanges
         library = self._conversation.state.library
@@ -292,7 +293,7 @@ class QuestionArea(Container):
         return was_asking
 
     def restore_unasked(self, worker: Worker[object]) -> None:
-        """Put a question back into the box if its worker ended before the question became part of the conversation.
+        """Put a question back into the box if its worker ended before the conversation had it.
 
         If the box is not empty, the question stays in its history.
         """

@@ -1,4 +1,4 @@
-"""The panes of the main screen: outline, conversation and reader, each with a title line. `PaneSwitcher` shows them."""
+"""The panes of the main screen: outline, conversation and reader. `PaneSwitcher` shows them."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ _NOTE_WIDTH_MIN = 8
 
 
 class PaneTitle(Widget):
-    """The title line of a pane: its name and the names of hidden panes as tabs, and a short note at the right."""
+    """The title line of a pane: its name and those of hidden panes as tabs, and a note at the right."""
 
     note: reactive[str] = reactive("")
     """A path, whose first words are left out if there is little room. It must be sanitised."""
     tabs: reactive[tuple[tuple[Scope, str], ...]] = reactive(())
-    """The pane and those that it hides, each with the key that goes there from where the focus is, or none."""
+    """The pane and those that it hides, each with the key that goes there, or none."""
     is_active: reactive[bool] = reactive(default=False)
     """Whether the pane has the focus."""
 
@@ -150,7 +150,7 @@ class ReaderPane(TitledPane):
 
     @property
     def reader(self) -> DocumentReader:
-        """The reader widget. It is made when it is first needed, because its imports would delay the first screen."""
+        """The reader widget, made when it is first needed: its imports would delay the first screen."""
         if self._reader is None:
             from roamtui.tui.pictures import PictureStore, choose_image_mode  # noqa: PLC0415
             from roamtui.tui.reader.document_reader import DocumentReader  # noqa: PLC0415 - not for the first screen
@@ -227,16 +227,17 @@ class PaneSwitcher(Horizontal):
         self.main = Scope.CHAT
         """The pane next to the outline if there is room for one."""
         self._is_focus_mode = False
-        """Whether only the reader is shown, as one column in the middle. It ends when another pane gets the focus."""
+        """Whether only the reader is shown, in the middle, until another pane gets the focus."""
         self._before_reader = Scope.TREE
         """Where the focus was before the reader."""
         self._before_box: Scope | None = None
-        """The pane that had the focus before the question box, or None if none had it in this conversation."""
+        """The pane that had the focus before the question box, or None if none had it in this
+        conversation."""
         self._pane_keys: PaneKeys | None = None
         """The keys at the foot of the focused pane, if they are shown."""
 
     def on_mount(self) -> None:
-        """Show the panes that fit the app, because the switcher's own width is known only after the first layout."""
+        """Show the panes that fit the app: the switcher's own width is known only after the first layout."""
         self._columns = self.app.size.width
         self.show()
 
@@ -263,7 +264,7 @@ class PaneSwitcher(Horizontal):
 
     @property
     def selection(self) -> tuple[str | None, Span | None]:
-        """The section that the person points at, and the span of the text selected, cited or highlighted in it."""
+        """The section that the person points at, and the span selected, cited or highlighted in it."""
         match self.scope:
             case Scope.READER:
                 return self._reader.reader.selection
@@ -329,7 +330,7 @@ class PaneSwitcher(Horizontal):
         return stops[(current + direction) % len(stops)]
 
     def step_out(self) -> None:
-        """Go one step back: hide the keys, or end a search or selection, otherwise go where the focus was before.
+        """Go one step back: hide the keys, end a search or selection, or go where the focus was before.
 
         When the person leaves the reader, the conversation replaces it.
         """
@@ -361,7 +362,10 @@ class PaneSwitcher(Horizontal):
         return before
 
     def show_keys(self) -> bool:
-        """Show the keys of the focused pane at its foot. Return false if they were shown, and hide them then."""
+        """Show the keys of the focused pane at its foot.
+
+        Return false if they were shown, and hide them then.
+        """
         scope = self.scope
         container = self._questions if scope is Scope.INPUT else self._panes.get(scope)
         if self.hide_keys() or container is None:

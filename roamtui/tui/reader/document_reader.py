@@ -1,4 +1,4 @@
-"""`DocumentReader`: the reader of the main screen, which follows links, steps through the document and goes back."""
+"""`DocumentReader`: the main screen's reader, which follows links, steps through sections and back."""
 
 from __future__ import annotations
 
@@ -236,7 +236,8 @@ class DocumentReader(Reader):
     def _follow_link(self, href: str, section_id: str, *, with_files: bool = True) -> None:
         """Follow a link in a section.
 
-        `with_files` allows links to other files on this machine. A link that a model wrote must not open a file.
+        `with_files` allows links to other files on this machine. A link that a model wrote must not open a
+        file.
         """
         match resolve_link(href, self.state.library, section_id, with_files=with_files):
             case SectionLink(target, span):
@@ -303,7 +304,7 @@ class DocumentReader(Reader):
 
     @property
     def selection(self) -> tuple[str | None, Span | None]:
-        """The section and the span of the selection or the highlight, otherwise the current section and None."""
+        """The section and the span of the selection or highlight, otherwise the current section and None."""
         span = self.get_selection_span()
         if span is None:
             return self.section_id, None

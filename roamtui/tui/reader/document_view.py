@@ -1,8 +1,8 @@
-"""`DocumentView`: the document that the reader shows for a node, split into chunks. Independent of the screen.
+"""`DocumentView`: the document that the reader shows for a node, in chunks. Knows no screen.
 
-Each chunk can be parsed by itself, with the same result as in the whole document. Chunks start at pages and headings,
-or after a blank line outside code fences if the next line is not indented. A longer stretch without such a position is
-split at any line end. The next chunk then gets a prefix that restores the parser's state.
+Each chunk can be parsed by itself, with the same result as in the whole document. Chunks start at pages and
+headings, or after a blank line outside code fences if the next line is not indented. A longer stretch without
+such a position is split at any line end. The next chunk then gets a prefix that restores the parser's state.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class DocumentView(Struct, frozen=True, kw_only=True):
 
 
 def make_document_view(library: Library, section_id: str) -> DocumentView:
-    """Return the view of a node: its document, opened at the node. A loaded file or link has a document of its own.
+    """Return the view of a node: its document, opened there. A loaded file or link has its own.
 
     Raises:
         UnknownSectionError: No loaded node has this id.
@@ -78,10 +78,10 @@ def make_document_view(library: Library, section_id: str) -> DocumentView:
 
 
 CHUNK_LENGTH = 3_000
-"""In characters. A chunk ends at the first suitable position after this length. Parsing it takes milliseconds."""
+"""In characters. A chunk ends at the first suitable position after this length."""
 CHUNK_LENGTH_MAX = 12_000
-"""In characters. A chunk without a suitable position up to here ends at a line end in its second half. If there is no
-line end, the line is split."""
+"""In characters. A chunk without a suitable position up to here ends at a line end in its second half. If
+there is no line end, the line is split."""
 
 _FENCE_OR_BLANK = re.compile(
     r"^ {0,3}(?P<fence>(?:`{3,}|~{3,})[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])", re.MULTILINE
@@ -106,7 +106,7 @@ class TextChunk(Struct, frozen=True, kw_only=True):
 
 
 def split_chunks(text: str, start: int, end: int, headings: Sequence[int]) -> list[TextChunk]:
-    """Split `text[start:end]` into chunks without gaps. `headings` has the sorted start offsets of all headings."""
+    """Split `text[start:end]` into chunks without gaps. `headings` has the sorted starts of headings."""
     chunks: list[TextChunk] = []
     position = start
     while position < end:
@@ -155,7 +155,7 @@ def _split_long(text: str, start: int, end: int) -> Iterator[TextChunk]:
 
 
 def build_parser_context(text: str, start: int, cut: int, prefix: str) -> str:
-    """Return the fence of the code block, or the head of the table, that `prefix` and `text[start:cut]` leave open."""
+    """Return the code's fence, or the table's head, that `prefix` and `text[start:cut]` leave open."""
     before = prefix + text[start:cut]
     fence = reduce(update_fence, (match[0] for match in _FENCE_OR_BLANK.finditer(before)), "")
     if fence:

@@ -1,6 +1,7 @@
-"""`LazyLines`: a document as numbered lines that are laid out when they are needed. Independent of the screen.
+"""`LazyLines`: a document as numbered lines, laid out when they are needed. Knows no screen.
 
-The number of lines of a chunk is an estimate until the chunk is laid out. Correcting it moves the lines below.
+The number of lines of a chunk is an estimate until the chunk is laid out. Correcting it moves the lines
+below.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from roamtui.text import Span, subtract_bounds
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
 _CACHED_CHUNKS_MAX = 64
-"""Maximum number of chunks whose lines are cached. Other chunks are laid out again when they come back into view."""
+"""Maximum number of chunks whose lines are cached. Others are laid out again when in view."""
 _REFERENCE = re.compile(r"\](?!\()")
 """The end of a reference link. If a chunk has no match, the document is not searched for link definitions."""
 
@@ -72,7 +73,7 @@ class Highlights(Struct, frozen=True):
     """Offset in the document of the current match."""
 
     def locate(self, text: str, start: int, end: int) -> list[Highlight]:
-        """Return the highlights of `text[start:end]`, in order and without overlaps. Matches cover the quote."""
+        """Return the highlights of `text[start:end]`, in order, without overlaps. Matches cover the quote."""
         found: list[Highlight] = []
         for first, last in match_ranges(text[start:end], self.words):
             if not found or start + first >= found[-1].end:
@@ -87,7 +88,7 @@ class Highlights(Struct, frozen=True):
 
 
 def match_ranges(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the start and end offsets of words or phrases in a text, in order, ignoring case and line ends."""
+    """Return the bounds of words or phrases in a text, in order, ignoring case and line ends."""
     patterns = (r"\s".join(map(re.escape, word.split())) for word in words)
     return sorted(match.span() for pattern in patterns for match in re.finditer(pattern, text, re.IGNORECASE))
 
@@ -124,8 +125,8 @@ class LazyLines:
         Args:
             view: The document to show.
             width: Width of a line in cells.
-            measure_picture: Returns the picture that a URL leads to, with its width and height in pixels. None to show
-                no pictures.
+            measure_picture: Returns the picture that a URL leads to, with its width and height in pixels.
+                None to show no pictures.
         """
         self.document = view.document
         self.chunks = view.cut()
@@ -200,14 +201,14 @@ class LazyLines:
         return LocatedLine(chunk, lines[number]) if number < len(lines) else None
 
     def measure_from(self, y: int, height: int) -> None:
-        """Lay out the chunks that contain the `height` lines from line `y` on. Line `y` itself does not move."""
+        """Lay out the chunks of the `height` lines from line `y` on. Line `y` itself does not move."""
         chunk, _ = self.locate(y)
         while chunk < len(self.chunks) and self.get_top(chunk) < y + height:
             self.get_chunk_lines(chunk)
             chunk += 1
 
     def get_y(self, offset: int) -> int:
-        """Return the number of the line at an offset: of a page mark, a highlight, or else its block's first line."""
+        """Return the line's number at an offset: a page mark, a highlight, or else the block's first line."""
         chunk = max(0, bisect_right(self.chunks, offset, key=lambda chunk: chunk.start) - 1)
         if not self.chunks or (chunk and self.chunks[chunk].start == offset):
             return self.get_top(chunk)
@@ -315,7 +316,7 @@ class SelectedText(NamedTuple):
 
 
 def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int, int]) -> list[SelectedText]:
-    """List the selected part of each line between two (column, line) positions, without page marks and pictures."""
+    """List the selected part of each line between two positions, without page marks and pictures."""
     selected: list[SelectedText] = []
     for y in range(start[1], min(end[1] + 1, len(lines))):
         found = lines.get_line(y)
@@ -328,7 +329,7 @@ def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int
 
 
 def compute_selection_span(selected: Sequence[SelectedText], document: Document) -> Span | None:
-    """Return the source span of selected text, extended to whole words and numbers, or None if no text is selected.
+    """Return the source span of selected text, extended to whole words, or None if none is selected.
 
     If the shown text differs from the source, as in a table, the span covers whole rows or paragraphs.
     """

@@ -61,7 +61,7 @@ class ReadingPosition(NamedTuple):
 
     section_id: str
     offset: int
-    """Characters from the start of the section to the top of the view. Negative if the section starts below the top."""
+    """Characters from the section's start to the top of the view. Negative if it starts below the top."""
 
 
 class Reader(ScrollView, can_focus=True, inherit_bindings=False):
@@ -96,7 +96,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._typed = ""
         """The digits of a number that were typed."""
         self._jump_offset = 0
-        """Offset in the document of the last jump. It is scrolled to again if the width becomes known only later."""
+        """Offset of the last jump, which is scrolled to again if the width becomes known only later."""
         self._is_jumping = False
         """Whether a jump is under way. The positions that it scrolls through are not posted."""
         self._posted_id: str | None = None
@@ -145,7 +145,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._rebuild_lines(0)
 
     def highlight_words(self, words: tuple[str, ...], match: int | None = None, label: str = "") -> None:
-        """Highlight all matches of words, if any, and scroll to the one at offset `match` of the document, if given.
+        """Highlight all matches of words, and scroll to the one at offset `match` of the document, if given.
 
         `label` is the number of the match, and the total.
         """
@@ -156,7 +156,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def _show_quote(self) -> None:
-        """Scroll to the highlighted quote, if any, with its heading if both fit, but not above the heading."""
+        """Scroll to the highlighted quote, if any, with its heading if both fit, but not above it."""
         library = self._library
         quote = self._highlights.quote
         if library is not None and quote is not None and self.lines.chunks:
@@ -190,7 +190,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.refresh()
 
     def on_key(self, event: events.Key) -> None:
-        """While links have numbers, take the digits of one. Any other key removes the numbers, and acts as usual."""
+        """While links have numbers, take the digits of one. Any other key removes them, and acts as usual."""
         if not self._hints:
             return
         hints = self._hints
@@ -273,7 +273,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.virtual_size = Size(width, len(self.lines) + self._blank_lines if self.lines.chunks else 0)
 
     def _get_section_at(self, offset: int) -> str | None:
-        """Return the section at an offset, or the current one if it starts at the same place, as a file does."""
+        """Return the section at an offset, or the current one if it starts there too, as a file does."""
         current_id = self.section_id
         document = self._document_view.document
         if self._library is None or current_id is None or self._document_view.is_generated:
@@ -312,7 +312,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.end_selection()
 
     def get_selected_or_section_text(self) -> str:
-        """Return the selected text and where it is from, or else the section's exact source text, with its page."""
+        """Return the selected text and its place, or else the section's exact source text, with its page."""
         if self._library is None or self.section_id is None:
             return ""
         document = self._document_view.document
@@ -501,7 +501,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.vertical_scrollbar.position = self.scroll_y
 
     def _update_view(self, *, is_upward: bool) -> None:
-        """Lay out the lines in view, which corrects their estimated number. Then post the position, and load pictures.
+        """Lay out the lines in view, which corrects their number. Then post the position, and load pictures.
 
         The top line keeps its place in its chunk, counted from the end of the chunk if the person scrolls up.
         """
@@ -554,6 +554,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def _make_style(styles: StylesBase) -> Style:
-    """Make a style of what a rule sets. Most themes set no colour for selections, and Textual would take white."""
+    """Make a style of what a rule sets. Without a colour for selections, Textual would take white."""
     style = Style.from_styles(styles)
     return style if styles.has_rule("color") else replace(style, foreground=None)

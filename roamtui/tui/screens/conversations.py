@@ -35,7 +35,7 @@ _FILE_NAME_LENGTH_MAX = 60
 
 
 class ConversationsScreen(ListDialog[ConversationSummary, None]):
-    """Lists saved conversations about this document or all of them but those of `roamtui ask`, filtered by typed words.
+    """Lists saved conversations about this document, or all but those of `roamtui ask`.
 
     A person can switch to one of them, or to a new one.
     """
@@ -64,7 +64,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[ConversationSummary]]:
-        """Yield the conversations whose title, file, model or text contains each typed word, newest change first."""
+        """Yield the conversations whose title, file, model or text has each typed word, newest first."""
         words = typed.casefold().split()
         for summary in self._summaries:
             text = "\n".join((summary.title, summary.source, summary.model, summary.text)).casefold()
@@ -78,7 +78,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         return item.id
 
     def _draw(self, summary: ConversationSummary) -> Content:
-        """Return the title of a conversation, and in a second line its size, last change, model and document."""
+        """Return a conversation's title, and in a second line its size, last change, model and document."""
         count = format_count(summary.questions, "question")
         parts = [count, _format_time(summary.updated_at), sanitise_line(summary.model), summary.problem]
         if summary.source not in (self._source, ""):
@@ -156,7 +156,8 @@ def make_export_dialog(
     def render_page(_: Path) -> str:
         if source != get_source_key(library):
             raise SourceError(
-                "An export as a web page includes the document. Resume this conversation first, then export it."
+                "An export as a web page includes the document. Resume this conversation first, then export "
+                "it."
             )
         return render_html(load(), source, library)
 

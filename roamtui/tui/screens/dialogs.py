@@ -1,4 +1,4 @@
-"""`Dialog`, and the dialogs that ask for a single answer: yes or no, a line of text, or the path of a file."""
+"""`Dialog`, and the dialogs that ask for one answer: yes or no, a line of text, or a path."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ async def ask_for_approval(app: App[None], approval: ApprovalRequest) -> bool:
 
 
 class PromptDialog(Dialog[str | None]):
-    """Asks for a line of text, which may be empty only with `may_be_empty`. The result is None if the person leaves."""
+    """Asks for a line of text, empty only if `may_be_empty`. The result is None if the person leaves."""
 
     def __init__(
         self,
@@ -188,8 +188,8 @@ class ExportDialog(PromptDialog):
         Args:
             heading: Title of the dialog.
             stem: Name of the file, without suffix.
-            renderers: Functions that return the text for a file, by its suffix. The first is the default. They are
-                called in a thread, and raise RoamtuiError if that file must not be written.
+            renderers: Functions that return the text for a file, by its suffix. The first is the default.
+                They are called in a thread, and raise RoamtuiError if that file must not be written.
         """
         default = next(iter(renderers))
         foot = f"the ending {' or '.join(renderers)} chooses the format · enter to export, esc to cancel"

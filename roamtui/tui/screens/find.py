@@ -1,4 +1,4 @@
-"""`FindDialog`: finds sections by title, a phrase in the text, and the configured search, while a person types."""
+"""`FindDialog`: finds sections by title, a phrase, and the configured search, while a person types."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TITLES_MAX, _SECTIONS_MAX, _HITS_MAX = 5, 25, 20
 _MATCHES_MAX = 1_000
 """Maximum number of matches of a phrase. Nobody steps through more of them."""
 _PAUSE_SECONDS = 0.15
-"""The configured search starts once typing has paused for this long, so that it does not rank or embed half a word."""
+"""The configured search starts once typing has paused for this long, not with half a word."""
 _REST_SECONDS = 0.05
 """The preview shows a result once the cursor has rested on it for this long."""
 _WINDOW_LENGTH = 1 << 18
@@ -53,7 +53,7 @@ class FindResult(Struct, frozen=True, kw_only=True):
     words: tuple[str, ...]
     """Words to highlight in the section."""
     excerpt: str = ""
-    """The text around the match, or the best sentence, as the document has it. Empty if the title was found."""
+    """The text around the match, or the best sentence, as it is. Empty if the title was found."""
 
 
 class FindResults(Struct, frozen=True, kw_only=True):
@@ -205,7 +205,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     @override
     def action_choose(self) -> None:
-        """Read the chosen section. If there are no results for the typed text yet, read the first one that comes."""
+        """Read the chosen section, or the first result that comes if there is none for the typed text yet."""
         if self.found.query != self.typed or not (self.found.is_complete or self.found.results):
             self._reads_first_result = True
         elif self.chosen is not None:
@@ -217,7 +217,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
 
 def _find_titles(titles: list[tuple[int, str]], query: str, library: Library) -> Iterator[FindResult]:
-    """Yield sections whose titles contain every word: first those that start with the query, then short ones."""
+    """Yield sections whose titles have every word: first those that start with the query, then short ones."""
     words = tuple(query.casefold().split())
     for word in sorted(words, key=len, reverse=True):
         titles = [title for title in titles if word in title[1]]
@@ -238,8 +238,8 @@ async def find_text(library: Library, query: str) -> tuple[Span, ...]:
     for document in [document for document, row, _ in library.iter_runs() if words and row == 0]:
         start = 0
         while start < len(document.text) and len(found) < _MATCHES_MAX:
-            # The window is longer by all but one character of the phrase, so that a match may cross into the next one.
-            # Lower case is found in a fifth of the time. Without İ, its length is the same.
+            # The window is longer by all but one character of the phrase, so that a match may cross into the
+            # next one. Lower case is found in a fifth of the time. Without İ, its length is the same.
             window = (
                 document.text[start : start + _WINDOW_LENGTH + len(" ".join(words)) - 1]
                 .replace("İ", "i")

@@ -1,4 +1,4 @@
-"""`HelpDialog`: all actions with their keys, to find and run one, and the signs in the outline and in answers."""
+"""`HelpDialog`: all actions with their keys, to find and run one, and the signs of outline and answers."""
 
 from __future__ import annotations
 

@@ -269,7 +269,7 @@ class PickerItem(Struct, Generic[Item], frozen=True, kw_only=True):
 
 
 def lay_out_columns(choices: Sequence[PickerItem[Item]], typed: str) -> list[Row[Item]]:
-    """Return the rows of the choices that contain all typed words. The columns have one width for all choices."""
+    """Return the rows of the choices that have all typed words. Columns have one width for all choices."""
     sign_width = 2 if any(choice.sign for choice in choices) else 0
     labels = {
         choice.value: Content(choice.sign.ljust(sign_width) + sanitise_line(choice.label))
@@ -288,8 +288,8 @@ def lay_out_columns(choices: Sequence[PickerItem[Item]], typed: str) -> list[Row
 def filter_items(choices: Iterable[PickerItem[Item]], typed: str) -> tuple[PickerItem[Item], ...]:
     """Return the choices that contain all typed words, the best first.
 
-    A label that begins with the typed text is best, then a label with a word that does, then a label that contains all
-    typed words. Choices that have a word only in their sign, note, group or synonyms come last.
+    A label that begins with the typed text is best, then a label with a word that does, then a label that
+    contains all typed words. Choices that have a word only in their sign, note, group or synonyms come last.
     """
     typed = typed.casefold().strip()
     words = typed.split()

@@ -149,7 +149,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="placing", exit_on_error=False)
     async def show_request(self, request: DocumentRequested) -> None:
-        """Resume the requested conversation and show the requested place, as soon as the screen has started."""
+        """Resume the requested conversation and show the requested place, once the screen has started."""
         await self.started.wait()
         wanted_id = request.conversation_id
         if (
@@ -201,8 +201,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if event.state is WorkerState.ERROR:
             self.chat_log.add_notice(adapt_flags(format_error(error)), Severity.ERROR)
         if error is not None:
-            # A widget keeps the worker that made it, the worker keeps its error, and the frames of the error keep all
-            # their values, such as a request with the whole conversation.
+            # A widget keeps the worker that made it, the worker keeps its error, and the frames of the error
+            # keep all their values, such as a request with the whole conversation.
             error.__traceback__ = error.__context__ = error.__cause__ = None
         self.questions.restore_unasked(event.worker)
 
@@ -266,7 +266,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._hints.scope = self.panes.scope
 
     def on_key(self, event: events.Key) -> None:
-        """Note a digit. Of a key that does nothing in the focused pane, say where it works; again, it goes there."""
+        """Note a digit.
+
+        Of a key that does nothing in the focused pane, say where it works; again, it goes there.
+        """
         if event.key[-1].isdecimal():
             is_quick = event.time - self._digit_at < _DIGIT_SECONDS
             self._typed_number = (self._typed_number[-1:] if is_quick else "") + event.key[-1]
@@ -422,7 +425,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="sources", exit_on_error=False)
     async def action_add_source(self) -> None:
-        """Add a document, folder or site to the conversation. While a question is being answered, it waits."""
+        """Add a document, folder or site to the conversation, after the current question."""
         from roamtui.tui.screens.open_document import OpenDialog
 
         services = self.app_context.options.services
@@ -461,7 +464,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(TargetSelected)
     def _show_citation(self, event: TargetSelected) -> None:
-        """Show the passage of a citation in the reader if that is in view. Otherwise, the conversation shows it."""
+        """Show a citation's passage in the reader if that is in view. Else the conversation shows it."""
         target = event.target
         is_visible = Scope.READER in self.panes.shown and self.panes.scope is not Scope.READER
         if isinstance(target, SectionTarget) and target.citation is not None and is_visible:
@@ -503,7 +506,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="checking", exit_on_error=False)
     async def check_for_changes(self) -> None:
-        """Check whether the document has changed on disk. If so, say it, or reload it if the person wants that."""
+        """Check whether the document has changed on disk. If so, say it, or reload it if that is wanted."""
         if self.is_asking or not await self._reloader.detect_change():
             return
         if self.app_context.reload_on_change:
@@ -517,7 +520,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="verdicts", exclusive=True, exit_on_error=False)
     async def _check_quotes(self, *, is_asked: bool) -> None:
-        """Look up the quotes of all answers in the document as it is now. Say what changed, or all if it was asked."""
+        """Look up the quotes of all answers in the current document. Say what changed, or all if asked."""
         from roamtui.quotes.recheck import check_answers_again
         from roamtui.quotes.verdicts import format_verification
 

@@ -31,7 +31,7 @@ _QUOTE_LENGTH_MAX = 600
 
 
 class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
-    """Lists the notes on a document. The result is where the chosen note leads, or None if the person leaves."""
+    """Lists the notes on a document. The result is where the chosen one leads, or None."""
 
     AUTO_FOCUS = "ItemList"
     CLEARS_FIRST = True
@@ -68,7 +68,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         return item.note.id
 
     def _draw(self, located: LocatedNote) -> Content:
-        """Return a note as lines: its section, its quote, the comment, and what has changed since it was saved."""
+        """Return a note as lines: section, quote, comment, and what has changed since it was saved."""
         width = self.list.line_width
         path = STEP.join(list_path_titles(located.current_citation, self._library.title)) or "(untitled)"
         position = format_location(located.current_citation, "").rpartition(" · ")[2]
@@ -134,7 +134,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
 
 
 async def add_note(app: App[None], conversation: Conversation, section_id: str, span: Span | None) -> bool:
-    """Ask for a comment, and save it as a note on a section or on a part of its text. Return whether it was saved.
+    """Ask for a comment, and save it as a note on a section or part of it. Return whether it was saved.
 
     If that text has a note already, change it.
     """

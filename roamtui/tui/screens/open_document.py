@@ -35,8 +35,8 @@ _INTRODUCTION = "Ask a document; every quote is looked up."
 class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     """Opens a document that the person types or chooses.
 
-    The result is the opened document, or a request for one that is open already or is to be added. It is None if the
-    person leaves.
+    The result is the opened document, or a request for one that is open already or is to be added. It is None
+    if the person leaves.
     """
 
     CLEARS_FIRST = True
@@ -204,7 +204,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 _FILES_SHOWN_MAX = 6
 """Maximum number of entries of the current folder that are offered until the person types."""
 _FOLDER_ENTRIES_MAX = 5_000
-"""Maximum number of entries of a folder that are read, and of files below it. Comparing so many takes up to 15 ms."""
+"""Maximum number of entries of a folder, and of files below it, that are read and compared."""
 _SIMILAR_LENGTH_MIN = 2
 _SIMILAR_SCORE_MIN = 75
 """A word of four letters may have one wrong letter."""
@@ -212,7 +212,7 @@ _SIMILAR_SHOWN_MAX = 20
 
 
 def list_path_completions(typed: str) -> list[StartOffer]:
-    """Return the documents and folders that complete a typed path, or else some of those in the current folder."""
+    """Return the documents and folders that complete a typed path, or else some in the current folder."""
     head, part = os.path.split(typed)
     is_path = bool(head) or typed.startswith((".", "~"))
     try:

@@ -160,7 +160,7 @@ class ModelPicker(PickerDialog):
 
     @work(group="testing", exclusive=True, exit_on_error=False)
     async def _choose(self, name: str) -> None:
-        """Use a model, once the person has agreed that its provider gets questions and sections, and it has replied."""
+        """Use a model, once the person has agreed that its provider gets texts, and it has replied."""
         offer = self._offers.get(name)
         key = ""
         if offer is None:
@@ -191,7 +191,7 @@ class ModelPicker(PickerDialog):
             self.finish(name)
 
     async def _make_model(self, offer: ModelOffer, key: str) -> Model | None:
-        """Return a model if it replies to a request of one token. Otherwise, show why not, and forget its key."""
+        """Return a model if it replies with one token. Otherwise, show why not, and forget its key."""
         variable = get_recommended_key_variable(offer.name)
         typed_keys = self.services.typed_keys
         model = None

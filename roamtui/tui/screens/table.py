@@ -42,7 +42,7 @@ _PADDING = 2
 
 
 class TableGrid(DataTable[Text], inherit_bindings=False):
-    """Shows the documents of a table below the names of its questions. Titles of documents do not scroll sideways."""
+    """Shows a table's documents below its questions. Titles of documents do not scroll sideways."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"table-grid--{state.value}" for state in CellState}

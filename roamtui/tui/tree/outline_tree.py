@@ -1,7 +1,7 @@
 """`OutlineTree`: the outline of a library, drawn from the state of a conversation.
 
-It owns the cursor, the scroll position and what can be undone. The conversation owns which nodes are unfolded and
-open, so keys and clicks only post messages.
+It owns the cursor, the scroll position and what can be undone. The conversation owns which nodes are unfolded
+and open, so keys and clicks only post messages.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _FOLD_META_KEY = "roamtui_fold"
 
 
 class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows the outline of a conversation's library, one strip per line. `show` replaces the state that it draws."""
+    """Shows the outline of a conversation's library, one strip a line. `show` replaces its state."""
 
     ALLOW_SELECT = False
     BINDINGS = make_bindings(Scope.TREE, Scope.SECTION, Scope.MOVE)

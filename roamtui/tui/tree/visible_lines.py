@@ -33,7 +33,7 @@ class FoldState(StrEnum):
 
 
 class VisibleLines:
-    """The visible lines of a library: those of nodes below `unfolded` ones. A single top heading is never folded."""
+    """The visible lines of a library: nodes below `unfolded` ones. A single top heading is never folded."""
 
     def __init__(self, library: Library, unfolded: frozenset[str]) -> None:
         self.library = library
@@ -71,7 +71,7 @@ class VisibleLines:
         return next((self._lines_by_id[one] for one in nearest if one in self._lines_by_id), -1)
 
     def draw_guides(self, line: int, width: int) -> str:
-        """Draw the guides of a line, which show where siblings follow. Of a deep line, the first ones are cut."""
+        """Draw the guides of a line, which show where siblings follow. A deep line's first ones are cut."""
         guides = ""
         node = self.library.node(self.ids[line])
         while node.parent is not None:
