@@ -228,8 +228,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     def agent_options(self) -> AgentOptions:
         """The options of every agent."""
         limit = self.settings.limits.max_cost_usd
-        instructions = self.settings.instructions
-        return AgentOptions(sends_hits=True, instructions=instructions, cost_usd_max=limit)
+        return AgentOptions(sends_hits=True, instructions=self.settings.instructions, cost_usd_max=limit)
 
     def start_conversation(
         self, library: Library, loader: Loader | None, conversation_id: str | None = None

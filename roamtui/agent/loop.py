@@ -262,8 +262,7 @@ class Agent:
     async def embed_ahead(self) -> bool:
         """Embed a little of the document for searches by meaning. Return whether some may be left."""
         searcher = self.searcher
-        library = self.conversation.state.library
-        if searcher is None or library.unloaded_files:
+        if searcher is None or self.conversation.state.library.unloaded_files:
             return False
         return await asyncio.wrap_future(run_in_thread(searcher.embed_ahead))
 

@@ -110,9 +110,8 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
     names = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
     for kinds, reason, advice, is_transient in _CAUSES:
         if names & kinds:
-            who = resolved.title
             where = resolved.address or resolved.title
-            words = {"who": who, "where": where, "detail": _clean(str(chain[-1]), environ)}
+            words = {"who": resolved.title, "where": where, "detail": _clean(str(chain[-1]), environ)}
             return ModelFailure(reason=reason.format_map(words), advice=advice, is_transient=is_transient)
     return _explain_status(chain, resolved, environ)
 

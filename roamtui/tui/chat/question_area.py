@@ -267,11 +267,10 @@ class QuestionArea(Container):
         question.
         """
         exchanges = self._conversation.state.exchanges
-        library = self._conversation.state.library
         exchange = exchanges[number - 1]
         options = AskOptions(
             replaces=exchange if number == len(exchanges) else None,
-            within=exchange.within if exchange.within in library else None,
+            within=exchange.within if exchange.within in self._conversation.state.library else None,
             open_first=open_first,
         )
         if is_edited:
