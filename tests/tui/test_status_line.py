@@ -3,10 +3,11 @@
 from textual.geometry import Region
 from textual.widget import Widget
 
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.status_line import HintLine, MessageLine
-from tests.tui.driving import app_of, make_app, press_until, screen_text, wait_until
+from tests.tui.driving import app_of, make_app, press_until, running, screen_text, wait_until
 
 _NOTHING = "Nothing to copy or stop. Press ctrl+q to quit."
 
@@ -32,6 +33,21 @@ async def test_a_message_stands_in_place_of_the_hints_until_the_next_key() -> No
         assert list_places() == places
         await press_until(pilot, lambda: not tell(app) and app.main_screen.query_one(HintLine).display, "tab")
         await press_until(pilot, lambda: screen_text(app).splitlines()[-1] == hints, "shift+tab")
+
+
+async def test_at_80_by_24_the_keys_to_open_documents_and_conversations_are_in_view_in_every_pane() -> None:
+    async with running(make_app()) as (app, pilot):
+        for pane in (Scope.INPUT, Scope.TREE, Scope.CHAT, Scope.READER):
+            app.main_screen.panes.focus_scope(pane)
+            await pilot.pause()
+            assert "ctrl+o open  f4 conversations" in screen_text(app).splitlines()[0]
+
+
+async def test_where_the_app_cannot_be_suspended_the_key_says_so() -> None:
+    async with make_app().run_test(notifications=True) as pilot:
+        await press_until(
+            pilot, lambda: tell(app_of(pilot)) == ["roamtui cannot be suspended here."], "escape", "ctrl+z"
+        )
 
 
 def find_cell(text: str, words: str) -> tuple[int, int]:

@@ -131,6 +131,10 @@ async def test_details_are_read_unfolded_and_links_are_followed_by_number_and_cl
         await pilot.press("o", "9")
         await pilot.pause()
         assert app.list_told()[-1] == "No link 9 in view"
+        await pilot.press("o")
+        app.set_focus(None)
+        await pilot.pause()
+        assert list_lines(reader)[3].startswith("▾ Why is it"), "in another pane, digits are no links"
 
 
 async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_to_take() -> None:
@@ -142,6 +146,7 @@ async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_
         await pilot.pause()
         assert "".join(_marked(reader, HighlightKind.QUOTE)).startswith("Petrol machines")
         assert reader.section_id == exceptions
+        assert list_lines(reader)[0] == "Exceptions", "the heading and the quote fit"
 
 
 async def test_the_current_match_other_matches_and_a_selection_have_grounds_of_their_own() -> None:

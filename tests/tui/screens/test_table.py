@@ -21,7 +21,7 @@ from roamtui.tui.screens.table import TableGrid, TableScreen
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over, make_options
 from tests.table.filling import PERIOD, answer
-from tests.tui.driving import ask, press_until, running, screen_text, wait_until
+from tests.tui.driving import ask, make_app, press_until, running, screen_text, wait_until
 from tests.tui.tabling import Tables, await_grid
 
 
@@ -186,6 +186,15 @@ async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(t
     async with showing(tables) as (app, pilot):
         await press_until(pilot, "left to ask", "r")
         assert "\x1b" not in str(app.screen.query_one(".message", Static).content)
+
+
+async def test_a_table_without_questions_asks_for_one_and_letters_are_text(tables: Tables) -> None:
+    tables.questions = []
+    async with running(make_app(options=make_options(open_table=tables.open_table)), (100, 24)) as (app, pilot):
+        await press_until(pilot, PromptDialog, "ctrl+l")
+        await pilot.press(*"crw")
+        assert app.screen.query_one(Input).value == "crw"
+        await press_until(pilot, TableScreen, "escape")
 
 
 async def test_a_question_about_each_document_offers_the_table_and_is_asked_there(tables: Tables) -> None:
