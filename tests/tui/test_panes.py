@@ -6,7 +6,8 @@ import pytest
 
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.panes.panes import PaneTitle, choose_panes
+from roamtui.tui.panes.layout import PaneLayout, compute_layout
+from roamtui.tui.panes.titled_panes import PaneTitle
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import ask, find_id, make_app, running, screen_text, wait_until
 
@@ -27,7 +28,16 @@ TREE, CHAT, READER = Scope.TREE, Scope.CHAT, Scope.READER
     ],
 )
 def test_panes_fit_the_width(columns: int, active: Scope, main: Scope, shown: set[Scope]) -> None:
-    assert choose_panes(columns, active=active, main=main) == shown
+    layout = compute_layout(columns, active=active, main=main)
+    assert layout == PaneLayout(shown=frozenset(shown))
+    tabs = {tab for pane in shown for tab in layout.list_tabs(pane)}
+    assert tabs == {TREE, CHAT, READER}, "each hidden pane is a tab of a visible one"
+
+
+@pytest.mark.parametrize(("columns", "padding"), [(160, 34), (93, 0), (20, 0)])
+def test_focus_mode_shows_the_reader_in_the_middle(columns: int, padding: int) -> None:
+    layout = compute_layout(columns, active=READER, main=CHAT, is_focus_mode=True)
+    assert layout == PaneLayout(shown=frozenset({READER}), reader_padding=padding, has_question_box=False)
 
 
 WIDE, MIDDLE, NARROW = (160, 40), (100, 30), (50, 20)

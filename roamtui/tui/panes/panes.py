@@ -1,19 +1,11 @@
-"""The panes of the main screen: outline, conversation and reader. `PaneSwitcher` shows them."""
+"""`PaneSwitcher`: shows the panes that fit, and moves the focus between them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual import events, on
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
-from textual.reactive import reactive
-from textual.style import Style
 from textual.widget import Widget
-from textual.widgets import Static
-from typing_extensions import override
 
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
@@ -23,191 +15,18 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionReceived,
 )
-from roamtui.conversation.state import ConversationState
 from roamtui.text import Span
-from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
+from roamtui.tui.actions import Keymap, Scope
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.content_view import ContentView, SectionTarget
+from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.chat.question_area import QuestionArea
-from roamtui.tui.context import ImageMode, TuiOptions
-from roamtui.tui.labels import format_ancestors
 from roamtui.tui.messages import ReadingPositionChanged
-from roamtui.tui.status_line import format_action_hints, format_key_hint
-from roamtui.tui.tree.outline_tree import OutlineTree
-
-if TYPE_CHECKING:
-    from roamtui.tui.pictures import FullScreenRequested
-    from roamtui.tui.reader.document_reader import DocumentReader
-
-PANES = (Scope.TREE, Scope.CHAT, Scope.READER)
-# Widths are in cells.
-_TWO_PANES_COLUMNS = 64
-"""Minimum width of the terminal for two panes."""
-_THREE_PANES_COLUMNS = 150
-_FOCUS_MODE_WIDTH = 92
-"""Width of the reader in focus mode: 88 characters of text, with padding, margin and scrollbar."""
-_HINT_GAP = "   "
-_NOTE_GAP = 3
-"""Minimum width between the tabs and a note."""
-_NOTE_WIDTH_MIN = 8
-"""In less room, no note is shown."""
-
-
-class PaneTitle(Widget):
-    """The title line of a pane: its name and those of hidden panes as tabs, and a note at the right."""
-
-    note: reactive[str] = reactive("")
-    """A path, whose first words are left out if there is little room. It must be sanitised."""
-    tabs: reactive[tuple[tuple[Scope, str], ...]] = reactive(())
-    """The pane and those that it hides, each with the key that goes there, or none."""
-    is_active: reactive[bool] = reactive(default=False)
-    """Whether the pane has the focus."""
-
-    def __init__(self, scope: Scope) -> None:
-        super().__init__()
-        self.auto_links = False
-        self._scope = scope
-
-    @override
-    def render(self) -> Content:
-        line = Content(" ").join(self._draw_tab(scope, key) for scope, key in self.tabs)
-        room = self.size.width - line.cell_length - 1
-        note = Content(self.note)
-        if room - _NOTE_GAP < _NOTE_WIDTH_MIN:
-            note = Content()
-        while note.cell_length > room - _NOTE_GAP and note:
-            # the end of a path says most
-            note = Content("…" * (" " in note.plain) + note.plain.partition(" ")[2])
-        line = (line + " " * max(0, room - note.cell_length) + note).truncate(self.size.width)
-        return line.stylize_before(Style.from_meta({"@click": f"screen.go('{self._scope}')"}))
-
-    def _draw_tab(self, scope: Scope, key: str) -> Content:
-        name = Content(SCOPE_TITLES[scope])
-        if scope is self._scope:
-            name = name.stylize("underline" if len(self.tabs) > 1 else "")
-            name = name.stylize("bold $primary" if self.is_active else "$foreground")
-        tab = Content.assemble(
-            "▌" if self.is_active and scope is self._scope else " ", f"{key} " if key else "", name
-        )
-        return tab.stylize(Style.from_meta({"@click": f"screen.go('{scope}')"}))
-
-
-class TitledPane(Vertical):
-    """A widget with a title line."""
-
-    def __init__(self, scope: Scope, widget: Widget) -> None:
-        self.title_line = PaneTitle(scope)
-        super().__init__(self.title_line, widget, id=f"{scope}-pane")
-
-
-class PaneKeys(ContentView):
-    """The keys of a pane or of the question box, at its foot."""
-
-    def __init__(self, keys: Keymap, scope: Scope) -> None:
-        super().__init__()
-        self.auto_links = False
-        help_key = keys.first_keys["global.help"]
-        self._hints = [*format_action_hints(keys.list_main_actions(scope))]
-        self._hints.append(format_key_hint(help_key, "all help", "screen.run('global.commands')"))
-
-    @override
-    def draw(self, width: int) -> list[Content]:
-        lines: list[Content] = []
-        for hint in self._hints:
-            if lines and lines[-1].cell_length + len(_HINT_GAP) + hint.cell_length <= width:
-                lines[-1] += _HINT_GAP + hint
-            else:
-                lines.append(hint)
-        return lines
-
-
-class TreePane(TitledPane):
-    """The outline. Its title line has the path above the node under the cursor."""
-
-    def __init__(self, state: ConversationState) -> None:
-        self.outline = OutlineTree(state, id="tree")
-        """The tree widget."""
-        super().__init__(Scope.TREE, self.outline)
-
-    @on(events.Mount)
-    @on(OutlineTree.CursorMoved)
-    def show_note(self) -> None:
-        """Show where the cursor is."""
-        self.title_line.note = format_ancestors(self.outline.lines.library, self.outline.cursor_id)
-
-
-class ReaderPane(TitledPane):
-    """The reader. Its title line has the path and page in view, and the number of the match."""
-
-    def __init__(self, conversation: Conversation, keys: Keymap, options: TuiOptions) -> None:
-        hint = format_key_hint(keys.first_keys["tree.read"], "on a line of the outline to read it here")
-        self._empty = Static(hint, id="reader-empty")
-        super().__init__(Scope.READER, self._empty)
-        self._conversation = conversation
-        self._keys = keys
-        self._options = options
-        self._reader: DocumentReader | None = None
-
-    @property
-    def reader(self) -> DocumentReader:
-        """The reader widget, made when it is first needed: its imports would delay the first screen."""
-        if self._reader is None:
-            from roamtui.tui.pictures import PictureStore, choose_image_mode  # noqa: PLC0415
-            from roamtui.tui.reader.document_reader import DocumentReader  # noqa: PLC0415 - not for the first screen
-
-            mode = choose_image_mode(self._options.image_mode, self.app)
-            self._reader = DocumentReader(
-                self._conversation, None if mode is ImageMode.OFF else PictureStore(mode)
-            )
-            self.mount(self._reader, after=self.title_line)
-            for attribute in ("scroll_y", "virtual_size", "match_label"):
-                self.watch(self._reader, attribute, lambda: self.call_next(self.show_note), init=False)
-        return self._reader
-
-    @property
-    def section_id(self) -> str | None:
-        """The current section."""
-        return self._reader.section_id if self._reader is not None else None
-
-    @on(ReadingPositionChanged)
-    def show_note(self) -> None:
-        """Show what is in view."""
-        reader = self.reader
-        parts = [reader.breadcrumb]
-        if (page := reader.page_in_view) is not None:
-            parts.append(f"p. {page}")
-        self.title_line.note = " · ".join(filter(None, [*parts, reader.match_label]))
-
-    def on_document_reader_opened(self) -> None:
-        """Show the reader instead of the hint."""
-        self._empty.display = False
-        self.show_note()
-
-    def on_full_screen_requested(self, event: FullScreenRequested) -> None:
-        """Show a picture or page on the whole screen."""
-        from roamtui.tui.screens.picture import show_full_screen  # noqa: PLC0415 - only for those who ask
-
-        if problem := show_full_screen(self.app, self._keys, self._options, event):
-            self.notify(problem, severity="warning", markup=False)
-
-
-def choose_panes(columns: int, *, active: Scope, main: Scope) -> frozenset[Scope]:
-    """Choose the visible panes.
-
-    Args:
-        columns: Width of the terminal in cells.
-        active: The pane with the focus, or the chat if the question box has it.
-        main: The pane next to the outline if there is room for one: chat or reader.
-    """
-    if columns >= _THREE_PANES_COLUMNS:
-        return frozenset(PANES)
-    if columns >= _TWO_PANES_COLUMNS:
-        return frozenset({Scope.TREE, main})
-    return frozenset({Scope.TREE if active is Scope.TREE else main})
+from roamtui.tui.panes.layout import PANES, PaneLayout, compute_layout
+from roamtui.tui.panes.titled_panes import PaneKeys, ReaderPane, TitledPane, TreePane
 
 
 class PaneSwitcher(Horizontal):
-    """The container of the panes. It shows the panes that fit and moves the focus between visible widgets."""
+    """The container of the panes and the question box."""
 
     def __init__(
         self, tree: TreePane, log: ChatLog, reader: ReaderPane, questions: QuestionArea, keys: Keymap
@@ -246,12 +65,13 @@ class PaneSwitcher(Horizontal):
         self._columns = event.size.width
         self.show()
 
+    def _compute_layout(self, main: Scope) -> PaneLayout:
+        return compute_layout(self._columns, active=self.active, main=main, is_focus_mode=self._is_focus_mode)
+
     @property
     def shown(self) -> frozenset[Scope]:
         """The visible panes."""
-        if self._is_focus_mode:
-            return frozenset({Scope.READER})
-        return choose_panes(self._columns, active=self.active, main=self.main)
+        return self._compute_layout(self.main).shown
 
     @property
     def scope(self) -> Scope:
@@ -376,7 +196,8 @@ class PaneSwitcher(Horizontal):
 
     def hide_keys(self) -> bool:
         """Hide the keys at the foot of a pane. Return whether they were shown."""
-        shown, self._pane_keys = self._pane_keys, None
+        shown = self._pane_keys
+        self._pane_keys = None
         if shown is not None:
             shown.remove()
         return shown is not None
@@ -423,7 +244,7 @@ class PaneSwitcher(Horizontal):
 
     def show_reader(self) -> None:
         """Show the reader. Focus it only if it hides the widget with the focus."""
-        if {self.scope, Scope.READER} <= choose_panes(self._columns, active=self.active, main=Scope.READER):
+        if {self.scope, Scope.READER} <= self._compute_layout(Scope.READER).shown:
             self.main = Scope.READER
             self.show()
         elif Scope.READER not in self.shown:
@@ -444,20 +265,15 @@ class PaneSwitcher(Horizontal):
 
     def show(self) -> None:
         """Show the panes that fit, each with the key that goes there in one step."""
-        shown = self.shown
+        layout = self._compute_layout(self.main)
         focus_scope = self.scope
         steps = {-1: "global.previous_pane", 1: "global.next_pane"}
         keys = {self._get_adjacent(step): self._keys.first_keys[key] for step, key in steps.items()}
         for scope, pane in self._panes.items():
-            hides_others = scope is not Scope.TREE or len(shown) == 1
-            tabs = [tab for tab in PANES if tab is scope or (tab not in shown and hides_others)]
-            pane.display = scope in shown
-            pane.title_line.tabs = tuple((tab, keys.get(tab, "")) for tab in tabs)
+            pane.display = scope in layout.shown
+            pane.title_line.tabs = tuple((tab, keys.get(tab, "")) for tab in layout.list_tabs(scope))
             pane.title_line.is_active = scope is focus_scope
-        self._right.display = bool(shown & {Scope.CHAT, Scope.READER})
-        self._tree.set_class(len(shown) == 1, "-alone")
-        self._reader.styles.padding = (
-            0,
-            max(0, self._columns - _FOCUS_MODE_WIDTH) // 2 if self._is_focus_mode else 0,
-        )
-        self._questions.display = not self._is_focus_mode
+        self._right.display = layout.has_right_side
+        self._tree.set_class(layout.is_single, "-alone")
+        self._reader.styles.padding = (0, layout.reader_padding)
+        self._questions.display = layout.has_question_box

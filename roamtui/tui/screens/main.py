@@ -41,7 +41,8 @@ from roamtui.tui.messages import (
     copy_or_stop,
     make_section_command,
 )
-from roamtui.tui.panes.panes import PaneSwitcher, ReaderPane, TreePane
+from roamtui.tui.panes.panes import PaneSwitcher
+from roamtui.tui.panes.titled_panes import ReaderPane, TreePane
 from roamtui.tui.reloader import Reloader
 from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine
 

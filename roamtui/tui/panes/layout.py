@@ -1,0 +1,60 @@
+"""What of the main screen is visible: a value that is computed from its width, the focus and the mode."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from roamtui.tui.actions import Scope
+
+PANES = (Scope.TREE, Scope.CHAT, Scope.READER)
+# Widths are in cells.
+_TWO_PANES_COLUMNS = 64
+"""Minimum width of the terminal for two panes."""
+_THREE_PANES_COLUMNS = 150
+_FOCUS_MODE_WIDTH = 92
+"""Width of the reader in focus mode: 88 characters of text, with padding, margin and scrollbar."""
+
+
+class PaneLayout(Struct, frozen=True, kw_only=True):
+    """The visible panes, and what surrounds them."""
+
+    shown: frozenset[Scope]
+    """The visible panes."""
+    reader_padding: int = 0
+    """Cells at each side of the reader."""
+    has_question_box: bool = True
+    """Whether the question box is visible."""
+
+    @property
+    def is_single(self) -> bool:
+        """Whether only one pane is visible."""
+        return len(self.shown) == 1
+
+    @property
+    def has_right_side(self) -> bool:
+        """Whether a pane beside the outline is visible, or in its place."""
+        return self.shown != {Scope.TREE}
+
+    def list_tabs(self, pane: Scope) -> list[Scope]:
+        """List a pane and those that it hides, in order. Beside others, the outline hides none."""
+        hides_others = pane is not Scope.TREE or self.is_single
+        return [tab for tab in PANES if tab is pane or (hides_others and tab not in self.shown)]
+
+
+def compute_layout(columns: int, *, active: Scope, main: Scope, is_focus_mode: bool = False) -> PaneLayout:
+    """Compute what is visible.
+
+    Args:
+        columns: Width of the terminal in cells.
+        active: The pane with the focus, or the chat if the question box has it.
+        main: The pane next to the outline if there is room for one: chat or reader.
+        is_focus_mode: Whether only the reader is visible, in the middle.
+    """
+    if is_focus_mode:
+        padding = max(0, columns - _FOCUS_MODE_WIDTH) // 2
+        return PaneLayout(shown=frozenset({Scope.READER}), reader_padding=padding, has_question_box=False)
+    if columns >= _THREE_PANES_COLUMNS:
+        return PaneLayout(shown=frozenset(PANES))
+    if columns >= _TWO_PANES_COLUMNS:
+        return PaneLayout(shown=frozenset({Scope.TREE, main}))
+    return PaneLayout(shown=frozenset({Scope.TREE if active is Scope.TREE else main}))

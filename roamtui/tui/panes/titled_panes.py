@@ -1,0 +1,172 @@
+"""The panes of the main screen: outline, conversation and reader, each with a title line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.containers import Vertical
+from textual.content import Content
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
+from textual.widgets import Static
+from typing_extensions import override
+
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.state import ConversationState
+from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
+from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.context import ImageMode, TuiOptions
+from roamtui.tui.labels import format_ancestors
+from roamtui.tui.messages import ReadingPositionChanged
+from roamtui.tui.status_line import format_action_hints, format_key_hint
+from roamtui.tui.tree.outline_tree import OutlineTree
+
+if TYPE_CHECKING:
+    from roamtui.tui.pictures import FullScreenRequested
+    from roamtui.tui.reader.document_reader import DocumentReader
+
+_HINT_GAP = "   "
+_NOTE_GAP = 3
+"""Minimum width between the tabs and a note, in cells."""
+_NOTE_WIDTH_MIN = 8
+"""In less room, no note is shown."""
+
+
+class PaneTitle(Widget):
+    """The title line of a pane: its name and those of hidden panes as tabs, and a note at the right."""
+
+    note: reactive[str] = reactive("")
+    """A path, whose first words are left out if there is little room. It must be sanitised."""
+    tabs: reactive[tuple[tuple[Scope, str], ...]] = reactive(())
+    """The pane and those that it hides, each with the key that goes there, or none."""
+    is_active: reactive[bool] = reactive(default=False)
+    """Whether the pane has the focus."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self.auto_links = False
+        self._scope = scope
+
+    @override
+    def render(self) -> Content:
+        line = Content(" ").join(self._draw_tab(scope, key) for scope, key in self.tabs)
+        room = self.size.width - line.cell_length - 1
+        note = Content(self.note)
+        if room - _NOTE_GAP < _NOTE_WIDTH_MIN:
+            note = Content()
+        while note.cell_length > room - _NOTE_GAP and note:
+            # the end of a path says most
+            note = Content("…" + note.plain.partition(" ")[2]) if " " in note.plain else Content()
+        line = (line + " " * max(0, room - note.cell_length) + note).truncate(self.size.width)
+        return line.stylize_before(Style.from_meta({"@click": f"screen.go('{self._scope}')"}))
+
+    def _draw_tab(self, scope: Scope, key: str) -> Content:
+        name = Content(SCOPE_TITLES[scope])
+        if scope is self._scope:
+            name = name.stylize("underline" if len(self.tabs) > 1 else "")
+            name = name.stylize("bold $primary" if self.is_active else "$foreground")
+        tab = Content.assemble(
+            "▌" if self.is_active and scope is self._scope else " ", f"{key} " if key else "", name
+        )
+        return tab.stylize(Style.from_meta({"@click": f"screen.go('{scope}')"}))
+
+
+class TitledPane(Vertical):
+    """A widget with a title line."""
+
+    def __init__(self, scope: Scope, widget: Widget) -> None:
+        self.title_line = PaneTitle(scope)
+        super().__init__(self.title_line, widget, id=f"{scope}-pane")
+
+
+class PaneKeys(ContentView):
+    """The keys of a pane or of the question box, at its foot."""
+
+    def __init__(self, keys: Keymap, scope: Scope) -> None:
+        super().__init__()
+        self.auto_links = False
+        help_key = keys.first_keys["global.help"]
+        self._hints = [*format_action_hints(keys.list_main_actions(scope))]
+        self._hints.append(format_key_hint(help_key, "all help", "screen.run('global.commands')"))
+
+    @override
+    def draw(self, width: int) -> list[Content]:
+        lines: list[Content] = []
+        for hint in self._hints:
+            if lines and lines[-1].cell_length + len(_HINT_GAP) + hint.cell_length <= width:
+                lines[-1] += _HINT_GAP + hint
+            else:
+                lines.append(hint)
+        return lines
+
+
+class TreePane(TitledPane):
+    """The outline. Its title line has the path above the node under the cursor."""
+
+    def __init__(self, state: ConversationState) -> None:
+        self.outline = OutlineTree(state, id="tree")
+        """The tree widget."""
+        super().__init__(Scope.TREE, self.outline)
+
+    @on(events.Mount)
+    @on(OutlineTree.CursorMoved)
+    def show_note(self) -> None:
+        """Show where the cursor is."""
+        self.title_line.note = format_ancestors(self.outline.lines.library, self.outline.cursor_id)
+
+
+class ReaderPane(TitledPane):
+    """The reader. Its title line has the path and page in view, and the number of the match."""
+
+    def __init__(self, conversation: Conversation, keys: Keymap, options: TuiOptions) -> None:
+        hint = format_key_hint(keys.first_keys["tree.read"], "on a line of the outline to read it here")
+        self._empty = Static(hint, id="reader-empty")
+        super().__init__(Scope.READER, self._empty)
+        self._conversation = conversation
+        self._keys = keys
+        self._options = options
+        self._reader: DocumentReader | None = None
+
+    @property
+    def reader(self) -> DocumentReader:
+        """The reader widget, made when it is first needed: its imports would delay the first screen."""
+        if self._reader is None:
+            from roamtui.tui.pictures import PictureStore, choose_image_mode  # noqa: PLC0415
+            from roamtui.tui.reader.document_reader import DocumentReader  # noqa: PLC0415 - not for the first screen
+
+            mode = choose_image_mode(self._options.image_mode, self.app)
+            self._reader = DocumentReader(
+                self._conversation, None if mode is ImageMode.OFF else PictureStore(mode)
+            )
+            self.mount(self._reader, after=self.title_line)
+            for attribute in ("scroll_y", "virtual_size", "match_label"):
+                self.watch(self._reader, attribute, lambda: self.call_next(self.show_note), init=False)
+        return self._reader
+
+    @property
+    def section_id(self) -> str | None:
+        """The current section."""
+        return self._reader.section_id if self._reader is not None else None
+
+    @on(ReadingPositionChanged)
+    def show_note(self) -> None:
+        """Show what is in view."""
+        reader = self.reader
+        parts = [reader.breadcrumb]
+        if (page := reader.page_in_view) is not None:
+            parts.append(f"p. {page}")
+        self.title_line.note = " · ".join(filter(None, [*parts, reader.match_label]))
+
+    def on_document_reader_opened(self) -> None:
+        """Show the reader instead of the hint."""
+        self._empty.display = False
+        self.show_note()
+
+    def on_full_screen_requested(self, event: FullScreenRequested) -> None:
+        """Show a picture or page on the whole screen."""
+        from roamtui.tui.screens.picture import show_full_screen  # noqa: PLC0415 - only for those who ask
+
+        if problem := show_full_screen(self.app, self._keys, self._options, event):
+            self.notify(problem, severity="warning", markup=False)
