@@ -104,9 +104,13 @@ def write_answer(
 
 
 def _write_passages(exchange: Exchange, library: Library) -> None:
-    """Write the path, the place and the best sentence of each passage as a line that `recheck` reads."""
-    first_block = exchange.answer.partition("\n\n")[0]
-    lines = [] if first_block.startswith("**") else [first_block]
+    """Write the path, the place and the likeliest sentence of each passage as a line that `recheck` reads.
+
+    If there is none, write the nearest sections.
+    """
+    lines = exchange.answer.split("\n\n")  # why nothing answers, and the nearest sections
+    if exchange.citations:
+        lines = [] if lines[0].startswith("**") else lines[:1]
     for passage in exchange.citations:
         text = passage.quote or ""
         sentence = find_statement(exchange.question, [text]) or strip_markup(text)

@@ -9,19 +9,26 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
+from roamtui.markdown.inline import strip_tags
 from roamtui.outline.labels import LINK, WHOLE_TOKENS_MAX
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.search.base import Hit
-from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, get_implied_words
+from roamtui.search.lexicon import (
+    STOP_WORDS_BY_LANGUAGE,
+    Language,
+    find_answer_pattern,
+    get_implied_words,
+)
 from roamtui.search.passages import (
+    RankedSentence,
     find_passage,
     find_question_words,
     find_related_words,
@@ -33,12 +40,17 @@ from roamtui.search.terms import TermMatcher, extract_code_names, fold_term, is_
 from roamtui.text import Span, estimate_tokens
 
 _SENTENCES_MAX = 100
+_ANSWER_DISTANCE_MAX = 80
+"""Maximum number of characters between a word of the question and what answers it."""
 _TEXT_LENGTH_MAX = 200_000
 """Maximum length in characters of the text of a section that is looked at."""
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 """A word with a capital letter inside an English sentence."""
 _MARKUP = re.compile(r"[\[\]*_`<>|\\\"“”„«»「」『』〝〞〟＂]")
 """Characters of a title or statement that Markdown or the reader of quotes would misread."""
+
+_LINE_MARK = re.compile(r"\A(?:(?:[-+:]|#+) +)+")
+"""What Markdown writes before a heading, an item or a definition. A minus has no space after it."""
 
 
 class FoundPassage(Struct, frozen=True, kw_only=True):
@@ -53,18 +65,51 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
 
 def strip_markup(text: str) -> str:
     """Return a title or sentence as plain words on one line."""
-    return sanitise_line(_MARKUP.sub(" ", LINK.sub(r"\1", sanitise_line(text)))).lstrip("-+#: ")
+    words = _MARKUP.sub(" ", strip_tags(LINK.sub(r"\1", sanitise_line(text))))
+    return _LINE_MARK.sub("", sanitise_line(words))
 
 
-def find_statement(question: str, passages: Sequence[str]) -> str:
+def find_statement(question: str, passages: Sequence[str], policy: RetrievalPolicy = DEFAULT_POLICY) -> str:
     """Return the sentence or row of passages that is likeliest to answer a question, without markup.
 
     It is empty if the passages have nothing else, or if what answers follows their likeliest sentence.
     """
     text = "\n\n".join(passages)
-    ranked = rank_sentences(text, find_question_words(question, [text]), limit=1)
+    matcher = find_question_words(question, [text])
+    ranked = _rank_answers(text, matcher, find_answer_pattern(question), policy)
     statement = strip_markup(text[ranked[0].start : ranked[0].end]) if ranked else ""
     return "" if statement.endswith(":") or statement == strip_markup(text) else statement
+
+
+def _rank_answers(
+    text: str,
+    matcher: TermMatcher,
+    pattern: re.Pattern[str] | None,
+    policy: RetrievalPolicy,
+    weights: Mapping[str, float] | None = None,
+) -> list[RankedSentence]:
+    """Rank the sentences of a text by words, and by whether they have what a question asks for, near these words."""
+    ranked: list[RankedSentence] = []
+    for sentence in rank_sentences(text, matcher, limit=_SENTENCES_MAX, weights=weights):
+        is_long = sentence.end - sentence.start > policy.long_sentence
+        score = sentence.score * policy.long_factor if is_long else sentence.score
+        if _holds_answer(text[sentence.start : sentence.end], matcher, pattern):
+            score += policy.answer_bonus
+        ranked.append(replace(sentence, score=score))
+    return sorted(ranked, key=lambda sentence: (-sentence.score, sentence.start))
+
+
+def _holds_answer(sentence: str, matcher: TermMatcher, pattern: re.Pattern[str] | None) -> bool:
+    if pattern is None:
+        return False
+    words = [(start, end) for start, end, _ in matcher.locate(sentence)]
+    answers = (match.span() for match in pattern.finditer(sentence))
+    return any(
+        start - _ANSWER_DISTANCE_MAX < word_end and word_start < end + _ANSWER_DISTANCE_MAX
+        for start, end in answers
+        if (start, end) not in words
+        for word_start, word_end in words
+    )
 
 
 def choose_passages(
@@ -129,17 +174,17 @@ def choose_passages(
 
 
 def _order_sections(library: Library, marks: dict[str, float], policy: RetrievalPolicy) -> list[str]:
-    """Return up to five section ids, best first. In a chapter, each loses by the better ones before it."""
-    best_ids = sorted(marks, key=marks.__getitem__, reverse=True)[: policy.passage_sections_max]
-    parents = [library.node(section_id).parent for section_id in best_ids]
-    for index, section_id in enumerate(best_ids):
-        marks[section_id] -= policy.chapter_loss * parents[:index].count(parents[index])
-    good_ids = [
-        good_id
-        for good_id in best_ids
-        if marks[good_id] >= policy.passage_score_share_min * marks[best_ids[0]]
-    ]
-    return sorted(good_ids, key=marks.__getitem__, reverse=True)
+    """Return the ids of up to five sections, best first, at most two of a chapter."""
+    best_ids: list[str] = []
+    parents: list[str | None] = []
+    for section_id in sorted(marks, key=marks.__getitem__, reverse=True):
+        parent = library.node(section_id).parent
+        is_chapter = parent is not None and parent != library.title_id
+        if not is_chapter or parents.count(parent) < policy.chapter_sections_max:
+            best_ids.append(section_id)
+            parents.append(parent)
+    best_ids = best_ids[: policy.passage_sections_max]
+    return [one for one in best_ids if marks[one] >= policy.passage_score_share_min * marks[best_ids[0]]]
 
 
 def _widen(
@@ -165,6 +210,7 @@ class _Weighing:
 
     def __init__(self, question: str, texts: Sequence[str], policy: RetrievalPolicy) -> None:
         self.policy = policy
+        self.answer_pattern = find_answer_pattern(question)
         matcher = TermMatcher.for_question(question)
         terms = matcher.terms
         counts = Counter(term for text in texts for term in {located for *_, located in matcher.locate(text)})
@@ -220,7 +266,7 @@ def _rank_passages(library: Library, section_id: str, text: str, weighing: _Weig
     )
     occurrences = weighing.matcher.locate(text)
     sentences: dict[tuple[int, int], float] = {}
-    for sentence in rank_sentences(text, weighing.matcher, limit=_SENTENCES_MAX, weights=weighing.weights):
+    for sentence in _rank_answers(text, weighing.matcher, weighing.answer_pattern, policy, weighing.weights):
         if (passage := find_passage(text, sentence.start)) is not None:
             sentences.setdefault(passage, sentence.score)
     if not sentences and (opening := get_first_sentence(text)) is not None:

@@ -72,6 +72,8 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     # Passages without a model
     passage_sections_max: int = 5
     section_passages_max: int = 3
+    chapter_sections_max: int = 2
+    """Maximum number of sections of a chapter. The others of five come from elsewhere."""
     nearest_passages_max: int = 3
     """Maximum number of passages below "not found"."""
     answer_tokens_max: int = 1_100
@@ -97,13 +99,17 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Maximum evidence that the score of the best passage adds."""
     name_weight: float = 2.0
     """Factor on the weight of a name or identifier as evidence."""
+    answer_bonus: float = 0.1
+    """Added to the score of a sentence that has what the question asks for, such as a number for "how many"."""
+    long_sentence: int = 500
+    long_factor: float = 0.8
+    """Length of a sentence in characters from which it has this factor: it holds many words of any question."""
     passage_bonus: float = 0.5
     path_bonus: float = 0.6
     """Added to the score of the best sentence if the passage, or the path of its section, has all words."""
-    rank_loss: float = 0.3
-    chapter_loss: float = 0.15
-    """Loss of a section for each better hit of the search, and for each better section of its chapter. The
-    best has 2. A financial statement that the question names has 1 more, so that it comes first."""
+    rank_loss: float = 0.4
+    """Loss of a section for each better hit of the search. The best has 2. A financial statement that the
+    question names has 1 more, so that it comes first."""
     synonym_weight: float = 0.5
     """Weight of a synonym. The word itself has 1."""
     unseen_pair_weight: float = 0.2

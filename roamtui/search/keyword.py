@@ -33,6 +33,7 @@ from roamtui.search.terms import (
     detect_language,
     extract_phrases,
     extract_query_terms,
+    join_words,
     normalise_unicode,
     space_unspaced_scripts,
     tokenise,
@@ -101,12 +102,17 @@ def parse_query(text: str) -> Query:
 
 
 def correct_query(index: SectionIndex, query: Query) -> Query:
-    """Replace words that are not in the index by corrections."""
+    """Replace words that are not in the index by corrections. Add what joins two words that it has only as one."""
     corrections = suggest_corrections(index, query.words)
     added = tuple(dict.fromkeys(chain.from_iterable(corrections.values())))
     known = (word for word in query.words if word not in corrections)
     terms = dict.fromkeys((*query.terms, *added))
-    words = dict.fromkeys((*known, *added))
+    joined = (
+        word
+        for word, parts in join_words(query.words).items()
+        if index.has_word(word) and not index.has_word(" ".join(parts))
+    )
+    words = dict.fromkeys((*known, *added, *joined))
     return replace(query, terms=tuple(terms), words=tuple(words))
 
 

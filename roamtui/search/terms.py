@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, get_synonyms, list_words, reduce_word
 from roamtui.sources.decode import replace_surrogates
@@ -155,6 +156,12 @@ def split_words(text: str) -> Iterator[str]:
             yield from (run[start : start + 2] for start in range(max(1, len(run) - 1)))
 
 
+def join_words(words: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return what adjacent words may be written as, such as ``rollback`` for "roll back", each with its parts."""
+    pairs = pairwise(words)
+    return {a + b: (a, b) for a, b in pairs if a.isalpha() and b.isalpha() and min(len(a), len(b)) > 1}
+
+
 class TermMatcher:
     """Finds the terms of a question in texts: words in all their forms, and other terms as they are."""
 
@@ -162,7 +169,7 @@ class TermMatcher:
         """Find `terms`, which come from `extract_query_terms`. Synonyms count as their terms in German."""
         self.terms = tuple(terms)
         self.language = language
-        self._terms_by_form: dict[str, str] = {}
+        self._terms_by_form: dict[str, tuple[str, ...]] = {}
         self._patterns: dict[str, re.Pattern[str]] = {}
         for term in self.terms:
             if is_unspaced(term):
@@ -171,10 +178,12 @@ class TermMatcher:
                 words = r"[\W_]+".join(map(re.escape, term.split(" ")))
                 self._patterns[term] = re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
             else:
-                self._terms_by_form.setdefault(reduce_word(term, language), term)
-        for term in [*self._terms_by_form.values()] if language is Language.GERMAN else ():
+                self._terms_by_form.setdefault(reduce_word(term, language), (term,))
+        for (term,) in [*self._terms_by_form.values()] if language is Language.GERMAN else ():
             for synonym in get_synonyms(term, language):
-                self._terms_by_form.setdefault(reduce_word(synonym, language), term)
+                self._terms_by_form.setdefault(reduce_word(synonym, language), (term,))
+        for joined, parts in join_words(self.terms).items():
+            self._terms_by_form.setdefault(reduce_word(joined, language), parts)
 
     @classmethod
     def for_question(cls, question: str) -> TermMatcher:
@@ -182,17 +191,19 @@ class TermMatcher:
         return cls(extract_query_terms(question), detect_language(question))
 
     def locate(self, text: str) -> list[tuple[int, int, str]]:
-        """Return the start and end of each occurrence of a term in a text, and the term, in order."""
+        """Return the start and end of each occurrence of a term in a text, and the term, in order.
+
+        A word that joins two adjacent terms, such as ``rollback`` for "roll back", is an occurrence of both.
+        """
         places = [
             (*match.span(), term)
             for term, pattern in self._patterns.items()
             for match in pattern.finditer(text)
         ]
-        terms_by_word: dict[str, str | None] = {}  # most words of a text occur often
+        terms_by_word: dict[str, tuple[str, ...]] = {}  # most words of a text occur often
         for match in _WORD.finditer(text) if self._terms_by_form else ():
             word = match.group()
             if word not in terms_by_word:
-                terms_by_word[word] = self._terms_by_form.get(reduce_word(fold_term(word), self.language))
-            if (term := terms_by_word[word]) is not None:
-                places.append((*match.span(), term))
+                terms_by_word[word] = self._terms_by_form.get(reduce_word(fold_term(word), self.language), ())
+            places += [(*match.span(), term) for term in terms_by_word[word]]
         return sorted(places)

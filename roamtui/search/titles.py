@@ -20,9 +20,12 @@ _CORRECTIONS_MAX = 3
 
 
 def suggest_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the title words most similar to each unknown word, most similar first."""
+    """Return the title words most similar to each unknown word, or to its plural, most similar first."""
     unknown = (word for word in words if not index.has_word(word))
-    similar = {word: list_similar_words(word, index.title_words) for word in unknown}
+    titles = index.title_words
+    similar = {
+        word: list_similar_words(word, titles) or list_similar_words(f"{word}s", titles) for word in unknown
+    }
     return {word: corrections for word, corrections in similar.items() if corrections}
 
 

@@ -18,6 +18,13 @@ from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
 
 
+def test_what_is_not_found_is_said_with_the_nearest_sections(run: RunCommand, garden: Path) -> None:
+    result = run("ask", garden, "Which zebra plays the xylophone with a spade at midnight?")
+    missing, nearest = result.out.splitlines()
+    assert missing.startswith("Not found: no passage")
+    assert re.fullmatch(r"Nearest sections: Garden manual > Tools \[[0-9a-f]{8}\].*", nearest)
+
+
 @pytest.mark.usefixtures("forked_models")
 def test_a_missing_key_names_the_variable(run: RunCommand, garden: Path) -> None:
     result = run("ask", garden, "How long is a plot?", "--model", "openai/gpt-4.1-mini", "--json")

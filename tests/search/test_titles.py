@@ -19,6 +19,8 @@ _INDEX = SectionIndex(_LIBRARY)
 def test_an_unknown_word_is_corrected() -> None:
     corrections = suggest_corrections(_INDEX, ["instalattion", "giude"])
     assert corrections == {"instalattion": ("installation",), "giude": ("guide",)}
+    index = SectionIndex(make_library("# Bicycles\n\nTwo wheels.\n"))
+    assert suggest_corrections(index, ["bicicle"]) == {"bicicle": ("bicycles",)}
 
 
 def test_known_short_and_unusual_words_are_not_corrected() -> None:

@@ -1,0 +1,74 @@
+"""What is shown of a section without a model: the sentence that is likeliest to answer, and which sections."""
+
+import pytest
+
+from roamtui.document.library import Library
+from roamtui.retrieval.passages import choose_passages, find_statement
+from roamtui.search.base import Hit
+from tests.search.libraries import id_of, make_library
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        ("How many boats are there?", "Boats of wood lie here. There are 12 boats.", "There are 12 boats."),
+        ("How many boats lie here?", "Boats lie here in 2024. Nine boats lie here.", "Nine boats lie here."),
+        ("When do the boats leave?", "Boats leave full. Boats leave at noon.", "Boats leave at noon."),
+        ("Who sets the fee?", "The fee is set each year. The fee is set by the board.", "The fee is set by the board."),
+        ("Are dogs allowed?", "Dogs like boats. Dogs must stay ashore.", "Dogs must stay ashore."),
+        ("Wie viele Boote hat er?", "Der Hafen hat Boote. Er hat zwölf Boote.", "Er hat zwölf Boote."),
+        ("Where do boats lie?", "Boats lie in the sun. Boats lie 12 deep.", "Boats lie in the sun."),
+        (
+            "How many boats?",
+            f"Boats lie {'in the sun and the wind ' * 5} for 12 days. All 3 boats rot.",
+            "All 3 boats rot.",
+        ),
+    ],
+)
+def test_the_likeliest_answer_has_what_the_question_asks_for_near_its_words(
+    question: str, text: str, answer: str
+) -> None:
+    assert find_statement(question, [text]) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ('<a name="fee"></a>**Fee**: [5 crowns](x.md) for `all`.\n\nMore.', "Fee : 5 crowns for all ."),
+        ("| Fee | Crowns |\n|---|---|\n| boat fee | 5 |\n| car | 7 |\n", "boat fee 5"),
+        ("- fee: 5\n- car\n", "fee: 5"),
+        ("-5 is the fee.\n\nMore.", "-5 is the fee."),
+        ("A fee of 5 crowns, for boats\nof wood, is due.\n\nMore.", "A fee of 5 crowns, for boats of wood, is due."),
+    ],
+)
+def test_it_is_whole_and_without_markup(text: str, answer: str) -> None:
+    assert find_statement("How much is the fee?", [text]) == answer
+
+
+def _list_titles(library: Library, question: str, **scores: float) -> list[str]:
+    hits = [Hit(section_id=id_of(library, title), score=score, why="") for title, score in scores.items()]
+    passages, _ = choose_passages(library, question, hits, needs_certainty=False)
+    return list(dict.fromkeys(library.node(passage.section_id).title for passage in passages))
+
+
+def test_a_chapter_has_at_most_two_sections_but_the_document_itself_is_none() -> None:
+    boats = "".join(f"Boat{number}\n\nA berth costs {number} crowns.\n\n{{mark}} " for number in range(4))
+    fees = (
+        f"# Fees\n\n## North\n\n### {boats.format(mark='###')}Last\n\n## South\n\n### Quay\n\nA berth costs 9 crowns.\n"
+    )
+    scores = {f"Boat{number}": 1.0 - number / 100 for number in range(4)}
+    question = "What does a berth cost?"
+    assert _list_titles(make_library(fees), question, **scores, Quay=0.9) == ["Boat0", "Boat1", "Quay"]
+    flat = make_library(f"# Fees\n\n## {boats.format(mark='##')}Last\n")
+    assert _list_titles(flat, question, **scores) == [*scores]
+
+
+def test_what_search_finds_first_leads_although_a_long_sentence_holds_more_words() -> None:
+    plans = "".join(f"({number}) plan {number} of Acme for shares, " for number in range(30))
+    report = "# Report\n\n## Staff\n\nWe have 566 employees.\n\n## Law\n\nAcme is sued.\n\n"
+    report += f"## Exhibit\n\nFor employees of Acme: {plans}and no more.\n"
+    scores = {"Staff": 1.0, "Exhibit": 0.97, "Law": 0.6}
+    question = "How many employees does Acme have?"
+    assert _list_titles(make_library(report), question, **scores)[0] == "Staff"
+    short = report.replace(plans, "30 employees ").replace("566", "our")
+    assert _list_titles(make_library(short), question, **scores)[0] == "Exhibit"
