@@ -194,7 +194,8 @@ class MarkdownLayout(Struct, kw_only=True):
         lines: list[Line] = []
         if block.alert:
             style = RunStyle(role, Emphasis.STRONG)
-            kind = make_run(block.alert.capitalize() + (": " if block.title else ""), style)
+            is_tab = block.alert == "tab" and bool(block.title)  # its label says enough
+            kind = make_run("" if is_tab else block.alert.capitalize() + (": " if block.title else ""), style)
             title = self._to_runs(block.title, style if block.blocks else RunStyle())
             wrapped = wrap_runs([kind, *title], self._compute_room(inside, PROSE_WIDTH_MAX))
             lines += self._make_lines(wrapped, block.start, block.end)
