@@ -88,7 +88,7 @@ def _rank_answers(
     policy: RetrievalPolicy,
     weights: Mapping[str, float] | None = None,
 ) -> list[RankedSentence]:
-    """Rank the sentences of a text by words, and by whether they have what a question asks for, near these words."""
+    """Rank a text's sentences by words, and by whether they have what a question asks for nearby."""
     ranked: list[RankedSentence] = []
     for sentence in rank_sentences(text, matcher, limit=_SENTENCES_MAX, weights=weights):
         is_long = sentence.end - sentence.start > policy.long_sentence

@@ -100,10 +100,10 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     name_weight: float = 2.0
     """Factor on the weight of a name or identifier as evidence."""
     answer_bonus: float = 0.1
-    """Added to the score of a sentence that has what the question asks for, such as a number for "how many"."""
+    """Added to the score of a sentence that has what is asked for, such as a number for "how many"."""
     long_sentence: int = 500
     long_factor: float = 0.8
-    """Length of a sentence in characters from which it has this factor: it holds many words of any question."""
+    """Length in characters from which a sentence has this factor: it holds many words of any question."""
     passage_bonus: float = 0.5
     path_bonus: float = 0.6
     """Added to the score of the best sentence if the passage, or the path of its section, has all words."""

@@ -102,7 +102,7 @@ def parse_query(text: str) -> Query:
 
 
 def correct_query(index: SectionIndex, query: Query) -> Query:
-    """Replace words that are not in the index by corrections. Add what joins two words that it has only as one."""
+    """Replace words that the index lacks by corrections. Add what joins two words that it has as one."""
     corrections = suggest_corrections(index, query.words)
     added = tuple(dict.fromkeys(chain.from_iterable(corrections.values())))
     known = (word for word in query.words if word not in corrections)

@@ -126,7 +126,7 @@ _ANSWER_KINDS = ("number", "time", "name", "choice")
 
 
 def find_answer_pattern(question: str) -> re.Pattern[str] | None:
-    """Return what the answer to a question has in it, such as a number for "how many"; None if that may be anything."""
+    """Return what an answer has in it, such as a number for "how many"; None for anything."""
     for kind in _ANSWER_KINDS:
         if re.search(make_pattern(f"asks {kind}"), question, re.IGNORECASE):
             return re.compile(make_pattern(f"answers {kind}"), re.IGNORECASE)

@@ -157,7 +157,7 @@ def split_words(text: str) -> Iterator[str]:
 
 
 def join_words(words: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return what adjacent words may be written as, such as ``rollback`` for "roll back", each with its parts."""
+    """Return how adjacent words may be written, as ``rollback`` for "roll back", each with its parts."""
     pairs = pairwise(words)
     return {a + b: (a, b) for a, b in pairs if a.isalpha() and b.isalpha() and min(len(a), len(b)) > 1}
 

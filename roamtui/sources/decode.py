@@ -25,7 +25,7 @@ _STRANGE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _WEB_ENCODING = re.compile(
     r"ascii|utf-8|utf-16(?:-[bl]e)?|iso8859-\d+|cp\d+|mac-\w+|koi8-[ru]|tis-620|gb\w+|big5\w*|euc_\w+|shift_jis|iso2022_\w+"
 )
-"""Encodings that web pages use, by their names in `codecs.lookup`. Others, such as ``idna``, may take hours."""
+"""Encodings that web pages use, by their names in `codecs.lookup`. Others may take hours."""
 _EMBEDDED_FILE = re.compile(r"(\bdata:[\w.+-]{1,60}/[\w.+-]{1,60};base64,)[A-Za-z0-9+/=]{64,}")
 """A picture or another file that a text contains as base64, which no person and no model reads."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -48,7 +48,7 @@ _NAMES_BY_LEGACY_ENCODING = {
 }
 """Encodings that are detected. Of two that fit a text equally well, the first is assumed."""
 _SOUND_MIN = 4
-"""Minimum number of sound characters for each damaged one in damaged UTF-8. Chinese text in GBK has about one."""
+"""Minimum sound characters for each damaged one in damaged UTF-8. Chinese text in GBK has about one."""
 _UTF16_SIGNS = re.compile("[\t\n\r -~\u3000-\u3002\uff01-\uff5e]")
 """Letters, digits and signs that are common in texts of all scripts."""
 _UTF16_SIGNS_MIN = 0.02
@@ -62,7 +62,7 @@ _CENTRAL_EUROPEAN = re.compile("[ŠšŽž]|[ªº][a-z]|^(?=.*[áéíóú])(?=.*[
 
 
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """Return the text of `data`, and a sentence for an encoding that was assumed and each kind of replaced character.
+    """Return the text of `data`, and a sentence for an assumed encoding and kinds of replaced characters.
 
     Files that the text contains as base64 are left out; their lines stay.
 
@@ -84,7 +84,8 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         )
     if replaced:
         notes.append(
-            f"{name}: {replaced} characters are not valid {encoding.upper()} and show as \N{REPLACEMENT CHARACTER}."
+            f"{name}: {replaced} characters are not valid {encoding.upper()} and show as "
+            f"\N{REPLACEMENT CHARACTER}."
         )
     if ";base64," in text:
         text, left_out = _EMBEDDED_FILE.subn(r"\1…", text)
@@ -157,7 +158,8 @@ def _detect_legacy_encoding(data: bytes) -> str | None:
 def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str, ...]]:
     """Decode a page as browsers do, by the charset of its HTTP header, or else the one that it declares.
 
-    The encoding of a page that declares none is detected. Return the text, and a note if characters were replaced.
+    The encoding of a page that declares none is detected. Return the text, and a note if characters were
+    replaced.
     """
     mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", ""))
     if not mark:
@@ -167,7 +169,8 @@ def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str
             declared = _DECLARED_CHARSET.search(data[:_HTML_HEAD_LENGTH])
             label = charset or (declared[1].decode("ascii", "replace") if declared else "")
             charset = normalise_charset(label)
-            # Browsers read a page as cp1252 if it declares ASCII or Latin-1, or declares UTF-8 but is not valid UTF-8.
+            # Browsers read a page as cp1252 if it declares ASCII or Latin-1, or declares UTF-8 but is not
+            # valid UTF-8.
             is_credible = charset not in {None, "utf-8", "ascii", "iso8859-1"} and not str(
                 charset
             ).startswith("utf-16")

@@ -77,7 +77,7 @@ class Listing(Struct, frozen=True, kw_only=True):
     """Folders that were walked. If one is written to, the listing is out of date."""
 
     def list_entries(self) -> list[tuple[tuple[str, ...], bool]]:
-        """List the path of each folder and file, and whether it is a folder. Folders come before their content."""
+        """List the path of each folder and file, and whether it is a folder, before its content."""
         ranks: dict[tuple[str, ...], int] = {}
         for key in self.files:
             names = tuple(key.split("/"))
@@ -90,8 +90,8 @@ class Listing(Struct, frozen=True, kw_only=True):
 def list_folder(folder: Path) -> Listing:
     """List the documents of a folder, without hidden files and those that its `.gitignore` excludes.
 
-    Symbolic links to files inside the folder are followed. Those to folders are not, because a folder inside is listed
-    where it really is. Links that lead outside are skipped, with a note.
+    Symbolic links to files inside the folder are followed. Those to folders are not, because a folder inside
+    is listed where it really is. Links that lead outside are skipped, with a note.
     """
     try:
         root = folder.resolve(strict=True)
@@ -111,7 +111,8 @@ def list_folder(folder: Path) -> Listing:
         at = tuple(map(format_name, Path(place).relative_to(root).parts))
         folders.append(Path(place))
         for name in names:
-            path, key = Path(place, name), (*at, format_name(name))
+            path = Path(place, name)
+            key = (*at, format_name(name))
             if name.startswith(".") or is_ignored("/".join(key)):
                 continue
             if _escapes(path, root):
@@ -173,7 +174,7 @@ def _find_file(path: Path, root: Path | None = None) -> ListedFile | None:
 
 
 def list_again(files: Mapping[str, ListedFile]) -> dict[str, ListedFile]:
-    """List the same paths again, without those that are gone or lead out of their folder. New files are not found."""
+    """List the same paths again, without new ones and those that are gone or lead out of their folder."""
     found_files: dict[str, ListedFile] = {}
     for key, file in files.items():
         with suppress(OSError, RuntimeError):
@@ -238,7 +239,7 @@ def is_document_name(name: str) -> bool:
 
 
 def estimate_load_cost(files: Iterable[Path]) -> int:
-    """Estimate the cost of loading files, in bytes: their sizes, or at least 2 MB for each that is slow to convert."""
+    """Estimate the cost of loading files, in bytes: their sizes, or at least 2 MB for slow formats."""
     cost = 0
     for path in files:
         with suppress(OSError):
@@ -253,7 +254,7 @@ def is_skipped_folder(name: str) -> bool:
 
 
 def make_sort_key(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str]:
-    """Return the sort key of a file name. README comes first, then index. Numbers sort by value, case is ignored."""
+    """Return a file name's sort key: README first, then index, numbers by value, without case."""
     stem = name.partition(".")[0].casefold()
     parts = tuple(
         (0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part)
@@ -280,8 +281,8 @@ def format_names(names: list[str]) -> str:
 
 
 _PATH_SEPARATOR = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
-"""Separator between absolute paths. If a path itself contains ", /", `join_sources` doubles that slash, so that it is
-not taken for a separator. A doubled slash does not change which file a path leads to."""
+"""Separator between absolute paths. If a path itself contains ", /", `join_sources` doubles that slash, so
+that it is not taken for a separator. A doubled slash does not change which file a path leads to."""
 
 
 def join_sources(paths: Iterable[str]) -> str:
@@ -301,7 +302,7 @@ def name_sources(source: str) -> str:
 
 
 def name_paths(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return several sources by key: the name of each, and if others have it, its folder, and a number if needed."""
+    """Return sources by key: the name of each, with its folder and a number if others have it."""
     shared = Counter(path.name for path in paths)
     keys: dict[str, Path] = {}
     for path in paths:
@@ -350,7 +351,7 @@ def list_sources(paths: Sequence[Path]) -> Listing:
 
 
 SourceStamp = tuple[int, int, int]
-"""When a file was last written, its size and its inode. One of them changes when it is written or replaced."""
+"""When a file was last written, its size and its inode, to see if it was written or replaced."""
 
 
 def stamp_source(source: str) -> SourceStamp | None:
@@ -364,7 +365,7 @@ def stamp_source(source: str) -> SourceStamp | None:
 
 
 class FileStamps:
-    """Reads the stamps of all files of one or several sources. Folders are listed again only if one was written to."""
+    """Reads the stamps of all files of sources. Folders are listed again only if one was written to."""
 
     def __init__(self, sources: Sequence[str]) -> None:
         paths = [path for name in sources if is_path(name) for path in split_sources(name)]
@@ -377,7 +378,8 @@ class FileStamps:
     def read(self) -> Mapping[str, SourceStamp] | None:
         """Return the stamp of each file by its key, or None while the sources cannot be listed. Thread-safe.
 
-        Takes a few ms for 1,000 files. A web page has no stamp, and neither has a file while an editor replaces it.
+        Takes a few ms for 1,000 files. A web page has no stamp, and neither has a file while an editor
+        replaces it.
         """
         if self._single_file:
             stamp = stamp_source(self._single_file)

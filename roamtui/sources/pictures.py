@@ -21,18 +21,20 @@ from roamtui.sources.listing import name_paths, split_sources
 PICTURE_BYTES_MAX = 20_000_000
 PDF_BYTES_MAX = 200_000_000
 _HEAD_BYTES, _LONG_HEAD_BYTES = 32_000, 1_000_000
-"""Number of bytes to read to find the size of a picture. A JPEG file with a preview needs the second number."""
+"""Number of bytes to read to find a picture's size. A JPEG with a preview needs the second number."""
 _PACKAGE_SUFFIXES = frozenset({".epub", ".docx"})
 _ARCHIVES_MAX = 4
-_PNG_START, _GIF_STARTS = b"\x89PNG\r\n\x1a\n", (b"GIF87a", b"GIF89a")
-_JPEG_START, _JPEG_MARK = b"\xff\xd8", 0xFF
+_PNG_START = b"\x89PNG\r\n\x1a\n"
+_GIF_STARTS = (b"GIF87a", b"GIF89a")
+_JPEG_START = b"\xff\xd8"
+_JPEG_MARK = 0xFF
 _JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 """Markers of JPEG segments that hold the size."""
 _JPEG_WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
 
 
 def read_picture(file: PictureFile, length: int = -1, *, size_max: int = PICTURE_BYTES_MAX) -> bytes:
-    """Return the first `length` bytes of a file, by default all, or nothing if it cannot be read or is too large."""
+    """Return a file's first `length` bytes, by default all; nothing if unreadable or too large."""
     with suppress(*ZIP_ERRORS):
         if not file.member:
             if file.path.stat().st_size > size_max:
@@ -47,13 +49,13 @@ def read_picture(file: PictureFile, length: int = -1, *, size_max: int = PICTURE
 
 
 def measure_picture(file: PictureFile) -> tuple[int, int] | None:
-    """Return width and height in pixels, or None if the format is unknown or the picture too large to draw."""
+    """Return width and height in pixels, or None if the format is unknown or the picture too large."""
     size = parse_size(read_picture(file, _HEAD_BYTES)) or parse_size(read_picture(file, _LONG_HEAD_BYTES))
     return size if size is not None and 0 < size[0] * size[1] <= PIXELS_MAX else None
 
 
 def find_picture(source: str, doc: str, href: str) -> PictureFile | None:
-    """Find the picture that a link in a document leads to, or return None if it is not inside what was opened.
+    """Find the picture that a link in a document leads to, or None if it is not inside what was opened.
 
     `source` is the source of the library, and `doc` the key of the document in it.
     """
@@ -66,7 +68,8 @@ def find_picture(source: str, doc: str, href: str) -> PictureFile | None:
         if owner is None:
             return None
         if owner.path.suffix.lower() in _PACKAGE_SUFFIXES:
-            package, name = owner.path.resolve(), posixpath.normpath(path.lstrip("/"))
+            package = owner.path.resolve()
+            name = posixpath.normpath(path.lstrip("/"))
             return PictureFile(package, name) if _find_member(package, name) is not None else None
         folder = owner.root if path.startswith("/") else owner.path.parent
         file = (folder / path.lstrip("/")).resolve()
@@ -86,11 +89,13 @@ def locate_document(source: str, doc: str) -> DocumentFile | None:
     """Return where a document of a library is, or None if it is not on this machine, such as a web page."""
     path, inner = locate_key(source, doc)
     file = path / inner if inner else path
-    return DocumentFile(file, path if inner else path.parent) if file.is_file() else None
+    if not file.is_file():
+        return None
+    return DocumentFile(file, path if inner else path.parent)
 
 
 def locate_key(source: str, doc: str) -> tuple[Path, str]:
-    """Return the path of the source that has the document with a key, and the path of the document in it, if any."""
+    """Return the path of the source of the document with a key, and the document's path in it, if any."""
     paths = [Path(path) for path in split_sources(source)]
     if len(paths) == 1:
         return paths[0], doc

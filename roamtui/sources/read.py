@@ -143,7 +143,7 @@ def check_file(path: Path) -> int:
 
 
 def has_headings(name: str) -> bool:
-    """Check by its name whether a file may have headings. In tables and logs, `#` does not start a heading."""
+    """Check by its name whether a file may have headings. In tables and logs, `#` is no heading."""
     return Path(name).suffix.lower() not in _PLAIN_SUFFIXES
 
 

@@ -36,12 +36,14 @@ _CHARACTERS_MAX = 100_000_000
 def main(arguments: Sequence[str]) -> None:
     """Run a job on standard input, and write the result as JSON on the last line.
 
-    The arguments are the job, the name of the file, and options: the languages for OCR, such as ``eng+deu``, or a
-    `DrawingRequest` as JSON. Each line before the result is the arguments of a `PageReport`, as a JSON array.
+    The arguments are the job, the name of the file, and options: the languages for OCR, such as ``eng+deu``,
+    or a `DrawingRequest` as JSON. Each line before the result is the arguments of a `PageReport`, as a JSON
+    array.
     """
     job, name, options = arguments
     data = sys.stdin.buffer.read()
-    output, sys.stdout = sys.stdout, sys.stderr  # what a library prints must not mix with the result
+    output = sys.stdout
+    sys.stdout = sys.stderr  # what a library prints must not mix with the result
     status = 0
     try:
         _limit_resources(_DRAWING_MEMORY_BYTES_MAX if job == DRAW else _MEMORY_BYTES_MAX)
@@ -55,13 +57,12 @@ def main(arguments: Sequence[str]) -> None:
                 from roamtui.sources.convert.pdf.drawing import draw_page as draw  # noqa: PLC0415
             result = msgspec.json.encode(draw(data, name, request))
     except RoamtuiError as error:
-        result, status = str(error).encode(), PROBLEM
+        result = str(error).encode()
+        status = PROBLEM
     except ImportError:
         extra = "images" if job == DRAW else "formats"
-        result, status = (
-            f'To open {name}, install its reader: `pip install "roamtui[{extra}]"`.'.encode(),
-            PROBLEM,
-        )
+        result = f'To open {name}, install its reader: `pip install "roamtui[{extra}]"`.'.encode()
+        status = PROBLEM
     output.buffer.write(result)
     output.flush()
     sys.exit(status)
@@ -71,8 +72,9 @@ def _convert(job: str, data: bytes, name: str, languages: str) -> bytes:
     def report(done: int, count: int) -> None:
         os.write(1, f"[{done}, {count}]\n".encode())
 
-    is_pdf = job == Format.PDF.name
-    options = {"report": report, "ocr_languages": languages.split("+") if languages else ()} if is_pdf else {}
+    options = {}
+    if job == Format.PDF.name:
+        options = {"report": report, "ocr_languages": languages.split("+") if languages else ()}
     converted = get_converter(Format[job])(data, name, **options)
     if len(converted.text) > _CHARACTERS_MAX:
         raise SourceError(f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it.")
@@ -80,7 +82,7 @@ def _convert(job: str, data: bytes, name: str, languages: str) -> bytes:
 
 
 def _limit_resources(memory_bytes_max: int) -> None:
-    """Limit the memory and CPU time of this process, and forbid it to write files, if the system supports it."""
+    """Limit memory and CPU time of this process, and forbid it to write files, if the system can."""
     if sys.platform != "linux":  # macOS accepts a memory limit but ignores it; Windows has no limits
         import psutil  # noqa: PLC0415 - not installed on Linux
 

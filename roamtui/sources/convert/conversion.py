@@ -20,7 +20,7 @@ from roamtui.sources.decode import decode_text
 
 _BYTES_MAX = 200_000_000
 _QUICK_BYTES_MAX = 300_000
-"""A page, table or text up to this size is converted in this process, because starting another would take longer."""
+"""A page, table or text up to this size is converted in this process, which is quicker."""
 _SAMPLE_LENGTH = 65_536
 _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html[\s>])",

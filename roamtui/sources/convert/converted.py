@@ -15,8 +15,8 @@ TESSERACT = "tesseract"
 PageReport = Callable[[int, int], None]
 """Function that is called several times a second during a conversion.
 
-The arguments are the number of pages read so far and their total, both 0 while unknown. If the function raises an
-exception, the conversion ends.
+The arguments are the number of pages read so far and their total, both 0 while unknown. If the function
+raises an exception, the conversion ends.
 """
 
 
@@ -28,7 +28,7 @@ class ConversionOptions(Struct, frozen=True, kw_only=True):
     ocr_languages: tuple[str, ...] = ("eng",)
     """Languages for OCR, by their names in tesseract."""
     reads_scans: bool = False
-    """Whether to run OCR on scanned pages. If not, the result of an earlier OCR is still used if the cache has it."""
+    """Whether to run OCR on scanned pages. If not, an earlier result in the cache is still used."""
 
 
 DEFAULT_OPTIONS = ConversionOptions()

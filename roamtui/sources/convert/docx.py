@@ -1,4 +1,4 @@
-"""Convert a Word document to Markdown through HTML: all that a person sees in it, with the numbers that Word writes."""
+"""Convert a Word document to Markdown through HTML: all that a person sees, with Word's numbers."""
 
 from __future__ import annotations
 
@@ -99,7 +99,8 @@ class _HtmlWriter:
 
     def write_blocks(self, parent: Any) -> str:
         """Write the paragraphs, lists and tables in an element."""
-        boxes_around, self._boxes = self._boxes, []
+        boxes_around = self._boxes
+        self._boxes = []
         blocks = BlockWriter()
         for element in _iter_children(parent, "p", "tbl"):
             if get_local_name(element) == "tbl":
@@ -255,13 +256,14 @@ class _HtmlWriter:
                 return ""
             self.notes.append("")
             number = self._note_numbers[key] = len(self.notes)
-            outer, self._relations = self._relations, self._package.read_relations(part)
+            outer = self._relations
+            self._relations = self._package.read_relations(part)
             self.notes[number - 1] = self.write_blocks(note)
             self._relations = outer
         return f"\ue000{self._note_numbers[key]}\ue001"
 
     def _write_drawing(self, parent: Any, words: str = "") -> Iterator[str]:
-        """Yield the pictures of a drawing, which `words` describe. Its text boxes and diagrams follow the paragraph."""
+        """Yield a drawing's pictures, which `words` describe. Its text boxes follow the paragraph."""
         for child in parent:
             described = child.find("{*}docPr")
             words = get_attribute(child, "alt") or words
@@ -305,7 +307,7 @@ def _iter_children(parent: Any, *names: str) -> Iterator[Any]:
 
 
 def _choose(alternatives: Any) -> Any:
-    """Return the first of several forms of the same content, which is the one for the newest version of Word."""
+    """Return the first of several forms of some content: the one for the newest version of Word."""
     return next(alternatives.iterchildren("{*}Choice", "{*}Fallback"), ())
 
 

@@ -117,7 +117,7 @@ class Numbering:
         self._counters: dict[str, ListCounter] = {}
 
     def count_paragraph(self, paragraph: Any, style: Style) -> tuple[str, int, bool]:
-        """Count a paragraph. Return its number, its 0-based level in the list, and whether it has a bullet."""
+        """Count a paragraph. Return its number, its level in the list from 0, and whether it has a bullet."""
         number = self._numbers.get(style.number_id)
         list_id = get_child_value(number, "abstractNumId")
         link = get_child_value(self._lists.get(list_id), "numStyleLink")

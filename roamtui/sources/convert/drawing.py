@@ -12,7 +12,7 @@ PIXELS_MAX = 25_000_000
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 """Suffixes of pictures, in lower case. SVG drawings are not drawn here, but opened in their own program."""
 Box = tuple[float, float, float, float]
-"""Left, top, right and bottom edges of a rectangle, as shares of the width and height of the picture or page."""
+"""Left, top, right and bottom edges of a rectangle, as shares of the picture's or page's size."""
 
 
 class PictureFile(Struct, frozen=True):
@@ -37,7 +37,7 @@ class DrawingRequest(Struct, frozen=True, kw_only=True):
     height: int
     """Maximum height of the drawing, in pixels."""
     is_stretched: bool = False
-    """Whether to fill `width` x `height` exactly with the whole picture. Otherwise, its pixels stay square."""
+    """Whether to fill `width` x `height` exactly with the picture. Otherwise, its pixels stay square."""
     zoom: float = 1.0
     """1 to fit the whole into `width` x `height`, 2 for twice that size, and so on. 0 to fit the width."""
     centre: tuple[float, float] | None = None
@@ -78,7 +78,8 @@ def compute_viewport(
     fitting = min(request.width / full_width, request.height / full_height)
     zoom = request.zoom or request.width / full_width / fitting
     scaled = (full_width * fitting * zoom, full_height * fitting * zoom)
-    sizes, shares = [], []
+    sizes = []
+    shares = []
     for room, size in zip((request.width, request.height), scaled, strict=True):
         sizes.append(max(2, round(min(room, size)) // 2 * 2))  # a row of half cells has two rows of pixels
         shares.append(1.0 if size <= room + 1 else sizes[-1] / size)

@@ -1,4 +1,4 @@
-"""Convert an EPUB book to Markdown: its chapters in reading order, with titles and levels from the navigation.
+"""Convert an EPUB book to Markdown: its chapters in order, with titles from the navigation.
 
 No entity of the XML is expanded, and no other file is read.
 """
@@ -28,7 +28,7 @@ _PAGE_TYPES = frozenset(
 )
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _NavigationPoint = tuple[int, str, str]
-"""An entry of the table of contents: its level from 1, its title, and the id of an element or "" for a whole part."""
+"""An entry of the contents: its level from 1, its title, and an element's id, or "" for a whole part."""
 
 
 def convert_epub(data: bytes, name: str) -> ConvertedText:
@@ -70,13 +70,14 @@ def _raise_note_marks(page: Any) -> None:
         is_mark = "noteref" in f"{link.get('epub:type', '')} {link.get('role', '')}"
         if is_mark and next(link.iter("sup"), None) is None and next(link.iterancestors("sup"), None) is None:
             raised = link.makeelement("sup")
-            raised.text, link.text = link.text, None
+            raised.text = link.text
+            link.text = None
             raised.extend([*link])
             link.append(raised)
 
 
 def _read_navigation(package: ZipPackage, part: str) -> dict[str, list[_NavigationPoint]]:
-    """Return the points of each part, from the first table of contents in a `nav` (EPUB 3), or an NCX (EPUB 2)."""
+    """Return the points of each part, from the first contents in a `nav` (EPUB 3) or an NCX (EPUB 2)."""
     points: dict[str, list[_NavigationPoint]] = {}
     root = package.parse(part)
     contents = [nav for nav in root.iter("{*}nav") if get_attribute(nav, "type") in ("", "toc")][:1]
@@ -106,8 +107,8 @@ def _split_href(href: str, part_name: str) -> tuple[str, str]:
 def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, int]) -> tuple[int, int]:
     """Give a page's headings the levels of the navigation, and insert a heading for each point without one.
 
-    What the navigation does not list belongs to what it lists. `above` has the levels of the last listed heading in
-    the navigation and in its page. Return those for the next page.
+    What the navigation does not list belongs to what it lists. `above` has the levels of the last listed
+    heading in the navigation and in its page. Return those for the next page.
     """
     order = {element: number for number, element in enumerate(page.iter())}
     elements = {element.get("id"): element for element in order if element.get("id")}
@@ -131,7 +132,8 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
                 place.addprevious(heading)
         # The navigation often has the number, as in "Chapter 1. Title", where the page has only the title.
         if len(_simplify(title)) > len(_simplify("".join(heading.itertext()))):
-            heading[:], heading.text = [], title
+            heading[:] = []
+            heading.text = title
         listed[heading] = level, int(heading.tag[1])
         place = heading
     for heading in page.iter(*HEADINGS):

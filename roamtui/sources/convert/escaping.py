@@ -8,7 +8,7 @@ LINE_START = re.compile(
     r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|-+|_+)\s*$|_\s+_|~{3}|`{3}[^`]*$|:(?:\s|$)|\[[^\]]{0,200}\]:)",
     re.MULTILINE,
 )
-"""Line starts that Markdown would read as a heading, quote, list, rule, code fence, definition or link reference."""
+"""Line starts that Markdown would read as a heading, quote, list, rule, fence or definition."""
 _NUMBER_START = re.compile(r"^(\d{1,9})(?=[.)](?:\s|$))", re.MULTILINE)
 """Start of a line that Markdown would read as an item of a numbered list."""
 _INLINE_SYNTAX = re.compile(
@@ -39,7 +39,7 @@ def escape_line_starts(text: str) -> str:
 
 
 def write_heading(level: int, title: str) -> str:
-    """Write a heading, without a line end. A level above 6 becomes 6; line ends in the title become spaces."""
+    """Write a heading, without a line end. Levels above 6 become 6; line ends in the title, spaces."""
     line = _CLOSING_HASHES.sub(r"\\", " ".join(title.split()))
     return f"{'#' * max(1, min(6, level))} {line}"
 
@@ -51,6 +51,6 @@ def write_code(text: str, language: str = "") -> str:
 
 
 def write_raised(words: str) -> str:
-    """Set raised words off, so that a figure does not join the number before it. The `th` of `4th` is no such word."""
+    """Set raised words off, so that a figure does not join the number before it, unlike `4th`."""
     is_plain = words in _ORDINALS or not any(map(str.isalnum, _NOTE_MARK.sub("", words)))
     return words if is_plain else f"<sup>{words}</sup>"

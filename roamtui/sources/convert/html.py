@@ -22,9 +22,10 @@ from roamtui.sources.convert.html_tree import BLOCKS, HEADINGS, LISTS, find_code
 from roamtui.sources.decode import decode_html
 
 _SHELL_LENGTH_MAX = 1_500
-"""Maximum length, in characters, of a shell: a page without content that waits for JavaScript or a captcha."""
+"""Maximum length, in characters, of a page without content that waits for JavaScript or a captcha."""
 _SHELL_TEXT = re.compile(
-    r"(?:enable|requires) javascript|checking your browser|just a moment|are (?:you )?(?:a )?human|^\W*loading\W*$",
+    r"(?:enable|requires) javascript|checking your browser|just a moment"
+    r"|are (?:you )?(?:a )?human|^\W*loading\W*$",
     re.I,
 )
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
@@ -62,10 +63,10 @@ _Piece = str | None
 
 
 def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
-    """Convert a page to Markdown. The text is empty if the page has none, or only asks for JavaScript or a captcha.
+    """Convert a page to Markdown. The text is empty if it only asks for JavaScript or a captcha.
 
-    Headings keep their levels, code blocks their language, and images their alternative text. Navigation and hidden
-    elements are left out. The title comes from the element `title`, and is not part of the text.
+    Headings keep their levels, code blocks their language, and images their alternative text. Navigation and
+    hidden elements are left out. The title comes from the element `title`, and is not part of the text.
     """
     root, title = read_page(html, base_url, finds_titles=True)
     text = "\n\n".join(_write_main_blocks(root))
@@ -97,7 +98,7 @@ def convert_noted(html: str, notes: Sequence[str]) -> str:
 
 
 def _write_main_blocks(root: Any) -> list[str]:
-    """Write the `main` elements of a page. If there are none, write its only `article`; otherwise, the whole page."""
+    """Write a page's `main` elements, or else its only `article`, or else the whole page."""
     mains, articles = (
         [part for part in root.iter() if name in (part.tag, part.get("role"))] for name in _REGIONS
     )
@@ -172,7 +173,8 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
         case "br":
             return ["\n"]  # the only line end in a run; others are spaces
         case "img":
-            alt, source = " ".join(element.get("alt", "").split()), element.get("src")
+            alt = " ".join(element.get("alt", "").split())
+            source = element.get("src")
             if next(element.iterancestors(*HEADINGS), None) is not None:
                 return [escape_inline(alt)]
             words = re.sub(r"[\[\]\\]", r"\\\g<0>", alt)
@@ -196,7 +198,7 @@ def _write_heading(element: Any) -> list[_Piece]:
 
 
 def _write_ruby(element: Any, around: frozenset[str]) -> list[_Piece]:
-    """Write words, then in brackets how they are read. A page has each reading after its part of the words."""
+    """Write words, then in brackets how they are read. In a page, readings are among the words."""
     reading = "".join(text for part in element.iter("rt") for text in part.itertext()).strip()
     for part in [*element.iter("rt", "rp")]:
         part.clear(keep_tail=True)
@@ -214,7 +216,8 @@ def _read_code(element: Any) -> str:
 
 def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
     """Write an element that marks words, or one that Markdown does not know."""
-    name, href = element.tag, element.get("href", "")
+    name = element.tag
+    href = element.get("href", "")
     mark = "link" if href else _MARKS_BY_NAME.get(name, "")
     if not mark or mark in around:
         return _write_content(element, around)
@@ -245,7 +248,8 @@ def _mark_run(run: str, mark: str, href: str) -> str:
         marked = f"[{write_raised(link[1])}]{link[2]}" if link else write_raised(words)
     elif mark == "`":
         ticks = max(map(len, _TICKS.findall(words)), default=0)
-        fence, space = "`" * (ticks + 1), " " * bool(ticks)
+        fence = "`" * (ticks + 1)
+        space = " " if ticks else ""
         marked = f"{fence}{space}{words}{space}{fence}"
     else:
         marked = f"{mark}{words}{mark}"
@@ -266,12 +270,15 @@ def _write_list(element: Any) -> list[str]:
         number += is_item
         if text:  # a list or text outside of the items belongs to the item before it
             lines = _LINE_START.sub(" " * len(mark), text)
-            items.append(mark + lines[len(mark) :] if is_item else lines if items else text)
+            if is_item:
+                items.append(mark + lines[len(mark) :])
+            else:
+                items.append(lines if items else text)
     return ["\n".join(items)]
 
 
 def _write_table(table: Any) -> list[str]:
-    """Write what is outside the rows, such as a caption, then the rows. One with headings or code is no table."""
+    """Write what is outside the rows, such as a caption, then the rows. With headings or code, it is none."""
     if next(table.iter(*HEADINGS, "pre"), None) is not None:
         return write_blocks(table)
     outside = table.xpath("*[not(self::thead or self::tbody or self::tfoot or self::tr)]")

@@ -1,6 +1,7 @@
 """Find what a page folds away, such as panels of tabs, and write the labels of tabs above their panels.
 
-A reader can unfold it, so it is text. What is hidden without a control that opens it stays hidden: it may be planted.
+A reader can unfold it, so it is text. What is hidden without a control that opens it stays hidden: it may be
+planted.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _TABS_MAX = 50
 
 
 def has_controls(source: str) -> bool:
-    """Check whether a page may have tabs or other controls: looking for them takes as long as reading the page."""
+    """Check whether a page may have tabs or other controls, because looking for them takes long."""
     return _CONTROLS.search(source) is not None
 
 

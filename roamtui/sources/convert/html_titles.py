@@ -1,7 +1,7 @@
-"""Make headings of the lines that look like titles, in pages without heading elements, such as company filings.
+"""Make headings of lines that look like titles, in pages without headings, such as filings.
 
-A title is a line of its own that is bold, or that begins with "Item" and a number. Between the bold lines of a cover
-stands no text, so that they are no titles.
+A title is a line of its own that is bold, or that begins with "Item" and a number. Between the bold lines of
+a cover stands no text, so that they are no titles.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from roamtui.sources.convert.html_folds import ATTRIBUTE_LENGTH_MAX
 _BOLD_STYLE = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)|(?:^|[\s;])font\s*:[^;]*\bbold", re.IGNORECASE)
 _ITALIC_STYLE = re.compile(r"font-style\s*:\s*italic", re.IGNORECASE)
 _ITEM = re.compile(
-    r"(?:I(?:tem|TEM)|P(?:art|ART)) (?:\d{1,2}[A-Z]?|[IVX]+)\b(?>[.\d()a-z]{0,6})\W*(?:[^\Wa-z]|$)|SIGNATURES?$"
+    r"(?:I(?:tem|TEM)|P(?:art|ART)) (?:\d{1,2}[A-Z]?|[IVX]+)\b(?>[.\d()a-z]{0,6})\W*(?:[^\Wa-z]|$)"
+    r"|SIGNATURES?$"
 )
 """How a part of a filing begins."""
 _TITLE = re.compile(r"[^\W_].*[^\W_].*[^,;:]", re.DOTALL)
@@ -53,7 +54,7 @@ class _Line(Struct, kw_only=True):
 
 
 def raise_titles(root: Any, blocks: frozenset[str]) -> None:
-    """Give the lines that look like titles heading elements. `blocks` are the elements that begin and end a line.
+    """Give lines that look like titles heading elements. `blocks` are elements that begin and end a line.
 
     A page with other headings than links to its contents stays as it is.
     """
@@ -96,7 +97,7 @@ def _make_heading(line: _Line, level: int) -> None:
 
 
 def _iter_lines(element: Any, blocks: frozenset[str]) -> Iterator[_Line]:
-    """Yield what is shown as one line or paragraph. A table of one short row is one; longer tables have no titles."""
+    """Yield what is shown as one line or paragraph, such as a table of one short row."""
     for child in element:
         rows = [row for row in child.findall(".//tr") if _read_text(row)] if child.tag == "table" else []
         if len(rows) == 1 and len(text := _read_text(child)) <= _LENGTH_MAX:

@@ -89,7 +89,7 @@ _LANGUAGE_CLASS = re.compile(
 _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language")
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _LANGUAGE_DEPTH = 6
-"""Number of elements around a code block that may declare its language. A table of line numbers is four of them."""
+"""Number of elements around a code block that may declare its language. Line numbers add four."""
 _NAME_CLASSES = frozenset({"sig-prename", "sig-name", "descclassname", "descname"})
 _SIGNATURE_LENGTH_MAX = 150
 """A longer signature is a line below its name."""
@@ -172,7 +172,7 @@ def _clean(root: Any, controlled_ids: frozenset[str], base_url: str | None, imag
 
 
 def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
-    """Check whether an element is invisible and no control opens it, or part of the navigation around the text."""
+    """Check whether an element is invisible and no control opens it, or part of the navigation."""
     if not element.keys() and element.tag not in ("footer", "button"):
         return element.tag in _HIDDEN_NAMES
     if (
@@ -229,7 +229,7 @@ def _clean_link(link: Any, base_url: str | None) -> None:
 
 
 def make_absolute_href(href: str, base_url: str | None) -> str:
-    """Return a link target, quoted for Markdown and absolute if `base_url` is given, or an empty string if invalid."""
+    """Return a link target, quoted for Markdown, absolute if `base_url` is given; empty if invalid."""
     try:
         target = urljoin(base_url or "", href.strip())
         is_safe = urlsplit(target).scheme.lower() in _SCHEMES and len(target) <= ATTRIBUTE_LENGTH_MAX
@@ -239,7 +239,7 @@ def make_absolute_href(href: str, base_url: str | None) -> str:
 
 
 def _raise_signatures(root: Any) -> None:
-    """Make headings of the functions and classes that Sphinx lists, one level below the heading before them."""
+    """Make headings of the functions and classes that Sphinx lists, one level below the last heading."""
     level = 0
     for element in [*root.iter(*HEADINGS, "dt")]:
         if element.tag != "dt":
@@ -272,7 +272,7 @@ def _is_name(part: Any) -> bool:
 
 
 def find_code_language(code: Any) -> str:
-    """Return the programming language that a code block, an element in it or one around it declares, or ""."""
+    """Return the language that a code block, an element in it or one around it declares, or ""."""
     around = [element for _, element in zip(range(_LANGUAGE_DEPTH), code.iterancestors(), strict=False)]
     elements = [code, *around, *code.iter()]
     classes = " ".join(element.get("class", "")[:ATTRIBUTE_LENGTH_MAX] for element in elements).lower()

@@ -63,4 +63,6 @@ def _write_output(output: Mapping[str, Any]) -> str:
 
 def _join_lines(value: object) -> str:
     """Return a text that may be stored as a list of lines; return an empty text for any other value."""
-    return "".join(value) if isinstance(value, list) else value if isinstance(value, str) else ""
+    if isinstance(value, list):
+        return "".join(value)
+    return value if isinstance(value, str) else ""

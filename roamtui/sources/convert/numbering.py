@@ -36,7 +36,8 @@ def format_number(number: int, kind: str) -> str:
         text = _format_roman(number)
     elif ("Counting" in kind or kind == "一") and 0 < number <= _HAN_MAX:
         tens, units = divmod(number, 10)
-        text = (_HAN_DIGITS[tens] if tens > 1 else "") + "十" * (tens > 0) + _HAN_DIGITS[units]
+        leading = _HAN_DIGITS[tens] if tens > 1 else ""
+        text = leading + ("十" if tens else "") + _HAN_DIGITS[units]
     is_upper = kind in ("A", "I") or kind.startswith("upper")
     return text.upper() if is_upper else text
 

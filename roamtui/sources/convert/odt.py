@@ -1,4 +1,4 @@
-"""Convert an OpenDocument text to Markdown through HTML. Outline levels and styles show what is a heading or code."""
+"""Convert an OpenDocument text to Markdown through HTML. Levels and styles show headings and code."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ _BOXES = {True: "[x]", False: "[ ]"}
 def convert_odt(data: bytes, name: str) -> ConvertedText:
     """Convert an OpenDocument text to Markdown. Sections that include other files are not followed."""
     package = ZipPackage(data, name)
-    styles, root = package.parse("styles.xml"), package.parse("content.xml")
+    styles = package.parse("styles.xml")
+    root = package.parse("content.xml")
     body = root.find("{*}body/{*}text")
     if body is None:
         raise SourceError(
@@ -111,7 +112,8 @@ class _HtmlWriter:
             case _ if name in _HIDING_FIELDS or get_attribute(element, "display") == "none":
                 return "" if get_attribute(element, "is-hidden") != "false" else self.write_content(element)
             case _:
-                content, wrapper = self.write_content(element), _TAGS.get(name, "")
+                content = self.write_content(element)
+                wrapper = _TAGS.get(name, "")
                 return f"<{wrapper}>{content}</{wrapper}>" if wrapper else content
 
     def _write_paragraph(self, name: str, element: Any) -> str:
@@ -123,7 +125,8 @@ class _HtmlWriter:
             return ""
         content = self.write_content(element)
         level = read_count(element, "outline-level") if name == "h" else style.outline_level
-        number, self._number = self._number, ""
+        number = self._number
+        self._number = ""
         if name == "h" and not number and not style.is_unnumbered:
             number = self._lists.count_heading(element, level)
         numbered = f"{escape(number)} {content}" if number and content.strip() else content
@@ -142,7 +145,7 @@ class _HtmlWriter:
         return content
 
     def _write_list(self, element: Any) -> str:
-        """Write a list. Items whose numbers Markdown cannot write are paragraphs that begin with the number."""
+        """Write a list. Items with numbers that Markdown lacks are paragraphs that begin with the number."""
         blocks = BlockWriter()
         self._lists.enter(element)
         for item in element:
@@ -170,7 +173,9 @@ class _HtmlWriter:
         words = " ".join(
             join_text(child) for name in ("title", "desc") for child in frame.iterfind(f"{{*}}{name}")
         )
-        return "".join(parts) + f'<img alt="{escape(words)}">' * (frame.find("{*}image") is not None)
+        if frame.find("{*}image") is not None:
+            parts.append(f'<img alt="{escape(words)}">')
+        return "".join(parts)
 
     def _write_control(self, element: Any) -> str:
         """Write a control of a form: whether it is checked, its label and its value."""

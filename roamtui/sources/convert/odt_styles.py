@@ -1,4 +1,4 @@
-"""What the styles of an OpenDocument text say: looks of text, outline levels, and the numbers of headings and lists."""
+"""What the styles of an OpenDocument text say: looks, outline levels, and numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class OdtStyle(Struct, frozen=True, kw_only=True):
     """A style with what it inherits."""
 
     looks: frozenset[str] = frozenset()
-    """The names of the style and of those that it inherits from, and looks of its text, such as `bold` or `super`."""
+    """The names of the style and of those that it inherits from, and looks such as `bold` or `super`."""
     outline_level: int = 0
     """1-based, or 0 for body text."""
     is_unnumbered: bool = False

@@ -1,4 +1,4 @@
-"""Write a formula of an office program (OMML) or a web page (MathML) as one line of text, such as `A=πr^2`."""
+"""Write a formula of an office program (OMML) or a web page (MathML) as a line such as `A=πr^2`."""
 
 from __future__ import annotations
 

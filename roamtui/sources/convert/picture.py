@@ -1,4 +1,4 @@
-"""Draw a picture with Pillow. Only the subprocess imports it, because image decoders are a common target of attacks."""
+"""Draw a picture with Pillow. Only the subprocess imports it: image decoders are often attacked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from roamtui.sources.convert.drawing import PIXELS_MAX, Drawing, DrawingRequest,
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 """The only formats that may be opened. Pillow decodes many others, and for EPS it runs Ghostscript."""
 _COLOURS = 256
-"""Number of colours of a packed picture. With so few, a photo takes 267 KB instead of 863 KB, and a chart 26 KB."""
+"""Number of colours of a packed picture. With so few, a photo takes 267 KB instead of 863 KB."""
 
 
 def draw_picture(data: bytes, name: str, request: DrawingRequest) -> Drawing:
@@ -36,7 +36,8 @@ def draw_picture(data: bytes, name: str, request: DrawingRequest) -> Drawing:
         picture = ImageOps.pad(picture, (request.width, request.height))  # measured without the orientation
     width, height = picture.size
     viewport = compute_viewport(request, width, height)
-    size, (left, top, right, bottom) = (viewport.width, viewport.height), viewport.box
+    size = (viewport.width, viewport.height)
+    left, top, right, bottom = viewport.box
     box = (left * width, top * height, right * width, bottom * height)
     picture = picture.resize(size, Image.Resampling.LANCZOS, box=box, reducing_gap=2.0)
     canvas = Image.new("RGB", size, "white")

@@ -1,4 +1,4 @@
-"""Convert a PowerPoint presentation to Markdown: each slide with its text in reading order, tables and notes."""
+"""Convert a presentation (PPTX) to Markdown: each slide with its text in order, tables and notes."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
 
 
 def _read_slide(slide: Any) -> tuple[str, str, str]:
-    """Return the title of a slide, the rest as Markdown, and whether it is hidden, in words; all may be empty."""
-    # such as a formula, of which the other choice is a picture
+    """Return a slide's title, the rest as Markdown, and words if it is hidden; all may be empty."""
+    # A choice is, for example, a formula, whose other form is a picture.
     for choice in [*slide.element.iter("{*}Choice")]:
         for child in [*choice]:
             choice.getparent().addprevious(child)
@@ -72,7 +72,7 @@ def _read_slide(slide: Any) -> tuple[str, str, str]:
     if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) and frame.text.strip():
         blocks += ["**Notes:**", *_write_paragraphs(frame.paragraphs, is_list=False)]
     heading = _write_line(title.text_frame) if title is not None else ""
-    return heading, "\n\n".join(blocks), " (hidden)" * (slide.element.get("show") == "0")
+    return heading, "\n\n".join(blocks), " (hidden)" if slide.element.get("show") == "0" else ""
 
 
 def _write_shapes(shapes: Iterable[Any]) -> Iterator[str]:
@@ -121,7 +121,8 @@ def _write_paragraphs(paragraphs: Iterable[Any], *, is_list: bool) -> list[str]:
         }
         mark = "- " if is_item else ""
         if "buAutoNum" in marks:
-            kind, start = marks["buAutoNum"].get("type", ""), marks["buAutoNum"].get("startAt", "1")
+            kind = marks["buAutoNum"].get("type", "")
+            start = marks["buAutoNum"].get("startAt", "1")
             last = numbers.get(paragraph.level)
             count = last[-1] + 1 if last and last[:2] == (kind, start) else int(start)
             numbers[paragraph.level] = kind, start, count

@@ -1,4 +1,4 @@
-"""Convert reStructuredText to Markdown: headings by their adornments, code and tables as code, the rest as written.
+"""Convert reStructuredText to Markdown: headings by adornments, code and tables as code.
 
 No directive reads a file.
 """
@@ -59,11 +59,12 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:
         elif directive or (words.endswith("::") and not words.startswith(".. ")):
             end = _find_block_end(lines, start, len(indent) + len(mark))
             if end > start:
-                words = "" if directive else words.rstrip(": ") + ":" * (len(words) > 2)
+                words = words.rstrip(": ") + (":" if len(words) > 2 else "")
+                if directive:
+                    words = ""
         if words or end == start:  # Markdown reads an indent of more than three spaces as code
-            out.append(
-                indent[:3] + mark.strip() + " " * bool(mark) + escape_line_starts(_write_inline(words))
-            )
+            start_of_line = indent[:3] + (f"{mark.strip()} " if mark else "")
+            out.append(start_of_line + escape_line_starts(_write_inline(words)))
         if end > start:
             code = textwrap.dedent("\n".join(lines[start:end])).strip("\n")
             out += ["", write_code(code, directive[1] if directive else ""), ""]
@@ -82,6 +83,6 @@ def _find_block_end(lines: list[str], start: int, indent: int) -> int:
 
 
 def _write_inline(text: str) -> str:
-    """Escape what looks like HTML, and convert links to other sites. Emphasis is written the same way in Markdown."""
+    """Escape what looks like HTML, and convert links to other sites. Emphasis is the same in Markdown."""
     text = _LINK.sub(r"[\1](\2)", _ROLE.sub("", text))
     return _TAG_LIKE.sub(lambda match: match[1] or f"\\{match[0]}", text)

@@ -1,4 +1,4 @@
-"""Write rows of cells as Markdown tables with their header, and convert separated values (CSV, TSV) to them."""
+"""Write rows of cells as Markdown tables with headers, and convert separated values (CSV, TSV)."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def is_header(cells: Iterable[str]) -> bool:
 def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], first_number: int = 1) -> Iterator[str]:
     """Yield a table. A long one is divided into sections, each with the header.
 
-    The title of a section has the numbers of its first and last row. Rows may differ in length: a short one stays
-    short, and the header is as wide as the widest row below it.
+    The title of a section has the numbers of its first and last row. Rows may differ in length: a short one
+    stays short, and the header is as wide as the widest row below it.
     """
     lines = [_write_line(row) for row in rows]
     if sum(map(len, lines)) <= _SECTION_LENGTH:
@@ -102,7 +102,8 @@ def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], first_numbe
         if length >= length_min or number == len(lines) - 1:
             yield write_heading(2, f"Rows {first_number + start}–{first_number + number}")
             yield "\n".join([_write_top(heads, rows[start : number + 1]), *lines[start : number + 1]])
-            start, length = number + 1, 0
+            start = number + 1
+            length = 0
 
 
 def _write_top(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

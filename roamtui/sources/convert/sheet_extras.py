@@ -1,4 +1,4 @@
-"""What python-calamine does not read of a workbook: links, text boxes and raised figures, from the XML itself."""
+"""What python-calamine does not read of a workbook: links, text boxes and raised figures."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def _iter_cells(area: str) -> Iterator[tuple[int, int]]:
     """Yield the 0-based row and column of each cell in an area such as `B2:C5`."""
     corners = [(int(row) - 1, _read_column(column)) for column, row in _ADDRESS.findall(area)]
     if corners:
-        (top, left), (bottom, right) = corners[0], corners[-1]
+        top, left = corners[0]
+        bottom, right = corners[-1]
         if (bottom - top + 1) * (right - left + 1) <= _LINKED_CELLS_MAX:
             yield from ((row, column) for row in range(top, bottom + 1) for column in range(left, right + 1))
 
@@ -91,7 +92,7 @@ def _iter_box_texts(package: ZipPackage, drawing: str) -> Iterator[str]:
 
 
 def mark_raised(package: ZipPackage, data: bytes) -> bytes:
-    """Return a workbook with marks around its raised texts, which would otherwise join the text before them."""
+    """Return a workbook with marks around raised texts, which would join the text before them."""
     changed: dict[str, bytes] = {}
     for part in package.list_names("xl/sharedStrings.xml", "content.xml"):
         content = package.read(part)

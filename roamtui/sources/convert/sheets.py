@@ -1,4 +1,4 @@
-"""Convert a workbook (XLSX, XLS, XLSB, ODS) to Markdown: a section for each sheet, and one for named tables and areas.
+"""Convert a workbook (XLSX, XLS, XLSB, ODS) to Markdown: sections for sheets and named areas.
 
 Formulas are not computed: the values that the spreadsheet program saved are read.
 """
@@ -58,7 +58,8 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
         _add_links(grid, extra.links)
         boxes = [escape_line_starts(escape_inline(text)) for text in extra.boxes]
         if blocks := [*_write_blocks(grid), *boxes]:
-            title = escape_inline(entry.name) + " (hidden)" * (entry.visible != SheetVisibleEnum.Visible)
+            is_visible = entry.visible == SheetVisibleEnum.Visible
+            title = escape_inline(entry.name) + ("" if is_visible else " (hidden)")
             texts += [write_heading(1, title), *blocks]
     if package and (areas := [*_list_named_areas(package)]):
         texts += [write_heading(1, "Named areas"), "\n".join(areas)]
@@ -107,7 +108,7 @@ def _add_links(grid: list[list[str]], links: Mapping[tuple[int, int], str]) -> N
 
 
 def _write_blocks(grid: list[list[str]]) -> Iterator[str]:
-    """Yield the rows between empty rows as a table. Rows with one cell above it, such as a title, are paragraphs."""
+    """Yield rows between empty rows as a table. Rows of one cell above it, such as titles, are paragraphs."""
     number = 1
     for has_text, group in groupby(grid, any):
         rows = [*group]

@@ -1,8 +1,8 @@
 """Convert or draw a file in a subprocess with limits of time and memory, and cache conversions on disk.
 
-The subprocess (`child.py`) works on one file and ends. A hostile file can therefore neither hang nor fill the main
-process, and a large book does not block its threads. A text is cached by the digest of the file and the version. A
-damaged cache file is ignored.
+The subprocess (`child.py`) works on one file and ends. A hostile file can therefore neither hang nor fill the
+main process, and a large book does not block its threads. A text is cached by the digest of the file and the
+version. A damaged cache file is ignored.
 """
 
 from __future__ import annotations
@@ -52,11 +52,13 @@ def convert_in_subprocess(
 ) -> ConvertedText:
     """Convert a file to Markdown in a subprocess, or load it from the cache.
 
-    If `options` ask for OCR, it runs on the scanned pages of a PDF, which may take an hour. The result of an earlier
-    OCR is also used if they do not ask for it. When this call ends, it kills the subprocess and what that started.
+    If `options` ask for OCR, it runs on the scanned pages of a PDF, which may take an hour. The result of an
+    earlier OCR is also used if they do not ask for it. When this call ends, it kills the subprocess and what
+    that started.
 
     Raises:
-        SourceError: The file cannot be converted, needs too much time or memory, or the converter is not installed.
+        SourceError: The file cannot be converted, needs too much time or memory, or the converter is not
+            installed.
     """
     is_scanned = options.reads_scans and source_format is Format.PDF and has_tesseract()
     languages = "+".join(options.ocr_languages) if is_scanned else ""
@@ -101,11 +103,12 @@ def draw_in_subprocess(
 def _run_job(
     arguments: tuple[str, str, str], data: bytes, report: PageReport | None, seconds_max: float
 ) -> bytes:
-    """Run a job in a subprocess, pass its progress reports on, and return its result. Kill it when this call ends."""
+    """Run a job in a subprocess, pass on its progress, and return its result. Kill it in the end."""
     job, name, _ = arguments
     verb = "draw" if job == DRAW else "convert"
     try:
-        # A pipe would have to be fed while progress is read; a file without a name is read as the subprocess likes.
+        # A pipe would have to be fed while progress is read; a file without a name is read as the subprocess
+        # likes.
         with tempfile.TemporaryFile() as file:
             file.write(data)
             file.seek(0)
@@ -135,7 +138,8 @@ def _run_job(
                     lines = (running.output or b"").rpartition(b"\n")[0].splitlines()
                     progress = msgspec.json.decode(lines[-1]) if lines else progress
         finally:
-            # Tesseract may continue after the subprocess has ended. The group's id is the subprocess's until `wait`.
+            # Tesseract may continue after the subprocess has ended. The group's id is the subprocess's until
+            # `wait`.
             if sys.platform != "win32":
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)

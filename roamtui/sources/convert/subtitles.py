@@ -1,4 +1,4 @@
-"""Convert subtitles (SRT or WebVTT) to Markdown: a section for every few minutes, and paragraphs with their times."""
+"""Convert subtitles (SRT, WebVTT) to Markdown: sections of a few minutes, paragraphs with times."""
 
 from __future__ import annotations
 

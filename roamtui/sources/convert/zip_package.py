@@ -1,4 +1,4 @@
-"""`ZipPackage`: reads the parts of an EPUB, Office or OpenDocument file, which is a zip archive, within limits."""
+"""`ZipPackage`: reads the parts of an EPUB, Office or OpenDocument file, a zip archive, within limits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ZIP_ERRORS = (
     RuntimeError,
     ValueError,
 )
-"""Exceptions that `zipfile` raises for an archive that is damaged, encrypted or compressed in an unknown way."""
+"""Exceptions that `zipfile` raises for a damaged, encrypted or unknown archive."""
 
 
 class Relation(Struct, frozen=True):
@@ -59,7 +59,10 @@ class ZipPackage:
         return [name for name in self._names if name.startswith(starts)]
 
     def find_name(self, part_name: str) -> str:
-        """Return the name of a part as the archive has it, which may differ in case. A missing part keeps its name."""
+        """Return a part's name as the archive has it, maybe in another case.
+
+        A missing part keeps its name.
+        """
         return (
             self._names_by_lower.get(part_name.lower(), part_name)
             if part_name not in self._names
@@ -72,7 +75,7 @@ class ZipPackage:
         return self._archive.read(name) if name in self._names else b""
 
     def parse(self, part_name: str) -> Any:  # noqa: ANN401 - lxml has no types
-        """Parse a part as XML, as much of it as is sound. No entity is expanded, and no other file is read."""
+        """Parse a part as XML, as far as it is sound. No entity is expanded, and no other file is read."""
         parser = etree.XMLParser(
             recover=True, resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
         )
@@ -85,7 +88,8 @@ class ZipPackage:
         folder, name = posixpath.split(part_name)
         relations: dict[str, Relation] = {}
         for each in self.parse(posixpath.join(folder, "_rels", f"{name}.rels")).iter("{*}Relationship"):
-            target, is_external = each.get("Target", ""), each.get("TargetMode") == "External"
+            target = each.get("Target", "")
+            is_external = each.get("TargetMode") == "External"
             if not is_external:
                 target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
             kind = each.get("Type", "").rpartition("/")[2]
@@ -114,7 +118,7 @@ def get_attribute(element: Any, name: str) -> str:  # noqa: ANN401
 
 
 def is_bounded(info: zipfile.ZipInfo) -> bool:
-    """Check whether `zipfile` unpacks a file in an archive piece by piece, so that reading can stop at a limit.
+    """Check whether `zipfile` unpacks a file piece by piece, so that reading can stop at a limit.
 
     It unpacks bzip2 and LZMA files as a whole, whatever size they claim: 1 kB may become gigabytes.
     """

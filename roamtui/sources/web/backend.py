@@ -1,8 +1,8 @@
 """httpcore network backend that connects only to checked IP addresses or through a proxy, within a deadline.
 
-The backend connects to the very IP address that it checked, so a DNS answer that changes in between has no effect.
-The Host header and the TLS name still come from the URL. The address ranges are copied from IANA's special-purpose
-registries, because the result of `ipaddress.is_global` depends on the version of Python.
+The backend connects to the very IP address that it checked, so a DNS answer that changes in between has no
+effect. The Host header and the TLS name still come from the URL. The address ranges are copied from IANA's
+special-purpose registries, because the result of `ipaddress.is_global` depends on the version of Python.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ _ADDRESSES_TRIED_MAX = 4
 class CheckedBackend(httpcore.NetworkBackend):
     """Connects only to addresses that the resolver allows.
 
-    With `has_proxy`, `dial` connects through a proxy, which looks up the hosts that a person typed. A proxy may know
-    names that this machine does not, and may refuse addresses. All other hosts are looked up and checked here.
+    With `has_proxy`, `dial` connects through a proxy, which looks up the hosts that a person typed. A proxy
+    may know names that this machine does not, and may refuse addresses. All other hosts are looked up and
+    checked here.
     """
 
     def __init__(
@@ -167,12 +168,12 @@ _LOCAL_NETWORKS = _parse_networks(
     "0.0.0.0/32 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 172.16.0.0/12 192.168.0.0/16 ::/128 ::1/128 fc00::/7"
 )
 _SPECIAL_NETWORKS = _parse_networks("""
-    0.0.0.0/8 169.254.0.0/16 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24
-    224.0.0.0/3 2001::/23 2001:db8::/32 2002::/16 3fff::/20
+    0.0.0.0/8 169.254.0.0/16 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24
+    203.0.113.0/24 224.0.0.0/3 2001::/23 2001:db8::/32 2002::/16 3fff::/20
     100.100.100.200/32 168.63.129.16/32 fd00:ec2::/32 fd20:ce::/32
 """)
-"""Networks in which no site can be. The last four are metadata and internal services of clouds; 2001::/23 (Teredo) and
-2002::/16 (6to4) embed IPv4."""
+"""Networks in which no site can be. The last four are metadata and internal services of clouds; 2001::/23
+(Teredo) and 2002::/16 (6to4) embed IPv4."""
 _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
 """All allocated IPv6 addresses. Mapped, compatible and translated IPv4 addresses are outside this network."""
 
@@ -186,7 +187,8 @@ def resolve_with_system(host: str, port: int) -> list[str]:
 class HostResolver:
     """Resolves hosts to IP addresses. Thread-safe.
 
-    Refuses private addresses unless a person typed the origin, and special ones unless a person typed the address.
+    Refuses private addresses unless a person typed the origin, and special ones unless a person typed the
+    address.
     """
 
     def __init__(self, resolve: Resolve = resolve_with_system) -> None:
@@ -197,7 +199,8 @@ class HostResolver:
     def resolve(self, host: str, port: int, *, allows_local: bool, seconds_max: float) -> tuple[str, ...]:
         """Return the IP addresses of a host, all of which are safe to connect to.
 
-        `allows_local` means that the host may be on this machine or its network, because a person typed the origin.
+        `allows_local` means that the host may be on this machine or its network, because a person typed the
+        origin.
 
         Raises:
             FetchError: The host is unknown, or one of its addresses is refused.
@@ -215,10 +218,11 @@ class HostResolver:
                 continue
             if scope is AddressScope.SPECIAL:
                 raise BlockedAddressError(
-                    f"{host} points to {address}, which cannot be the address of a website. Check the spelling."
+                    f"{host} points to {address}, which cannot be the address of a website. Check the "
+                    f"spelling."
                 )
-            # A typed name may be local, but it must stay so: a public name that suddenly leads to this machine is an
-            # attack on the services that run here (DNS rebinding).
+            # A typed name may be local, but it must stay so: a public name that suddenly leads to this
+            # machine is an attack on the services that run here (DNS rebinding).
             with self._lock:
                 expected = self._scopes.setdefault(strip_www(host), scope)
             if scope is not expected:
@@ -312,7 +316,8 @@ class ProxyDial:
     def __init__(self, url: str, dial: Dial) -> None:
         """Use the proxy at `url`, which `resolve_proxy` returned. `dial` opens the connection to it."""
         parts = urlsplit(url)
-        self._scheme, self._host = parts.scheme, parts.hostname or ""
+        self._scheme = parts.scheme
+        self._host = parts.hostname or ""
         self._port = parts.port or _DEFAULT_PORTS[parts.scheme]
         self._headers: list[tuple[bytes, bytes]] = []
         if parts.username is not None:

@@ -1,7 +1,7 @@
 """`PageCache`: stores each HTTP response in a file. Several programs of one user may share the folder.
 
-A file is written under another name and then renamed, so a reader sees either the old response or the new one.
-A damaged file is deleted.
+A file is written under another name and then renamed, so a reader sees either the old response or the new
+one. A damaged file is deleted.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class HttpResponse(Struct, frozen=True, kw_only=True):
 
 
 class PageCache:
-    """Caches responses in a folder. If the folder is unusable, nothing is cached, without an error. Thread-safe."""
+    """Caches responses in a folder. If that is unusable, nothing is cached, silently. Thread-safe."""
 
     def __init__(self, folder: Path, bytes_max: int) -> None:
         self._folder = folder
@@ -84,7 +84,8 @@ class PageCache:
 
     def load(self, url: str) -> HttpResponse | None:
         """Return the cached response, or None if there is none."""
-        path, response = self._path(url), None
+        path = self._path(url)
+        response = None
         try:
             with contextlib.suppress(msgspec.DecodeError):
                 response = msgspec.msgpack.decode(path.read_bytes(), type=HttpResponse)

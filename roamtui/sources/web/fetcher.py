@@ -54,7 +54,8 @@ class Fetcher:
     ) -> None:
         """Set up without opening a connection.
 
-        The cache folder is created when needed. `dial` opens connections to IP addresses after they were checked.
+        The cache folder is created when needed. `dial` opens connections to IP addresses after they were
+        checked.
 
         Raises:
             UsageError: The URL of the proxy is invalid.
@@ -78,7 +79,8 @@ class Fetcher:
         requested_url = normalise_url(url)
         if not allowed.allows(requested_url):
             raise OriginNotApprovedError(origin_of(requested_url))
-        current, problem = requested_url, ""
+        current = requested_url
+        problem = ""
         visited: set[str] = set()
         with self._deadline.within(self._options.total_seconds_max):
             for _ in range(self._options.redirects_max + 1):
@@ -122,7 +124,7 @@ class Fetcher:
         self._client.close()
 
     def _load_or_fetch(self, url: str, *, allows_local: bool) -> tuple[HttpResponse, str]:
-        """Return the response, fetched or cached. If it is cached because the fetch failed, also return the error."""
+        """Return the response, fetched or cached, with the error if the fetch failed."""
         cached = None if self._cache is None else self._cache.load(url)
         if self._options.is_offline:
             if cached is None:

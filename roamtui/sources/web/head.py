@@ -1,4 +1,4 @@
-"""Read what the head of an HTML page tells programs: where the page leads by itself, and where its Markdown is."""
+"""Read what an HTML page's head tells programs: where it leads by itself, and its Markdown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def find_markdown_link(body: bytes, charset: str | None, url: str) -> str | None
 
 
 def _iter_elements(body: bytes, charset: str | None, name: str, word: bytes) -> Iterator[Mapping[str, str]]:
-    """Yield the attributes of each element of the head, if the head has a word. What needs no scripts is left out."""
+    """Yield the attributes of the head's elements, if it has a word, without what needs no scripts."""
     head = body[:_HEAD_LENGTH_MAX]
     if word not in head.lower():
         return

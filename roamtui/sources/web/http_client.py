@@ -1,7 +1,7 @@
 """`HttpClient`: sends one request and reads the response within all limits, without interpreting it.
 
-It uses httpcore, the engine of httpx, instead of httpx. So it handles no redirects, cookies or logins, and it has no
-second URL parser, which might connect to another host than the one that was checked.
+It uses httpcore, the engine of httpx, instead of httpx. So it handles no redirects, cookies or logins, and it
+has no second URL parser, which might connect to another host than the one that was checked.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ class HttpClient:
     def _make_request(self, url: str) -> httpcore.Request:
         parts = urlsplit(url)
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
-        read, connect = self._options.read_timeout_seconds, self._options.connect_timeout_seconds
+        read = self._options.read_timeout_seconds
+        connect = self._options.connect_timeout_seconds
         headers = {
             "Host": parts.netloc,
             "Accept": ACCEPT,
@@ -138,7 +139,7 @@ class HttpClient:
         return UnreachableError(reason) if is_unreachable else FetchError(reason)
 
     def _get_pool(self, *, allows_local: bool) -> httpcore.ConnectionPool:
-        """Requests that may reach this machine have their own pool, so that no other reuses a connection to it."""
+        """Requests that may reach this machine have their own pool, so that no other reuses it."""
         with self._lock:
             if allows_local not in self._pools:
                 if self._ssl_context is None:

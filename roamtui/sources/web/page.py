@@ -61,7 +61,7 @@ class UnreachableError(FetchError):
 
 
 class BlockedAddressError(FetchError):
-    """A host has an IP address that is not allowed. Its cached pages are not shown either, as they may be forged."""
+    """A host has a forbidden IP address. Its cached pages are not shown either: they may be forged."""
 
 
 class OriginNotApprovedError(SourceError):

@@ -1,6 +1,7 @@
 """Parse and normalise URLs that a person typed or a page links to, and check which origins are allowed.
 
-Anything unusual is refused instead of guessed, so that no two parsers can see different hosts in the same URL.
+Anything unusual is refused instead of guessed, so that no two parsers can see different hosts in the same
+URL.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def normalise_url(text: str) -> str:
     Characters that a path or a query must not contain are percent-encoded.
 
     Raises:
-        SourceError: The text is not an http or https URL, is too long, has a name or password, or an unusual host.
+        SourceError: The text is not an http or https URL, is too long, has a name or password, or an unusual
+            host.
     """
     text = text.strip(" \t\r\n")
     # For messages: shortened, and without credentials and control characters.
@@ -97,9 +99,11 @@ def resolve_href(base: str, link: str) -> str | None:
 def covers_origin(allowed: str, origin: str) -> bool:
     """Check whether the permission for an origin covers another one.
 
-    It covers the same origin with or without `www.`. On default ports, http covers https, but not the other way round.
+    It covers the same origin with or without `www.`. On default ports, http covers https, but not the other
+    way round.
     """
-    known, other = urlsplit(allowed), urlsplit(origin)
+    known = urlsplit(allowed)
+    other = urlsplit(origin)
     if strip_www(known.hostname or "") != strip_www(other.hostname or ""):
         return False
     if known.scheme == other.scheme:

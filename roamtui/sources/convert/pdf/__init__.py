@@ -1,1 +1,1 @@
-"""Convert a PDF to Markdown: its outline (bookmarks, contents or headings), its tables, and the starts of its pages."""
+"""Convert a PDF to Markdown: outline (bookmarks, contents or headings), tables, and page starts."""

@@ -34,8 +34,9 @@ _EARLY_PAGES = 12
 _HEAD_ROWS = 6
 """Number of rows at the top of a page that are searched for a heading such as "Contents"."""
 _CONTENTS_TITLE = re.compile(
-    r"\W*(?:table of contents|contents|index(?: to .{0,80})?|inhalt(?:sverzeichnis)?|sommaire|table des matières"
-    r"|índice|indice|目次|目录|차례|목차|فهرست(?: مطالب)?|المحتويات|جدول المحتويات|list of .{3,40})\W*",
+    r"\W*(?:table of contents|contents|index(?: to .{0,80})?|inhalt(?:sverzeichnis)?|sommaire"
+    r"|table des matières|índice|indice|目次|目录"
+    r"|차례|목차|فهرست(?: مطالب)?|المحتويات|جدول المحتويات|list of .{3,40})\W*",
     re.IGNORECASE,
 )
 _LEADERS = " .…_·"
@@ -55,10 +56,13 @@ _PAGE_OFFSETS = (0, 1, -1)
 _HEAD_LENGTH_MIN = 10
 """A marked row with at least this many letters has a listed title if it is the start of it."""
 _LAST_BRACKET = re.compile(r"\s*\([^()]*\)$")
-_SCORE_WITHOUT_NUMBER, _SCORE_SIMILAR = 90.0, 80.0
-"""Scores of rows that equal a title except for its number, and of rows that are only similar; equal rows have 100."""
-_BOLD_BONUS, _OFFSET_PENALTY, _ROW_PENALTY = 6.0, 7.0, 0.02
-"""Changes of a score: for bold type, for each page away from the listed one, and for each row from the top."""
+_SCORE_WITHOUT_NUMBER = 90.0
+_SCORE_SIMILAR = 80.0
+"""Scores of rows that equal a title but for its number, or are only similar; equal rows have 100."""
+_BOLD_BONUS = 6.0
+_OFFSET_PENALTY = 7.0
+_ROW_PENALTY = 0.02
+"""Changes of a score: for bold type, each page away from the listed one, and each row from the top."""
 
 
 class _ContentsLine(Struct):
@@ -72,8 +76,8 @@ class _ContentsLine(Struct):
 def detect_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> list[TocEntry]:
     """Return the entries of all contents pages, and mark the rows that belong to them.
 
-    All rows on the pages of the first table of contents belong to it. On the pages of later ones, only rows with a page
-    number do, because other rows there, such as a section's title, may be text.
+    All rows on the pages of the first table of contents belong to it. On the pages of later ones, only rows
+    with a page number do, because other rows there, such as a section's title, may be text.
     """
     entries: list[TocEntry] = []
     lines: list[_ContentsLine] = []
@@ -110,13 +114,15 @@ def _read_contents_page(
     for row in page.rows:
         middle = (row.top + row.bottom) / 2
         linked_pages = [link.page for link in forward_links if link.top <= middle <= link.bottom]
-        title, label = row.text[:_TITLE_LENGTH_MAX], ""
+        title = row.text[:_TITLE_LENGTH_MAX]
+        label = ""
         match = _TRAILING_LABEL.fullmatch(title)
         if match and (linked_pages or match[2][-1].isdigit()):
-            title, label = match[1], match[2]
-        target = (
-            linked_pages[0] if linked_pages else find_page_by_label(printed, label, number) if label else None
-        )
+            title = match[1]
+            label = match[2]
+        target = linked_pages[0] if linked_pages else None
+        if label and not linked_pages:
+            target = find_page_by_label(printed, label, number)
         lines.append(_ContentsLine(title.strip(_LEADERS), label, target, row.x0, bool(linked_pages)))
     linked = sum(line.is_linked for line in lines)
     labelled = sum(line.page is not None and bool(line.label) for line in lines)
@@ -166,8 +172,8 @@ def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
 def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
     """Return the level of each title.
 
-    The levels come from the Parts and Items of a company's annual report, or else from section numbers, or else from
-    indents and bold type.
+    The levels come from the Parts and Items of a company's annual report, or else from section numbers, or
+    else from indents and bold type.
     """
     item_indents = [line.x0 for line in lines if parse_item(line.title)]
     if len(item_indents) >= 3:
@@ -204,7 +210,8 @@ def anchor_titles(
         return _RowKeys(make_comparison_key(text), make_comparison_key(rest), head)
 
     for entry in entries:
-        whole, bare = make_comparison_key(entry.title), make_comparison_key(split_number(entry.title)[1])
+        whole = make_comparison_key(entry.title)
+        bare = make_comparison_key(split_number(entry.title)[1])
         starts = {whole[:2], bare[:2], bare[:2].replace("ff", "f")}
         matches = []
         for offset in _PAGE_OFFSETS:
@@ -251,10 +258,13 @@ class _RowKeys(NamedTuple):
 
 def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[float, int]:
     """Return how well a title fits to rows, and to how many of them. `whole` and `bare` are its own keys."""
-    best, best_count, joined = 0.0, 0, ""
+    best = 0.0
+    best_count = 0
+    joined = ""
     first = rows[0]
     if len(first.head) >= _HEAD_LENGTH_MIN and bare.startswith(first.head):
-        best, best_count = _SCORE_SIMILAR, 1
+        best = _SCORE_SIMILAR
+        best_count = 1
     for count, row in enumerate(rows, start=1):
         joined += row.whole
         if joined == whole:
@@ -264,5 +274,6 @@ def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[flo
         else:
             score = _SCORE_SIMILAR if fuzz.ratio(joined, whole, score_cutoff=_SIMILARITY_MIN) else 0.0
         if score > best:
-            best, best_count = score, count
+            best = score
+            best_count = count
     return best, best_count

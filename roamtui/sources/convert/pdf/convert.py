@@ -47,7 +47,7 @@ _DOTS_PER_POINT = 300 / 72
 """Resolution of the drawn page, for which tesseract was trained."""
 _PIXELS_MAX = 40_000_000
 _SAME_SIZE_RATIO = 1.15
-"""Rows within this ratio of the usual letter height get that height, because measured heights vary by a tenth."""
+"""Rows within this ratio of the usual letter height get that height: measured heights vary."""
 _LANGUAGE = re.compile(r"[A-Za-z]\w{1,30}(?:/\w{1,30})?")
 _DIGITS = re.compile(r"\d+")
 
@@ -79,7 +79,8 @@ def convert_pdf(
         repairer.repair(page_rows)
     stripped, printed = strip_running_heads(rows)
     for page, page_rows in zip(pages, stripped, strict=True):
-        page.rows, page.tables = page_rows, detect_tables(page_rows)
+        page.rows = page_rows
+        page.tables = detect_tables(page_rows)
     bookmarks = list(file.read_bookmarks())
     file_rows = number_rows(pages)
     headings = _detect_outline(pages, file_rows, bookmarks, printed)
@@ -133,14 +134,16 @@ def _read_pages(
 def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
     """Run OCR on a page, and return its rows; none if tesseract fails or takes too long.
 
-    Tesseract writes a PDF of invisible words in their places, which is read like any other. No file is written.
+    Tesseract writes a PDF of invisible words in their places, which is read like any other. No file is
+    written.
 
     Raises:
         SourceError: A language is not installed.
     """
     width, height = page.measure()
     scale = min(_DOTS_PER_POINT, (_PIXELS_MAX / max(1.0, width * height)) ** 0.5)
-    columns, lines = max(1, round(width * scale)), max(1, round(height * scale))
+    columns = max(1, round(width * scale))
+    lines = max(1, round(height * scale))
     picture = b"P6 %d %d 255\n" % (columns, lines) + page.draw(columns, lines, (0.0, 0.0, 1.0, 1.0))
     names = "+".join(filter(_LANGUAGE.fullmatch, languages)) or "eng"
     program = shutil.which(TESSERACT) or TESSERACT
@@ -169,7 +172,8 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
         return []
     if b"Failed loading language" in done.stderr:
         raise SourceError(
-            f"tesseract has no data for {names}. Install it, or change `languages` below `[ocr]` in config.toml."
+            f"tesseract has no data for {names}. Install it, or change `languages` below `[ocr]` in "
+            f"config.toml."
         )
     if done.returncode:
         return []
@@ -185,7 +189,7 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
 def _detect_outline(
     pages: list[PageText], rows: list[PageRow], bookmarks: list[TocEntry], printed: PrintedNumbers
 ) -> list[DetectedHeading]:
-    """Return all headings in order, from bookmarks or contents, words and typography; or else one heading per page."""
+    """Return all headings in order, from bookmarks or contents, words and typography; or one per page."""
     entries = detect_contents(pages, printed)
     marked_pages = len({mark.page for mark in bookmarks})
     names = {_DIGITS.sub("#", mark.title) for mark in bookmarks}
@@ -194,7 +198,8 @@ def _detect_outline(
     if is_dense and not (len(names) == 1 and "#" in names.pop()):
         entries = [mark for mark in bookmarks if mark.page < len(pages)]
     anchored = anchor_titles(pages, rows, entries)
-    # If an Item's title is not on its page, the list may be wrong, so a title that is detected by its words is better.
+    # If an Item's title is not on its page, the list may be wrong, so a title that is detected by its words
+    # is better.
     doubtful = [heading for heading in anchored if not heading.count and parse_item(heading.title)]
     headings = merge_headings([heading for heading in anchored if heading not in doubtful], ())
     items = detect_items(rows, headings)

@@ -14,7 +14,7 @@ _MARK = bytes(value * 2 // 5 for value in range(256))
 """Dims the blue of a pixel, which makes white yellow and leaves black letters as they are."""
 _RAISED_TAG = re.compile("</?sup>")
 _PART_LENGTH_MIN = 8
-"""If the page does not contain the quote in one piece, parts of it with at least this many letters are marked."""
+"""If a page lacks the quote in one piece, parts with at least this many letters are marked."""
 
 
 def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
@@ -34,7 +34,9 @@ def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
         ranges = _find_quote(page.read_words(), request.quote) if request.quote else []
         marks = tuple(mark for first, last in ranges for mark in page.locate_characters(first, last))
         viewport = compute_viewport(request, full_width, full_height, marks)
-        width, height, (left, top, right, bottom) = viewport.width, viewport.height, viewport.box
+        width = viewport.width
+        height = viewport.height
+        left, top, right, bottom = viewport.box
         pixels = page.draw(width, height, viewport.box)
     for x0, y0, x1, y1 in marks:
         columns = [max(0, min(width, round((x - left) / (right - left) * width))) for x in (x0, x1)]

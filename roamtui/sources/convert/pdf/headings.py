@@ -1,8 +1,8 @@
 """Detect headings by their words and by their looks.
 
-By their words: numbered titles, and the parts of company reports, which consist of numbered Items; below them are
-financial statements, the notes to these, and exhibits. By their looks: rows that are larger, bold, in capitals or set
-apart.
+By their words: numbered titles, and the parts of company reports, which consist of numbered Items; below them
+are financial statements, the notes to these, and exhibits. By their looks: rows that are larger, bold, in
+capitals or set apart.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ _TITLE_TOP_ROWS = 7
 """Number of rows at the top of a page in which statements, signatures and exhibits have their titles."""
 _STATEMENT = re.compile(
     r"(?:[\w&.,'’ -]{0,60}?\b)?(?:(?:condensed|consolidated|combined|unaudited|interim|supplemental)\s+)*"
-    r"(?:balance sheets?|statements? of (?:(?:consolidated|condensed|comprehensive|net|changes in|total|other)\s+)*"
+    r"(?:balance sheets?|statements? of "
+    r"(?:(?:consolidated|condensed|comprehensive|net|changes in|total|other)\s+)*"
     r"(?:income|operations|earnings|loss|cash flows?|equity|financial (?:position|condition)|capital"
     r"|stockholders|shareholders|shareowners|profit|comprehensive)\b.{0,70}"
     r"|reconciliations? of .{3,60}|supplement(?:al|ary) .{3,40}(?:data|information)"
@@ -67,16 +68,16 @@ _EXHIBIT = re.compile(
 """A title of what comes after the last Item of a report; group 1 is a single exhibit."""
 _NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z]\w*\s)")
 _CHARACTERS_PER_TITLE_MIN = 200
-"""Minimum length of the text, in characters, for each numbered title. The lines of a form are numbered more densely."""
+"""Minimum characters of text for each numbered title. Lines of a form are numbered more densely."""
 _HEADING_ROWS_MAX = 3
 _LONG_WITH_OUTLINE, _LONG_WITHOUT_OUTLINE = 8_000, 1_500
-"""Minimum length, in characters, of a section that is divided: in a file with an outline of its own, and in others."""
+"""Minimum characters of a section that is divided: in a file with its own outline, and in others."""
 _SHORT_FILE_LENGTH = 120_000
-"""Length of a file, in characters, up to which its sections are divided as without an outline: bookmarks of a press
-release name fewer titles than a reader sees."""
+"""Length of a file, in characters, up to which its sections are divided as without an outline: bookmarks of a
+press release name fewer titles than a reader sees."""
 _LONG_SHARE = 0.1
-"""Without an outline, a section with at least this share of the file's characters is also divided, so that short files
-are divided more finely."""
+"""Without an outline, a section with at least this share of the file's characters is also divided, so that
+short files are divided more finely."""
 _LARGE_RATIO = 1.12
 """A row is large if its letters are more than this many times as high as those of the text."""
 _LENGTH_MAX = 150
@@ -186,13 +187,14 @@ def detect_items(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> l
 def _drop_listed_items(
     rows: Sequence[PageRow], candidates: Sequence[tuple[int, tuple[int, str]]]
 ) -> list[tuple[int, tuple[int, str]]]:
-    """Return the Items (row and number) without those of a contents page, which come again where their text is.
+    """Return the Items (row and number) without those of a contents page, which come again later.
 
     Mark the rows of the others as listed.
     """
     groups: list[list[tuple[int, tuple[int, str]]]] = []
     for candidate in candidates:
-        row, last = candidate[0], groups[-1][-1][0] if groups else None
+        row = candidate[0]
+        last = groups[-1][-1][0] if groups else None
         if last is not None and row - last <= _LISTED_DISTANCE_MAX and rows[row].page == rows[last].page:
             groups[-1].append(candidate)
         else:
@@ -207,9 +209,10 @@ def _drop_listed_items(
 def detect_statements(
     rows: Sequence[PageRow], known: Sequence[DetectedHeading], notes: Sequence[DetectedHeading]
 ) -> Iterator[DetectedHeading]:
-    """Yield the titles of financial statements at the top of pages with tables, with level 0 (see `merge_headings`).
+    """Yield titles of statements at the top of pages with tables, with level 0 (see `merge_headings`).
 
-    Titles of other tables look the same. Those in the `notes` and in Items that have other contents do not count.
+    Titles of other tables look the same. Those in the `notes` and in Items that have other contents do not
+    count.
     """
     containers = [heading for heading in known if _is_container(heading)]
     starts = [heading.row for heading in containers]
@@ -227,15 +230,15 @@ def detect_statements(
 
 
 def _is_container(heading: DetectedHeading) -> bool:
-    """Check whether a heading is an Item, the signatures or an exhibit: it ends the statements and notes before it."""
+    """Check whether a heading is an Item, signatures or an exhibit, which end statements and notes."""
     return parse_item(heading.title) is not None or _EXHIBIT.fullmatch(heading.title) is not None
 
 
 def detect_notes(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> list[DetectedHeading]:
-    """Return the notes to financial statements in order, and the heading above them all (if any), with level 0.
+    """Return the notes to statements in order, and the heading above them all (if any), with level 0.
 
-    Some companies write "Note 1. Revenue" above a note, others "1. Revenue". The latter counts only below a heading
-    such as "Notes to Financial Statements", up to the next of the `known` Items.
+    Some companies write "Note 1. Revenue" above a note, others "1. Revenue". The latter counts only below a
+    heading such as "Notes to Financial Statements", up to the next of the `known` Items.
     """
     short = [
         (index, row) for index, row in _iter_short_rows(rows, _LENGTH_MAX) if not CONTINUED.search(row.text)
@@ -270,21 +273,25 @@ def _select_numbered(pattern: re.Pattern[str], rows: Sequence[tuple[int, PageRow
 def nest_headings(headings: Sequence[DetectedHeading], notes: Sequence[DetectedHeading]) -> None:
     """Change the levels of headings so that the parts of a report are nested as a person would nest them.
 
-    Parts are on the top level. The statements of an Item and the heading of its notes have the same level. The notes
-    are below that heading or, without one, on the level of the statements. Headings move with the one above them, and
-    no level is left out. `notes` are those that `detect_notes` returned.
+    Parts are on the top level. The statements of an Item and the heading of its notes have the same level.
+    The notes are below that heading or, without one, on the level of the statements. Headings move with the
+    one above them, and no level is left out. `notes` are those that `detect_notes` returned.
     """
     note_rows = {note.row for note in notes}
     path: list[tuple[int, int]] = []  # the level before and now of each heading around the current one
     has_parts = False
     base = notes_level = 0  # levels of statements, and of the heading of the notes
     for heading in headings:
-        level, title, new = heading.level, heading.title, 0
+        level = heading.level
+        title = heading.title
+        new = 0
         if _is_container(heading):
             new = 2 if has_parts and parse_item(title) else 0
             notes_level = 0
         elif parse_part(title):
-            new, base, has_parts = 1, 0, True
+            new = 1
+            base = 0
+            has_parts = True
         elif base and _NOTES_TITLE.fullmatch(title):
             new = notes_level = base
         elif base and heading.row in note_rows:
@@ -397,8 +404,8 @@ class TypographicHeadings:
     def detect(self, headings: Sequence[DetectedHeading], *, has_outline: bool) -> list[DetectedHeading]:
         """Return more headings, in the long sections of the known `headings`, which are in order.
 
-        If `has_outline` is true, the known headings are the file's own outline. The text before them is then a cover,
-        which is not divided.
+        If `has_outline` is true, the known headings are the file's own outline. The text before them is then
+        a cover, which is not divided.
         """
         titles = list(self._iter_titles({heading.row: heading.end for heading in headings if heading.count}))
         more = [] if has_outline else self._detect_siblings(headings, titles)
@@ -418,7 +425,7 @@ class TypographicHeadings:
     def _detect_siblings(
         self, headings: Sequence[DetectedHeading], titles: Sequence[DetectedHeading]
     ) -> list[DetectedHeading]:
-        """Return more titles in the style of the known top-level headings, such as "Abstract" or "References"."""
+        """Return more titles in the style of known top-level headings, such as "Abstract"."""
         tops = [
             head
             for head in headings
@@ -446,11 +453,12 @@ class TypographicHeadings:
     def _divide(
         self, titles: Sequence[DetectedHeading], start: int, end: int, level: int
     ) -> Iterator[DetectedHeading]:
-        """Yield the titles of a section that have the strongest style, and divide long parts between them further."""
+        """Yield a section's titles with the strongest style, and divide long parts between them further."""
         best = max((title.style for title in titles), default=None)
         chosen = [title for title in titles if title.style == best]
         weaker = [title for title in titles if title.style != best]
-        lows, highs = [start, *(title.end for title in chosen)], [*(title.row for title in chosen), end]
+        lows = [start, *(title.end for title in chosen)]
+        highs = [*(title.row for title in chosen), end]
         for heading, low, high in zip([None, *chosen], lows, highs, strict=True):
             if heading is not None:
                 heading.level = level + 1
@@ -476,10 +484,12 @@ class TypographicHeadings:
                 below = range(index + 1, min(index + _TABLE_DISTANCE_MAX, len(rows)))
                 table = [after for after in below if rows[after].is_in_table and rows[after].page == row.page]
                 end = next((after for after in table if len(rows[after].cells) > 1), len(rows))
-                count, style = count_similar_rows(rows, index, end), _CAPTION_STYLE
+                count = count_similar_rows(rows, index, end)
+                style = _CAPTION_STYLE
                 is_title = bool(caption[1] and table) and row.number < _CAPTION_TOP_ROWS
             else:
-                count, style = self._count_title_rows(index, known), self._compute_style(index)
+                count = self._count_title_rows(index, known)
+                style = self._compute_style(index)
                 is_title = any(len(after.cells) == 1 for after in rows[index : index + 2])
             title = join_rows(rows[index : index + count])
             if title and is_title and not CONTINUED.search(title):
@@ -525,7 +535,7 @@ class TypographicHeadings:
         return count if is_title else 0
 
     def _continues_item(self, above: PageRow, row: PageRow, first: PageRow) -> bool:
-        """Check whether a row belongs to the listed item of a `first` row: it is indented, and near the one above."""
+        """Check whether a row belongs to the listed item of a `first` row: indented, near the one above."""
         distance = row.top - above.top
         return row.x0 > first.x0 + 1 and 0 < distance < _APART_RATIO * self._leading * row.size
 
@@ -534,7 +544,8 @@ class TypographicHeadings:
 
     def _is_apart(self, index: int) -> bool:
         """Check whether a short row starts a page or column, or is farther below the one above than usual."""
-        row, above = self._rows[index], self._rows[index - 1]
+        row = self._rows[index]
+        above = self._rows[index - 1]
         if _get_last_sign(row.text) in ".:;," or len(row.text) > _APART_LENGTH_MAX:
             return False
         return (

@@ -1,4 +1,4 @@
-"""Write rows, headings and tables as Markdown, and repair words that the file splits or that lack a letter."""
+"""Write rows, headings and tables as Markdown, and repair words that are split or lack a letter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FULL_ROW_LENGTH = 60
 _RULE = re.compile(r"[\s|]*(?:_[\s_]{3,}|={4,}|-{4,}|[‗─━—]{4,})[\s|]*")
 """A row of characters that looks like a ruled line."""
 _FALSE_LIST_NUMBER = re.compile(r"\A(?=\d{3,9}[.)](?:\s|$))|(?<=\n)(?=1[.)](?:\s|$))")
-"""A number at a line start, such as a year that ends a sentence, that Markdown would read as a list item's number."""
+"""A number at a line start, such as a year, that Markdown would read as a list item's number."""
 _SHIELD = "\N{NO-BREAK SPACE}"
 """Keeps a line start from being read as Markdown. Unlike a backslash, it is invisible."""
 _RAISED_TAGS = str.maketrans({RAISED_START: "<sup>", RAISED_END: "</sup>"})
@@ -49,7 +49,7 @@ class WordRepairer:
             word for rows in pages for row in rows for word in _WORD.findall(row.text.lower())
         )
         self._spellings: dict[str, str] = {}
-        """Words that lack one f of a double f, mapped to the full spelling, which is more frequent in the file."""
+        """Words that lack one f of a double f, mapped to the full spelling, which the file has more often."""
         for word, count in self._counts.items():
             whole = _SINGLE_F.sub("ff", word, count=1) if len(word) > 3 else word
             if whole != word and self._counts[whole] > count:
@@ -64,7 +64,7 @@ class WordRepairer:
             if above.text[-1] in _HYPHENS and row.text[0].islower()
         ]
         self._divides_words = sum(line_ends) >= 0
-        """Whether the file divides words at line ends, as books do. Filings break only compounds, at their hyphens."""
+        """Whether the file divides words at line ends, as books do. Filings break only compounds."""
 
     def repair(self, rows: Sequence[PageRow]) -> None:
         """Repair the words in the cells of rows."""
@@ -96,7 +96,11 @@ class WordRepairer:
             return ""
         first, last = self._counts[start.lower()], self._counts[core.lower()]
         # A single letter is always frequent, so only the other piece counts.
-        common = first if len(core) == 1 else last if len(start) == 1 else max(first, last)
+        common = max(first, last)
+        if len(core) == 1:
+            common = first
+        elif len(start) == 1:
+            common = last
         if common <= _PIECE_COUNT_MAX and self._counts[(start + core).lower()] > _PIECE_COUNT_MAX * common:
             return start + end
         is_f_lost = start[-1] == "f" and len(core) > 1
@@ -111,11 +115,12 @@ class WordRepairer:
         return start + end if is_word else f"{start}-{end}"
 
     def _compare_spellings(self, start: str, end: str) -> int:
-        """Return 1 if the word that two lines share is more frequent without a hyphen in the file, -1 if with one."""
+        """Return 1 if the file has the word of two lines more often without a hyphen, -1 if with one."""
         first, last = _LAST_WORD.search(start.lower()), _WORD.match(end.lower())
         if not first or not last:
             return 0
-        whole, compound = self._counts[first[0] + last[0]], self._counts[f"{first[0]}-{last[0]}"]
+        whole = self._counts[first[0] + last[0]]
+        compound = self._counts[f"{first[0]}-{last[0]}"]
         return -1 if "-" in first[0] else (whole > compound) - (whole < compound)
 
 
@@ -139,7 +144,8 @@ class MarkdownWriter:
             if row.top > above.top
         ]
         prose = [gap for length, gap in gaps if length >= _FULL_ROW_LENGTH]
-        # The distance in prose may be greater than the median of all rows, because tables are set more tightly.
+        # The distance in prose may be greater than the median of all rows, because tables are set more
+        # tightly.
         usual = max((median(some) for some in (prose, [gap for _, gap in gaps]) if some), default=0.0)
         gap_max = _PARAGRAPH_GAP_MIN * usual
         blocks: list[str] = []
@@ -150,7 +156,9 @@ class MarkdownWriter:
             start = heading.end - page.start
         blocks += self._write_rows(page, start, len(page.rows), gap_max)
         is_continued = blocks and self._is_paragraph_open and blocks[0][0].islower()
-        between = "" if not self._length else "\n" if is_continued else "\n\n"
+        between = "\n" if is_continued else "\n\n"
+        if not self._length:
+            between = ""
         self.page_starts.append(self._length + len(between))
         self.pieces.append(between + "\n\n".join(blocks))
         self._length += len(self.pieces[-1])
@@ -158,7 +166,7 @@ class MarkdownWriter:
             self._is_paragraph_open = blocks[-1][0] not in "#|" and blocks[-1][-1] not in _SENTENCE_ENDS
 
     def _write_rows(self, page: PageText, start: int, end: int, gap_max: float) -> Iterator[str]:
-        """Yield the tables and paragraphs from row `start` to `end`. A gap above `gap_max` starts a paragraph."""
+        """Yield tables and paragraphs from row `start` to `end`. A gap over `gap_max` starts a paragraph."""
         for table in page.tables:
             low, high = max(start, table.start), min(end, table.end)
             if low < high:
@@ -203,6 +211,6 @@ class MarkdownWriter:
 
 
 def _finish_text(text: str) -> str:
-    """Escape what looks like HTML, restore hyphens, mark raised letters, and break lines after rows outside tables."""
+    """Escape HTML, restore hyphens, mark raised letters, and break lines after rows outside tables."""
     text = _TAG_LIKE.sub(r"\\\g<0>", replace_surrogates(text.replace(HYPHEN, "-"))).translate(_RAISED_TAGS)
     return _ROW_END.sub(r"\1  \n", text)

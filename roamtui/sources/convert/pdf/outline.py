@@ -50,7 +50,7 @@ class DetectedHeading(Struct, kw_only=True):
     level: int
     title: str
     style: tuple[float, ...] = ()
-    """Typographic strength of a heading that was detected by typography. A greater tuple means a higher level."""
+    """Strength of a heading that was detected by typography. A greater tuple means a higher level."""
 
     @property
     def end(self) -> int:
@@ -59,12 +59,13 @@ class DetectedHeading(Struct, kw_only=True):
 
 
 def number_rows(pages: Sequence[PageText]) -> list[PageRow]:
-    """Tell each row and page its place in the file, and each row whether it is in a table. Return all rows."""
+    """Tell each row and page its place, and each row whether it is in a table. Return all rows."""
     rows: list[PageRow] = []
     for number, page in enumerate(pages):
         page.start = len(rows)
         for row_number, row in enumerate(page.rows):
-            row.page, row.number = number, row_number
+            row.page = number
+            row.number = row_number
         for table in page.tables:
             for row in page.rows[table.start : table.end]:
                 row.is_in_table = True
@@ -78,7 +79,7 @@ def make_comparison_key(title: str) -> str:
 
 
 def parse_item(title: str) -> tuple[int, str] | None:
-    """Parse the number of an Item in an SEC filing: `(7, "a")` for "Item 7A", `(5, ".02")` for "Item 5.02"."""
+    """Parse an Item's number in an SEC filing: `(7, "a")` for "Item 7A", `(5, ".02")` for "Item 5.02"."""
     match = _ITEM.match(title)
     return (int(match[1]), (match[2] or match[3] or "").lower()) if match else None
 
@@ -90,7 +91,7 @@ def parse_part(title: str) -> int | None:
 
 
 def split_number(title: str) -> tuple[str, str]:
-    """Split a title into its number, as a comparison key, and the rest. The number is empty if there is none."""
+    """Split a title into its number, as a comparison key or empty, and the rest."""
     item = _ITEM.match(title)
     if item:
         return "".join(map(str, parse_item(title) or ())), title[item.end() :].lstrip(" .:;\u2014\u2013-|")
@@ -101,7 +102,7 @@ def split_number(title: str) -> tuple[str, str]:
 
 
 def join_rows(rows: Sequence[PageRow]) -> str:
-    """Join the rows of one title, without the hyphens at row ends, except for those before a capital letter."""
+    """Join the rows of one title, without hyphens at row ends that come before a small letter."""
     text = ""
     for row in rows:
         if text and text[-1] in _HYPHENS and text[-2:-1].isalpha():
@@ -123,7 +124,7 @@ def is_capitals(text: str) -> bool:
 
 
 def _continues_title(above: PageRow, row: PageRow, leading_max: float) -> bool:
-    """Check whether a row continues the title in the row above: both look alike and are close to each other."""
+    """Check whether a row continues the title in the row above: both look alike and are close."""
     is_alike = above.text[-1] == HYPHEN or (
         abs(row.size - above.size) < _SIZE_TOLERANCE * above.size
         and (row.font.is_bold, row.font.is_italic) == (above.font.is_bold, above.font.is_italic)

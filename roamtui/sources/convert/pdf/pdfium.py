@@ -1,7 +1,8 @@
 """`PdfFile`: reads words with their boxes and fonts, links and bookmarks, with pdfium.
 
-Only this module calls pdfium. `pypdfium2_raw` is the part of pypdfium2 that imports in 0.02 s instead of 0.05 s.
-Coordinates are as the reader sees the page: x grows to the right and y downwards, even if the text is rotated.
+Only this module calls pdfium. `pypdfium2_raw` is the part of pypdfium2 that imports in 0.02 s instead of 0.05
+s. Coordinates are as the reader sees the page: x grows to the right and y downwards, even if the text is
+rotated.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi(?!s)|cmbx|[-,]bd\b|medi\b
 _ITALIC_NAME = re.compile(r"ital|obli|cmti|[-,]it\b")
 _QUARTER = math.pi / 2
 _ROW_HEIGHT_QUANTILE = 0.9
-"""Quantile of word heights that is taken for the height of a row, because most words lack ascenders or descenders."""
+"""Quantile of word heights that is taken for a row's height: most words lack tall letters."""
 _FONT_HEIGHT_RATIO = 1.15
 """Height of the box of a font, relative to its letters."""
 _SMALL_RATIO = 0.85
@@ -213,7 +214,7 @@ class PdfPage:
         return pixels
 
     def locate_characters(self, first: int, last: int) -> Iterator[tuple[float, float, float, float]]:
-        """Yield rectangles around characters, one per line: left, top, right and bottom as shares of the page."""
+        """Yield rectangles around characters, one a line: left, top, right, bottom as shares of the page."""
         scale = 100_000  # the function below returns whole numbers
         left, top, right, bottom = (ctypes.c_double() for _ in range(4))
         x, y = ctypes.c_int(), ctypes.c_int()
@@ -249,7 +250,8 @@ class PdfPage:
         self.is_right_to_left = len(_RIGHT_TO_LEFT.findall(text)) * 2 > sum(map(str.isalpha, text))
         words: list[Word] = []
         uneven: list[int] = []
-        # Tesseract stretches each word and the space after it, together, over the width of the word in the picture.
+        # Tesseract stretches each word and the space after it, together, over the width of the word in the
+        # picture.
         past_end = 0 if self.read_font(len(text) // 2).name == _TESSERACT_FONT else 1
         for match in _WORD.finditer(text):
             first, end = match.span()
@@ -281,7 +283,8 @@ class PdfPage:
             box = self._read_box(index, index, rotation)
             if box is None:
                 return
-            height, usual = box[3] - box[2], parts[-1].bottom - parts[-1].top if parts else 0.0
+            height = box[3] - box[2]
+            usual = parts[-1].bottom - parts[-1].top if parts else 0.0
             if _SMALL_RATIO * usual < height < usual / _SMALL_RATIO:
                 parts[-1].text += letter
             else:
@@ -294,13 +297,14 @@ class PdfPage:
         word.text = "".join(part.text for part in parts)
 
     def _order_letters(self, letters: str, first: int, rotation: int) -> str:
-        """Put the letters of a right-to-left word into reading order. pdfium may return them in either order."""
+        """Put the letters of a right-to-left word into reading order. pdfium returns either order."""
         boxes = [
             self._read_box(first + index, first + index, rotation) or (0.0, 0.0)
             for index in range(len(letters))
         ]
         if boxes[0][0] < boxes[-1][0] and all(map(_RIGHT_TO_LEFT.match, letters)):
-            letters, boxes = letters[::-1], boxes[::-1]
+            letters = letters[::-1]
+            boxes = boxes[::-1]
         for match in _LAM_ALEF.finditer(letters):
             index = match.start()
             if boxes[index] == boxes[index + 1]:
@@ -308,14 +312,17 @@ class PdfPage:
         return unicodedata.normalize("NFKC", letters)
 
     def _read_box(self, first: int, last: int, rotation: int) -> tuple[float, float, float, float] | None:
-        """Return left, right, top and bottom of the box from character `first` to `last`; None if the first has none.
+        """Return left, right, top and bottom of the box of characters; None if the first has none.
 
         `rotation` is in quarter turns.
         """
         box = self._box
         if not pdfium.FPDFText_GetLooseCharBox(self._text, first, box):
             return None
-        x0, x1, low, high = box.left, box.right, box.bottom, box.top
+        x0 = box.left
+        x1 = box.right
+        low = box.bottom
+        high = box.top
         self._is_uneven = False
         if last > first and pdfium.FPDFText_GetLooseCharBox(self._text, last, box):
             if low != box.bottom or high != box.top:
@@ -323,16 +330,14 @@ class PdfPage:
                     (x1 - x0, box.right - box.left) if rotation % 2 else (high - low, box.top - box.bottom)
                 )
                 self._is_uneven = min(sizes) < _SMALL_RATIO * max(sizes)
-            x0, x1, low, high = (
-                min(x0, box.left),
-                max(x1, box.right),
-                min(low, box.bottom),
-                max(high, box.top),
-            )
+            x0 = min(x0, box.left)
+            x1 = max(x1, box.right)
+            low = min(low, box.bottom)
+            high = max(high, box.top)
         return _rotate_box(x0, x1, low, high, rotation) if rotation else (x0, x1, -high, -low)
 
     def _normalise_heights(self, words: list[Word], rotation: int) -> None:
-        """Give words the height of a row, because the boxes of bitmap fonts are only as high as each letter."""
+        """Give words the height of a row: the boxes of bitmap fonts are only as high as each letter."""
         for word in words:
             boxes = [self._read_box(index, index, rotation) for index in range(word.first, word.last + 1)]
             word.top = min(box[2] for box in boxes if box)
@@ -362,7 +367,9 @@ class PdfPage:
     def read_links(self) -> list[PageLink]:
         """Return the links to pages of the same file."""
         links: list[PageLink] = []
-        position, link, rect = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
+        position = ctypes.c_int(0)
+        link = pdfium.FPDF_LINK()
+        rect = pdfium.FS_RECTF()
         while len(links) < _LINKS_MAX and pdfium.FPDFLink_Enumerate(self._page, position, link):
             dest = pdfium.FPDFLink_GetDest(self._document, link)
             page = pdfium.FPDFDest_GetDestPageIndex(self._document, dest) if dest else -1
@@ -373,7 +380,7 @@ class PdfPage:
 
 
 def are_raised(word: Word, base: Word) -> bool:
-    """Check whether a word next to another one is raised: small letters above its baseline, such as a note mark."""
+    """Check whether a word next to another is raised: small letters above its baseline."""
     usual = base.bottom - base.top
     return (
         _RAISED_HEIGHT_MIN * usual < word.bottom - word.top < _SMALL_RATIO * usual
@@ -393,7 +400,7 @@ def _rotate_box(
 
 
 def _read_utf16(fill: Callable[[Any, int], int]) -> str:
-    """Return the UTF-16 text that `fill`, a pdfium function, writes into a buffer. `fill` returns the size it needs."""
+    """Return the UTF-16 text that `fill`, a pdfium function, writes. `fill` returns the size it needs."""
     size = fill(None, 0)
     if size <= 2:
         return ""

@@ -22,15 +22,15 @@ from roamtui.sources.convert.pdf.pdfium import (
 _OVERLAP_MIN = 0.5
 """Minimum vertical overlap of two words in one row, as a share of the height of the smaller one."""
 _SAME_LINE_OFFSET_MAX, _NEXT_LINE_OFFSET_MIN = 0.2, 0.8
-"""Twice the vertical distance between the centres of two words, in letter heights. Below the first number, the words
-are in the same line; from the second number on, they are in adjacent lines."""
+"""Twice the vertical distance between the centres of two words, in letter heights. Below the first number,
+the words are in the same line; from the second number on, they are in adjacent lines."""
 _BELOW_SHARE = 0.3
 """Minimum horizontal overlap of a word with a word above it, as a share of the width of the narrower one."""
 _CELL_GAP = 0.62
 """Maximum gap between words of one cell, in letter heights."""
 _SPACE_GAP = 0.07
-"""Minimum gap, in letter heights, that counts as a space. A narrower gap counts only if the PDF has a space character
-there."""
+"""Minimum gap, in letter heights, that counts as a space. A narrower gap counts only if the PDF has a space
+character there."""
 _RAISED_GAP = 0.15
 """Maximum gap, in letter heights, between letters and a raised mark that belongs to them."""
 _TALL_RATIO = 1.8
@@ -50,14 +50,16 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _FOOTNOTE_MARK = re.compile(r"\((?:\d|[a-z])\)|[*†‡]{1,3}")
 _FOOTNOTE_MARK_GAP_MAX = 0.9
 """Maximum distance between a figure and its footnote mark, in letter heights."""
-_FIGURE_ENDS, _CURRENCIES, _DASHES = "0123456789)%", "$€£¥", "—–-"
+_FIGURE_ENDS = "0123456789)%"
+_CURRENCIES = "$€£¥"
+_DASHES = "—–-"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
 _COLUMN_ROWS_MIN = 6
 """Minimum number of rows in two columns, and of lines that start at the left edge of the right one."""
 _COLUMN_EDGE_WIDTH = 4.0
 """In points. Lines whose left edges are within this width belong to the same column."""
 _COLUMN_WIDTH_MIN = 0.3
-"""Minimum distance of the right column's left edge from both edges of the text, as a share of the text's width."""
+"""Minimum distance of the right column from both edges of the text, as a share of its width."""
 _SWITCHES_MAX = 0.12
 """Maximum number of changes between the columns per row, in drawing order. A table changes more often."""
 _COLUMN_DEPTH_MAX = 2
@@ -71,7 +73,8 @@ _GUTTER_MAX = 4.0
 """Maximum distance, in letter heights, of the longest line of the left column from the right column."""
 _FIGURES_SHARE_MAX = 0.15
 _SAMPLE_STEP = 4
-_GET_FIRST, _GET_LEFT = attrgetter("first"), attrgetter("x0")
+_GET_FIRST = attrgetter("first")
+_GET_LEFT = attrgetter("x0")
 
 
 @dataclass(slots=True)
@@ -129,7 +132,8 @@ def group_words(words: Iterable[Word]) -> list[list[Word]]:
     row: list[Word] = []
     top = bottom = 0.0
     for word in sorted(words, key=_sum_edges):
-        height, row_height = word.bottom - word.top, bottom - top
+        height = word.bottom - word.top
+        row_height = bottom - top
         overlap = min(bottom, word.bottom) - max(top, word.top)
         overlaps = bool(row) and overlap >= _OVERLAP_MIN * min(height, row_height)
         if overlaps and not _is_below(word, row):
@@ -162,7 +166,8 @@ def _is_below(word: Word, row: Sequence[Word]) -> bool:
 def make_row(words: Sequence[Word]) -> PageRow:
     """Make a row from words that are sorted from left to right."""
     size = _measure_size(words)
-    gap_max, touching = _CELL_GAP * size, _SPACE_GAP * size
+    gap_max = _CELL_GAP * size
+    touching = _SPACE_GAP * size
     cells: list[Cell] = []
     cell: Cell | None = None
     before = base = words[0]
@@ -226,7 +231,8 @@ def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
     for cell in cells[1:]:
         before = joined[-1]
         if before.text[-1] in _CURRENCIES and len(before.text) > 1 and cell.text[0] in "(0123456789—–-":
-            # The currency sign of a figure may be drawn far to the left, next to the figure or label before it.
+            # The currency sign of a figure may be drawn far to the left, next to the figure or label before
+            # it.
             cell.text = before.text[-1] + cell.text
             before.x1 -= (before.x1 - before.x0) / len(before.text)
             before.text = before.text[:-1].rstrip()
@@ -257,13 +263,13 @@ def _measure_size(words: Iterable[Word]) -> float:
 
 
 def _is_vertical(word: Word, usual: float) -> bool:
-    """Check whether a word is vertical, such as a stamp at the page edge. It would join all rows next to it."""
+    """Check whether a word is vertical, such as a stamp at the edge, which would join all rows beside it."""
     height = word.bottom - word.top
     return height > usual * _TALL_RATIO and len(word.text) > 2 and height > 1.5 * (word.x1 - word.x0)
 
 
 def _make_drawn_row(words: Sequence[Word]) -> PageRow:
-    """Make a row of one cell from words in drawing order, the reading order of right-to-left and vertical text."""
+    """Make a row of one cell from words in drawing order, as right-to-left and vertical text is read."""
     text = " ".join(word.text for word in sorted(words, key=_GET_FIRST))
     cell = Cell(text, min(map(_GET_LEFT, words)), max(word.x1 for word in words))
     return _build_row([cell], words, _measure_size(words))
@@ -289,7 +295,7 @@ def read_rows(page: PdfPage) -> list[PageRow]:
 
 
 def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
-    """Group words, which are in drawing order, into rows in reading order: column by column if the page draws them so.
+    """Group words, in drawing order, into rows in reading order: by columns if the page draws them so.
 
     `depth` is how deep the words are nested in columns.
     """
@@ -341,7 +347,8 @@ def _divide_prose(groups: list[list[Word]]) -> list[list[Word]]:
         return groups
     x = starts[len(starts) // 2] - _COLUMN_EDGE_WIDTH
     is_divided = [gutter is not None and abs(gutter[1] - x) <= 2 * _COLUMN_EDGE_WIDTH for gutter in gutters]
-    first, end = is_divided.index(True), len(is_divided) - is_divided[::-1].index(True)
+    first = is_divided.index(True)
+    end = len(is_divided) - is_divided[::-1].index(True)
     left = [side for group in groups[first:end] if (side := [word for word in group if word.x0 < x])]
     right = [side for group in groups[first:end] if (side := [word for word in group if word.x0 >= x])]
     are_prose = _fill_column(left) and _fill_column(right)
@@ -353,14 +360,14 @@ def _divide_prose(groups: list[list[Word]]) -> list[list[Word]]:
 
 
 def _find_gutter(group: Sequence[Word]) -> tuple[float, float] | None:
-    """Return the left and right edge of the only wide gap in a row, or None if there is none or more than one."""
+    """Return the edges of the only wide gap in a row, or None if there is none or more than one."""
     gap_min = _CELL_GAP * (group[0].bottom - group[0].top)
     gaps = [(before.x1, word.x0) for before, word in pairwise(group) if word.x0 - before.x1 > gap_min]
     return gaps[0] if len(gaps) == 1 else None
 
 
 def _fill_column(lines: Sequence[Sequence[Word]]) -> bool:
-    """Check whether the lines of a column are prose: many words, few figures, and most lines as long as the longest."""
+    """Check whether a column's lines are prose: many words, few figures, and mostly long lines."""
     words = [word.text for line in lines for word in line]
     figures = sum(any(map(str.isdigit, word)) for word in words)
     left = min(line[0].x0 for line in lines)

@@ -1,7 +1,7 @@
 """Strip running headers and footers, and read the printed page numbers.
 
-A printed number counts only if it agrees with numbers on pages nearby. A running head is a line that several pages
-repeat at about the same position, apart from their page number.
+A printed number counts only if it agrees with numbers on pages nearby. A running head is a line that several
+pages repeat at about the same position, apart from their page number.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ _REPEATED_SHARE = 0.06
 _INNER_SHARE = 0.3
 """A line on at least this share of pages is removed even if it is not at the very edge."""
 _RUN_PAGES = 6
-"""Four repeats within this many pages are enough, because each chapter may have its own running heads, which differ on
-left and right pages."""
+"""Four repeats within this many pages are enough, because each chapter may have its own running heads, which
+differ on left and right pages."""
 _NEARBY_PAGES = 6
 """Maximum distance between pages whose printed numbers are compared."""
 _NEARBY_NUMBERS = 6
-"""Maximum difference between a page number that is looked up and the printed number that its page is computed from."""
+"""Maximum difference between a wanted page number and the printed one that leads to its page."""
 _POSITION_CLASS_POINTS = 12
-"""Rows are put into classes of this size by their distance from the top of the page. The same line may be in the next
-class on another page."""
+"""Rows are put into classes of this size by their distance from the top of the page. The same line may be in
+the next class on another page."""
 _HEAD_LENGTH_MAX = 140
-# The prefix and the number of a page at the start of a line (`Page 12`, `F-3 | Notes`, `12 of 90`), and at its end.
+# The prefix and the number of a page at the start of a line (`Page 12`, `F-3 | Notes`, `12 of 90`), and at
+# its end.
 _START_NUMBER = re.compile(
     r"(?:page\s+|p\.\s?|- ?|\| ?)?([A-Z]{1,3}-)?(\d{1,4})(?=$|[\s|/-]|\sof\s\d)", re.IGNORECASE
 )
@@ -49,18 +50,19 @@ _NUMBERED_TITLE = re.compile(r"(?!page\b)[^\W\d_]+\s\d{1,4}", re.IGNORECASE)
 _Edges = tuple[list[PageRow], list[PageRow]]
 """Up to three rows at the top of a page, and up to three at the bottom, both from the edge inwards."""
 PrintedNumbers = dict[tuple[str, int], list[int]]
-"""0-based pages of each printed number (prefix and value), ascending. There are several if parts restart at 1."""
+"""Pages, from 0, of each printed number (prefix and value), ascending. Parts may restart at 1."""
 
 
 def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int | None:
-    """Find the first page after page `after` that has a printed number such as `12` or `F-3`. Pages are 0-based.
+    """Find the first page after `after` with a printed number such as `12` or `F-3`. Pages begin at 0.
 
     If no page has it, compute the page from the nearest printed number. If that is too far away, return None.
     """
     match = re.fullmatch(r"([A-Z]{1,3}-)?(\d{1,4})", label.strip())
     if match is None:
         return None
-    prefix, value = match[1] or "", int(match[2])
+    prefix = match[1] or ""
+    value = int(match[2])
     for distance in range(_NEARBY_NUMBERS + 1):
         for nearby in (value - distance, value + distance):
             for page in printed.get((prefix, nearby), ()):
@@ -140,8 +142,8 @@ def _detect_repeated_rows(
 def _detect_page_numbers(edges: Sequence[_Edges], sizes_max: Sequence[float]) -> dict[int, tuple[str, int]]:
     """Return the printed number of each page that agrees with the numbers on the pages near it.
 
-    A shift is a printed number minus the index of its page. Neighbouring pages of one part have the same shift. Other
-    numbers at their edges, such as years, do not.
+    A shift is a printed number minus the index of its page. Neighbouring pages of one part have the same
+    shift. Other numbers at their edges, such as years, do not.
     """
     shifts_by_page = [
         {
@@ -166,7 +168,8 @@ def _detect_page_numbers(edges: Sequence[_Edges], sizes_max: Sequence[float]) ->
 def _parse_page_numbers(row: PageRow, size_max: float) -> Iterator[tuple[str, int]]:
     """Yield the page numbers that a row at the edge of a page may contain.
 
-    A number after a single word is part of a title, as in "Exhibit 3", unless small letters or a gap set it off.
+    A number after a single word is part of a title, as in "Exhibit 3", unless small letters or a gap set it
+    off.
     """
     text = row.text
     if row.size > size_max:

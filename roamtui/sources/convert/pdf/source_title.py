@@ -15,7 +15,7 @@ from roamtui.sources.convert.pdf.rows import PageRow
 _COVER_PAGES = 2
 _COVER_ROWS = 60
 _NAME_PAGES = 80
-"""Number of pages that are searched for a company's name in lower case, because covers print it in capitals."""
+"""Number of pages that are searched for a company's name in lower case: covers have capitals."""
 _LENGTH_MAX = 300
 _AGENCY = re.compile(r".*securities and exchange commission", re.IGNORECASE)
 _FORM = re.compile(
@@ -31,12 +31,13 @@ _REPORT_DATE = re.compile(
     rf"(?i:date\s+of\s+report)\W*(?:\([^)]*\))?\W*{_DATE}|{_DATE}\W*(?i:date\s+of\s+report)"
 )
 _NO_TITLE = re.compile(
-    r"microsoft \w+ - .*|.*\.(?:docx?|pdf|indd|tex|qxd|dvi|html?)|\d{10}-\d\d-\d{6}|(?:powerpoint )?presentation.*"
-    r"|untitled.*|document\W*\d*|(?:slide|page|folie) \d+|united states\b.*|form|.*securities and exchange commission.*"
-    r"|(?=\S*[\d_])\S+|[\W\d_]*",
+    r"microsoft \w+ - .*|.*\.(?:docx?|pdf|indd|tex|qxd|dvi|html?)|\d{10}-\d\d-\d{6}"
+    r"|(?:powerpoint )?presentation.*|untitled.*|document\W*\d*"
+    r"|(?:slide|page|folie) \d+|united states\b.*|form"
+    r"|.*securities and exchange commission.*|(?=\S*[\d_])\S+|[\W\d_]*",
     re.IGNORECASE,
 )
-"""Titles in the metadata that no person would use: a program's default, a file name, an accession number, an agency."""
+"""Titles in the metadata that no person would use, such as a program's default or a file name."""
 _LARGE_RATIO = 1.2
 _TITLE_ROWS_MAX = 3
 
@@ -66,7 +67,9 @@ def _compute_filing_title(pages: Sequence[PageText]) -> str:
     # The file number may be printed in a second column next to the period.
     period = _PERIOD.search(text) or _PERIOD.search(" ".join(row.cells[0].text for row in rows))
     if period:
-        name = "quarter" if period[2] else "fiscal year" if period[1] else "year"
+        name = "fiscal year" if period[1] else "year"
+        if period[2]:
+            name = "quarter"
         return f"{company}, Form {form.upper()} for the {name} ended {period[3]}"[:_LENGTH_MAX]
     report = _REPORT_DATE.search(text)
     return f"{company}, Form {form.upper()}{f' of {report[1] or report[2]}' if report else ''}"[:_LENGTH_MAX]
@@ -87,11 +90,13 @@ def _find_common_spelling(company: str, pages: Sequence[PageText]) -> str:
     pattern = r"[\s,]+".join(map(re.escape, re.split(r"[\s,]+", company.rstrip("."))))
     matches = re.finditer(rf"\b{pattern}\b", text, re.IGNORECASE)
     spellings = Counter(match[0] for match in matches if not match[0].isupper()).most_common(1)
-    return spellings[0][0] + "." * company.endswith(".") if spellings else company
+    if not spellings:
+        return company
+    return spellings[0][0] + ("." if company.endswith(".") else "")
 
 
 def _find_large_title(pages: Sequence[PageText]) -> str:
-    """Return the largest rows of the first page, if they are clearly larger than the text; else an empty text."""
+    """Return the largest rows of the first page if clearly larger than the text; else an empty text."""
     rows = [row for row in pages[0].rows if sum(map(str.isalpha, row.text)) >= 3]
     sizes = [row.size for page in pages for row in page.rows]
     if not rows:

@@ -19,7 +19,7 @@ _FIGURE = re.compile(
     r"(?:%|x|X|pts?|bps?|pp|bn|[MmBK])?\s?[)\]]?(?:\s?(?:\(\w{1,2}\)|\*{1,3}|†|\x03[^\x04]*\x04))*"
     r"|[$€£¥]?\s?[-–—−]+\s?[%)]?|[nN]/?[aAmM]\.?|NM|n\.m\.|N\.M\.|\*+"
 )
-"""A number with its currency, sign, unit and footnote mark, or a sign for a missing one: a dash, "n/a", "NM"."""
+"""A number with currency, sign, unit and note mark, or a sign for a missing one: a dash, "n/a", "NM"."""
 _YEAR = re.compile(
     r"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\)|\x03[^\x04]*\x04)*|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE
 )
@@ -40,12 +40,12 @@ _DATE = re.compile(
 _YEAR_IN = re.compile(r"(?:19|20)\d\d")
 _PERIOD = re.compile(rf"{_DATE.pattern}|.*\b(?:years?|quarters?|months|weeks|half|ended)\b.*", re.IGNORECASE)
 _STACKED_SHIFT_MAX = 4.0
-"""Maximum distance in points between the centres, the left edges or the right edges of two lines of one head."""
+"""Maximum distance in points between the centres or edges of two lines of one head."""
 _HYPHEN_SPACE = re.compile(rf"([-{HYPHEN}]) ")
 _OVERLAP_MIN = 0.25
 """Minimum overlap of a head with its column, as a share of the narrower one."""
 _SPAN_TOLERANCE = 0.3
-"""Maximum distance between the centre of a head and that of the columns below it, as a share of their mean width."""
+"""Maximum distance between the centres of a head and its columns, as a share of their mean width."""
 _SPAN_TOLERANCE_MIN = 6.0
 _WIDTH_SHARE_MIN = 0.9
 """Minimum width of the columns below a head, as a share of the head's width."""
@@ -64,8 +64,8 @@ _LABEL_INDENT_MAX = 40.0
 _COLUMN_DISTANCE_MAX = 14.0
 """Maximum distance in points between a cell and its column, and between columns that may be joined."""
 _MISFITS_MAX = 0.04
-"""Maximum share of cells that fit into no column. If there are more, the table is written as plain lines, so that no
-figure appears under the wrong column head."""
+"""Maximum share of cells that fit into no column. If there are more, the table is written as plain lines, so
+that no figure appears under the wrong column head."""
 _LABEL_LINES_MAX = 4
 """Maximum number of lines of a label."""
 _LABEL_ROWS_MIN = 5
@@ -75,7 +75,7 @@ _BAR = r"\|"
 
 
 class PageTable(Struct):
-    """The rows of a table from `start` up to `end` (exclusive). The first `header_count` rows are its header."""
+    """The rows of a table from `start` up to `end`. The first `header_count` rows are its header."""
 
     start: int
     end: int
@@ -97,7 +97,8 @@ def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
         end, count = _detect_table_end(rows, index)
         if count >= _DATA_ROWS_MIN:
             start, header_count = _detect_header_rows(rows, index, end, tables[-1].end if tables else 0)
-            # Rows of years belong to the header, although they look like data, and so do the heads below them.
+            # Rows of years belong to the header, although they look like data, and so do the heads below
+            # them.
             left = _compute_figures_left(rows, index, end)
             while start + header_count == index and index + 1 < end and header_count + 1 < end - start:
                 row = rows[index]
@@ -138,8 +139,10 @@ def _is_prose_row(row: PageRow) -> bool:
 
 
 def _detect_table_end(rows: Sequence[PageRow], start: int) -> tuple[int, int]:
-    """Return the end of the table whose first figures are in row `start`, and its number of rows with figures."""
-    end, count, plain_rows = start + 1, 1, 0
+    """Return the end of the table with its first figures in row `start`, and its rows with figures."""
+    end = start + 1
+    count = 1
+    plain_rows = 0
     has_body = not _is_year_row(rows[start])
     for index in range(start + 1, len(rows)):
         row = rows[index]
@@ -150,7 +153,8 @@ def _detect_table_end(rows: Sequence[PageRow], start: int) -> tuple[int, int]:
             if has_body and is_header and plain_rows + 1 < index - start:
                 break  # years below figures are the header of the next table
             has_body = has_body or not is_header
-            end, plain_rows = index + 1, 0
+            end = index + 1
+            plain_rows = 0
             count += 1
         else:
             plain_rows += 1
@@ -179,8 +183,8 @@ def _wraps_label(rows: Sequence[PageRow], index: int, last: int) -> bool:
 def _detect_header_rows(rows: Sequence[PageRow], first: int, end: int, previous_end: int) -> tuple[int, int]:
     """Find the header above the rows `first` to `end` of a table. It starts at or after `previous_end`.
 
-    Return the index of its first row and its number of rows, or `first` and 0 if there is none. Rows between the header
-    and `first` are titles of the table's parts.
+    Return the index of its first row and its number of rows, or `first` and 0 if there is none. Rows between
+    the header and `first` are titles of the table's parts.
     """
     left = _compute_figures_left(rows, first, end)
     start = header_end = first
@@ -271,7 +275,8 @@ def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float
         if are_years and lows in ([*equal], [low + width - 1 for low in equal]):
             # Years have equal shares, each above the first column or each above the last one.
             spans = [(low, low + width - 1) for low in equal]
-        heads_below, dates_below = list(zip(cells, spans, strict=True)), _count_dates(rows[index])
+        heads_below = list(zip(cells, spans, strict=True))
+        dates_below = _count_dates(rows[index])
         for cell, (low, high) in zip(cells, spans, strict=True):
             if low == high and not below[low][2]:  # the lowest head of a column shows where its middle is
                 bounds[low] = min(bounds[low][0], cell.x0), max(bounds[low][1], cell.x1)
@@ -288,7 +293,7 @@ def _count_dates(row: PageRow) -> int:
 def _find_stacked(
     cell: Cell, beside: Sequence[Cell], below: Sequence[tuple[Cell, tuple[int, int]]]
 ) -> tuple[int, int] | None:
-    """Return the columns of the head below a cell if both are lines of one head: aligned, and with no other there."""
+    """Return the columns of the head below a cell if both are aligned lines of one head."""
     touching = [(head, span) for head, span in below if head.x0 < cell.x1 and head.x1 > cell.x0]
     if len(touching) != 1 or (_DATE.fullmatch(cell.text) and _YEAR_IN.search(cell.text)):
         return None
@@ -299,7 +304,7 @@ def _find_stacked(
 
 
 def _find_columns_below(cell: Cell, columns: Sequence[tuple[float, float]]) -> tuple[int, int]:
-    """Return the first and last of the columns that a cell is above or in, or else the nearest column twice."""
+    """Return the first and last column that a cell is above or in, or else the nearest one twice."""
     overlaps = [min(cell.x1, x1) - max(cell.x0, x0) for x0, x1 in columns]
     over = [
         column
@@ -317,14 +322,15 @@ def _compute_span(
     bounds: Sequence[tuple[float, float]],
     below: Sequence[tuple[int, int, str]],
 ) -> tuple[int, int]:
-    """Return the first and last column of a head: it is centred above them, and no head `below` it is divided.
+    """Return the first and last column of a head: centred above them, dividing no head `below`.
 
     `own` are the columns that the head overlaps; it may extend over `limits`.
     """
     spans = []
     for low in range(limits.start, own[0] + 1):
         for high in range(own[1], limits.stop):
-            (x0, _), (_, x1) = bounds[low], bounds[high]
+            x0, _ = bounds[low]
+            _, x1 = bounds[high]
             shift = abs(x0 + x1 - head.x0 - head.x1) / 2
             if (
                 shift <= max(_SPAN_TOLERANCE_MIN, _SPAN_TOLERANCE * (x1 - x0) / (high - low + 1))
@@ -336,7 +342,8 @@ def _compute_span(
     if not spans:
         return own
     spans = [span for span in spans if span[0] <= 2 * min(spans)[0] + _SPAN_TOLERANCE_MIN]
-    # A period, or a head above periods, spans as many columns as possible; any other head, as few as possible.
+    # A period, or a head above periods, spans as many columns as possible; any other head, as few as
+    # possible.
     texts = [text for _, low, high in spans for _, _, text in below[low : high + 1]]
     is_wide = all(map(_PERIOD.fullmatch, texts)) or (
         _PERIOD.fullmatch(head.text) is not None and not all(map(_DATE.fullmatch, texts))
@@ -346,7 +353,7 @@ def _compute_span(
 
 
 def _compute_column_bounds(rows: Sequence[PageRow], edge: float) -> list[tuple[float, float]]:
-    """Return the left and right bounds of the columns of figures, or an empty list if there are far too many."""
+    """Return the bounds of the columns of figures, or an empty list if there are far too many."""
     spans = []
     for row in rows:
         if _is_data_row(row):
