@@ -134,9 +134,7 @@ ACTIONS: tuple[Action, ...] = (
         "Search the document. In an empty question box, “/” lists commands.",
     ),
     _action("global.notes", "f6", "Notes", "List your notes on this document."),
-    _action(
-        "global.table", "ctrl+l", "Table", "Ask questions about each document, in a table.", "app.open_table"
-    ),
+    _action("global.table", "ctrl+l", "Table", "Ask questions about each document, in a table."),
     _action("global.open_document", "ctrl+o", "Open", "Open another document.", "app.open_document"),
     _action("global.add_source", "", "Add source", "Add a file, folder or site to this conversation."),
     _action(

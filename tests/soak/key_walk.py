@@ -60,10 +60,14 @@ _NAMES = re.compile(
 )
 """Matches the keys that a message names. Words among them begin a part of it. What follows "then" works later."""
 _QUESTIONS = ("How long is the grace period?", "What does a late cargo bike cost?", "Compare all fees.")
-_ESCAPE_SHARE = 0.08
-"""How often escape is pressed, so that no text field holds the walk."""
 _NEW_SHARE = 0.7
 """How often a key is pressed that was not pressed in this place, if there is one."""
+_LEAVING_SHARE = 0.5
+"""How often escape is pressed in a text field where all keys were pressed, so that it does not hold the walk."""
+_QUIET_ROUNDS = 5
+"""After so many without a change, a key did nothing."""
+_LIFE_STEPS = 1_000
+"""After so many steps, the app is started again."""
 _GO_ON_STEPS = 20
 """After so many steps, a reply that hangs comes."""
 
@@ -105,7 +109,8 @@ class KeyWalk:
                 app.main_screen.question_box.fill(question)
                 await hands.press("enter")
             named: list[str] = []
-            while self.pressed.total() < steps and app.is_running and not app._exit:
+            last = min(steps, self.pressed.total() + _LIFE_STEPS)
+            while self.pressed.total() < last and app.is_running and not app._exit:
                 named = await self._step(app, hands, named)
                 assert not failures, failures
 
@@ -136,7 +141,7 @@ class KeyWalk:
         key = self._chance.choice(new if new and self._chance.random() < _NEW_SHARE else _KEYS)
         if named:
             key = self._chance.choice(named)
-        elif self._chance.random() < _ESCAPE_SHARE:
+        elif not new and isinstance(app.focused, Input) and self._chance.random() < _LEAVING_SHARE:
             key = "escape"
         self.trail.append(f"{place}: {key}{f' because of {message!r}' if named else ''}")
         before = _describe(app)
@@ -148,8 +153,13 @@ class KeyWalk:
             return []
         await hands.until(lambda: not find_fault(app), tell=lambda: f"{find_fault(app)}\n{screen_text(app)}")
         messages = _list_messages(app)
-        if has_effect := _describe(app) != before or bool(messages):
-            self.effects[place, key] += 1
+        rounds = 0
+        while not messages and _describe(app) == before and rounds < _QUIET_ROUNDS:
+            await hands.rest()
+            messages = _list_messages(app)
+            rounds += 1
+        has_effect = bool(messages) or _describe(app) != before
+        self.effects[place, key] += has_effect
         if named:
             self.messages[re.sub(r"\d+|“.*”", "…", message)] += 1
             await hands.until(
@@ -193,8 +203,10 @@ def _list_messages(app: RoamApp) -> list[str]:
 
 def _describe(app: RoamApp) -> object:
     focused = app.focused
+    main = app.documents.get(app.current_mode)
+    cursors = main and (main.tree_pane.outline.cursor_line, main.chat_log._selected_target)
     typed = focused.text if isinstance(focused, TextArea) else focused.value if isinstance(focused, Input) else ""
-    return screen_text(app), id(focused), typed, len(app.screen_stack), app.current_mode
+    return screen_text(app), id(focused), typed, cursors, len(app.screen_stack), app.current_mode
 
 
 def walk_all(folder: Path, steps: int, seed: int, tell: Callable[[str], object]) -> list[KeyWalk]:

@@ -478,6 +478,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.panes.show_reader()
         self.panes.show()
 
+    async def action_table(self) -> None:
+        await self.run_action("app.open_table")
+
     @work(group="finding", exit_on_error=False)
     async def action_find(self) -> None:
         """Mark what a search finds in the outline, and show the chosen result in the reader."""

@@ -111,13 +111,17 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         self.call_after_refresh(self.show)
 
 
+_GLOBAL_IDS = (*SHARED_IDS, "global.table", "global.next_document", "global.copy_or_cancel")
+"""Global actions that work in a table too."""
+
+
 class TableScreen(Screen[None]):
     """Shows a table, asks the missing questions, and opens the document or conversation of a cell."""
 
     AUTO_FOCUS = "TableGrid"
     BINDINGS: ClassVar[list[BindingType]] = [
         *make_bindings(Scope.TABLE, Scope.MOVE),
-        *make_bindings(Scope.GLOBAL, only=(*SHARED_IDS, "global.next_document", "global.copy_or_cancel")),
+        *make_bindings(Scope.GLOBAL, only=_GLOBAL_IDS),
         Binding("escape", "leave", "Close"),
     ]
 
@@ -238,6 +242,9 @@ class TableScreen(Screen[None]):
             self._grid.show()
             self._grid.move_cursor(column=len(self._table.columns))
             self._fill()
+
+    def action_table(self) -> None:
+        self.action_add_column()
 
     def action_run(self) -> None:
         if self._table.columns:

@@ -195,6 +195,7 @@ async def test_a_table_without_questions_asks_for_one_and_letters_are_text(table
         await pilot.press(*"crw")
         assert app.screen.query_one(Input).value == "crw"
         await press_until(pilot, TableScreen, "escape")
+        await press_until(pilot, PromptDialog, "ctrl+l")
 
 
 async def test_a_question_about_each_document_offers_the_table_and_is_asked_there(tables: Tables) -> None:
