@@ -200,11 +200,11 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
     """
     delivered = state.collect_delivered()
     quoted = [
-        one.section_id
-        for one in outcome.citations
-        if one.is_verified and one.span is not None and subtract_delivered(one.span, delivered)
-        if one.section_id not in state.open_sections
-        if estimate_delivery_tokens(state.library, one.section_id, state.options.page_tokens)
+        citation.section_id
+        for citation in outcome.citations
+        if citation.is_verified and citation.span is not None and subtract_delivered(citation.span, delivered)
+        if citation.section_id not in state.open_sections
+        if estimate_delivery_tokens(state.library, citation.section_id, state.options.page_tokens)
         <= _QUOTED_TOKENS_MAX
     ]
     opening = (open_without_text(state, quoted, Origin.AGENT),) if quoted else ()
@@ -216,7 +216,7 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
     cited_ids = tuple(section_id for section_id in opened.open_sections if section_id in cited)
     answered = replace(outcome, number=len(state.exchanges), cited_ids=cited_ids)
     ended = apply(opened, answered)
-    marked = [one for one, section in ended.open_sections.items() if section.is_closing]
+    marked = [marked_id for marked_id, section in ended.open_sections.items() if section.is_closing]
     closed = make_close_events(ended, marked, Origin.AGENT, CloseReason.ASKED)
     ended = apply(ended, *closed)
     over_budget = make_close_events(ended, select_sections_to_close(ended), Origin.AGENT, CloseReason.BUDGET)

@@ -171,7 +171,11 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
 def _list_unfolding(state: ConversationState, node_ids: Iterable[str]) -> tuple[str, ...]:
     """List which nodes a command unfolds: folded ones with children."""
     unfolding = add_file_titles(state.library, node_ids)
-    return tuple(one for one in unfolding if one not in state.unfolded and state.library.children(one))
+    return tuple(
+        folded_id
+        for folded_id in unfolding
+        if folded_id not in state.unfolded and state.library.children(folded_id)
+    )
 
 
 def add_file_titles(library: Library, node_ids: Iterable[str]) -> tuple[str, ...]:
@@ -179,12 +183,12 @@ def add_file_titles(library: Library, node_ids: Iterable[str]) -> tuple[str, ...
 
     If only the file were unfolded, the tree would show nothing below it but the title.
     """
-    found: dict[str, None] = {}
+    shown_ids: dict[str, None] = {}
     for node_id in node_ids:
         file = library.node(node_id).file if library.grafts else None
         title = () if file is None or file.title_row is None else (file.ids[file.title_row],)
-        found |= dict.fromkeys((node_id, *title))
-    return tuple(found)
+        shown_ids |= dict.fromkeys((node_id, *title))
+    return tuple(shown_ids)
 
 
 def open_without_text(

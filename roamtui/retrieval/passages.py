@@ -184,7 +184,11 @@ def _order_sections(library: Library, marks: dict[str, float], policy: Retrieval
             best_ids.append(section_id)
             parents.append(parent)
     best_ids = best_ids[: policy.passage_sections_max]
-    return [one for one in best_ids if marks[one] >= policy.passage_score_share_min * marks[best_ids[0]]]
+    return [
+        good_id
+        for good_id in best_ids
+        if marks[good_id] >= policy.passage_score_share_min * marks[best_ids[0]]
+    ]
 
 
 def _widen(

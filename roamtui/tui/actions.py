@@ -445,9 +445,9 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
     return Keymap(tuple(actions.values()), tuple(problems), first_keys)
 
 
-def do_meet(one: Scope, other: Scope) -> bool:
+def do_meet(first: Scope, other: Scope) -> bool:
     """Return whether the keys of two scopes work at the same time somewhere."""
-    return one is other or other in _MEETING.get(one, ()) or one in _MEETING.get(other, ())
+    return first is other or other in _MEETING.get(first, ()) or first in _MEETING.get(other, ())
 
 
 def _is_key(key: str) -> bool:

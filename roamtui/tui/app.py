@@ -148,7 +148,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self.switch_mode(mode)
         headers = [screen.header for screen in self.documents.values()]
         for number, header in enumerate(headers):
-            header.titles = tuple(one.title for one in headers)
+            header.titles = tuple(other.title for other in headers)
             header.index = number
 
     def action_turn_to(self, index: int) -> None:
@@ -240,7 +240,8 @@ class RoamApp(App[None], inherit_bindings=False):
     def _find_mode(self, request: DocumentRequested) -> str:
         """Return the mode of the requested open document or cell's conversation, or an empty string."""
         return next(
-            (mode for mode, one in self.documents.items() if request.is_met_by(one.conversation.state)), ""
+            (mode for mode, screen in self.documents.items() if request.is_met_by(screen.conversation.state)),
+            "",
         )
 
     @on(Worker.StateChanged)
@@ -257,7 +258,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if isinstance(event, events.Key | events.Paste | events.MouseDown) and not event.is_forwarded:
             self._remove_message()
         if isinstance(event, TypedEvent) and not event.is_forwarded:
-            self.key_queue.add(event)
+            self.key_queue.put(event)
         else:
             await super().on_event(event)
 

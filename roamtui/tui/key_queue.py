@@ -42,7 +42,7 @@ class KeyQueue:
         self.waiting = asyncio.Queue[TypedEvent]()
         """What was typed and not handled yet."""
 
-    def add(self, event: TypedEvent) -> None:
+    def put(self, event: TypedEvent) -> None:
         """Handle an event once all earlier events are handled."""
         if isinstance(event, events.Paste):
             event.text = sanitise_text(event.text)

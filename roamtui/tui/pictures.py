@@ -147,7 +147,7 @@ class PictureStore:
         except RoamtuiError as error:
             return str(error)
 
-    def add(self, app: App[object], picture: PictureLine, loaded: bytes) -> None:
+    def store_picture(self, app: App[object], picture: PictureLine, loaded: bytes) -> None:
         """Store a loaded picture, empty if that failed."""
         drawn: DrawnPicture = loaded
         if self.mode is ImageMode.KITTY and loaded:

@@ -136,7 +136,7 @@ async def _show_found(pilot: Pilot[None]) -> None:
     assert isinstance(screen, FindDialog)
     field = screen.query_one(Input)
     field.value = "how many loaves fit"
-    await wait_until(pilot, lambda: screen.found.query == field.value and screen.found.is_complete)
+    await wait_until(pilot, lambda: screen.outcome.query == field.value and screen.outcome.is_complete)
     await press_until(pilot, lambda: app_of(pilot).main_screen.reader_pane.section_id is not None, "down", "enter")
     await pilot.pause()
 

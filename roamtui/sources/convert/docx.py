@@ -104,7 +104,7 @@ class _HtmlWriter:
         blocks = BlockWriter()
         for element in _iter_children(parent, "p", "tbl"):
             if get_local_name(element) == "tbl":
-                blocks.add(self._write_table(element))
+                blocks.append(self._write_table(element))
                 continue
             style = self._styles.read_paragraph(element)
             content = _join_pieces(self._write_line(element, style.looks))
@@ -112,7 +112,7 @@ class _HtmlWriter:
             self._fields = [field for field in self._fields if field.is_in_result]
             self._write_paragraph(element, style, content, blocks)
             for box in self._boxes:
-                blocks.add(box, 9)
+                blocks.append(box, 9)
             self._boxes = []
         self._boxes = boxes_around
         return blocks.finish()
@@ -126,12 +126,12 @@ class _HtmlWriter:
         numbered = f"{escape(number)} {content}" if number else content
         if style.level < BODY_LEVEL:
             tag = f"h{min(6, style.level + 1)}"
-            blocks.add(f"<{tag}>{numbered}</{tag}>")
+            blocks.append(f"<{tag}>{numbered}</{tag}>")
         elif has_bullet or is_plain_number(number):
             blocks.add_item(f"<p>{content}</p>", number, level)
         else:
             tag = next((tag for pattern, tag in _TAGS_BY_STYLE.items() if re.match(pattern, name)), "p")
-            blocks.add(f"<{tag}>{numbered}</{tag}>", level if number else 0)
+            blocks.append(f"<{tag}>{numbered}</{tag}>", level if number else 0)
 
     def _write_table(self, table: Any) -> str:
         """Write a table. A cell that continues the one above it makes that one longer."""

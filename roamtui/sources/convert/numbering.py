@@ -104,7 +104,7 @@ class BlockWriter:
         self._out: list[str] = []
         self._lists: list[_OpenList] = []
 
-    def add(self, block: str, level: int = 0) -> None:
+    def append(self, block: str, level: int = 0) -> None:
         """Add a block below the open items of lists up to a level."""
         self._close(level)
         self._out.append(block)

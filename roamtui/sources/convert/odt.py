@@ -157,7 +157,7 @@ class _HtmlWriter:
             if is_marked:
                 blocks.add_item(content, number)
             else:
-                blocks.add(content)
+                blocks.append(content)
         self._lists.leave()
         return blocks.finish()
 

@@ -116,7 +116,7 @@ class HttpClient:
         length = headers.get("content-length", "")
         body.check_length(int(length) if length.isdecimal() else 0)
         for piece in response.iter_stream():
-            body.add(piece)
+            body.feed(piece)
             if self._deadline.remaining() <= 0:
                 raise FetchError(f"Timed out: {url}. Try again later.")
         return body.finish()
@@ -177,7 +177,7 @@ class BodyReader:
         self.bytes_received = 0
         """Before decompression."""
 
-    def add(self, data: bytes) -> None:
+    def feed(self, data: bytes) -> None:
         """Add the next piece as received."""
         self.bytes_received += len(data)
         if self._decoder is not None:

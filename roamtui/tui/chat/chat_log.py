@@ -124,7 +124,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             view = ExchangeView(exchange, library, self._keys)
             self._shown.append(view)
             notices = (notice for event in exchange.events for notice in make_notices(event, library))
-            said = (NoticeView(one.format(), one.severity) for one in notices if one.slot is NoticeSlot.CHAT)
+            said = (
+                NoticeView(told.format(), told.severity) for told in notices if told.slot is NoticeSlot.CHAT
+            )
             self._messages.mount(view, *said)
         if len(self._shown) > EXCHANGES_MAX:
             del self._shown[:-EXCHANGES_MAX]
@@ -481,8 +483,8 @@ class WelcomeView(ContentView):
         root = library.root
         columns = library.root.columns
         rows = [
-            root.rows_by_id[one]
-            for one in root.list_children(-1 if root.title_row is None else root.title_row)
+            root.rows_by_id[child]
+            for child in root.list_children(-1 if root.title_row is None else root.title_row)
         ]
         counted = Counter(columns.kinds[row] for row in rows)
         parts = [format_count(counted[kind], noun) for kind, noun in _NOUNS.items() if counted[kind]]

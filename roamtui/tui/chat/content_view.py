@@ -65,10 +65,10 @@ class ContentView(Widget):
         """The lines of the selected target."""
         wanted = Style.from_meta({TARGET_META: self.selected})
         lines = self._get_lines(self.size.width)
-        found = [
+        numbers = [
             number for number, line in enumerate(lines) if any(span.style == wanted for span in line.spans)
         ] or [0]
-        return range(found[0], found[-1] + 1)
+        return range(numbers[0], numbers[-1] + 1)
 
     @override
     def render(self) -> Content:

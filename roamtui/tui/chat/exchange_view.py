@@ -181,7 +181,10 @@ class ExchangeView(ContentView):
         if not has_ended:
             return
         unopened_ids = [hit.section_id for hit in list_unopened_hits(exchange, library)]
-        self.unopened = {one: _shorten_title(format_node_title(library.node(one))) for one in unopened_ids}
+        self.unopened = {
+            likely_id: _shorten_title(format_node_title(library.node(likely_id)))
+            for likely_id in unopened_ids
+        }
         is_not_found = exchange.stopped is StopReason.NOT_FOUND
         if replies_with_passages(exchange) and (is_not_found or list_passages(exchange)):
             self.passages = Passages(exchange, library, self._ask_key)
@@ -409,9 +412,9 @@ class Passages:
         self._words = find_question_words(exchange.question, [passage.quote or "" for passage in passages])
         if passages:
             by_section = groupby(passages, key=lambda passage: passage.section_id)
-            sections = [[*found] for _, found in by_section]
-            self._cards = [_make_card(found, exchange.question, library) for found in sections]
-            self.targets = tuple(SectionTarget(one.section_id, one) for one, *_ in sections)
+            sections = [[*citations] for _, citations in by_section]
+            self._cards = [_make_card(citations, exchange.question, library) for citations in sections]
+            self.targets = tuple(SectionTarget(citation.section_id, citation) for citation, *_ in sections)
         else:
             ids = [section_id for section_id in MARKED_ID.findall(nearest) if section_id in library]
             paths = (format_full_path(library, section_id).split(STEP) for section_id in ids)
@@ -433,7 +436,7 @@ class Passages:
                 lines.append(Content())
             *above, own = card.path
             place = f" · {card.place}" if card.place else ""
-            path = "".join(f"{one}{STEP}" for one in above)
+            path = "".join(f"{title}{STEP}" for title in above)
             head = view.attach(
                 Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted")), first + index
             )

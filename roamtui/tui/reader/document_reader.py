@@ -261,10 +261,10 @@ class DocumentReader(Reader):
         first_id = next(library.walk(), None)
         if first_id is None:
             return
-        found = find_fragment(library, first_id, anchor) if anchor else SectionLink(first_id)
-        target = found or SectionLink(first_id)
+        link = find_fragment(library, first_id, anchor) if anchor else SectionLink(first_id)
+        target = link or SectionLink(first_id)
         self.open(target.section_id, highlight=target.span)
-        if found is None:
+        if link is None:
             self.post_message(StatusMessage(f'No heading with the anchor "#{anchor}"'))
 
     def action_edit(self) -> None:

@@ -74,17 +74,17 @@ class Highlights(Struct, frozen=True):
 
     def locate(self, text: str, start: int, end: int) -> list[Highlight]:
         """Return the highlights of `text[start:end]`, in order, without overlaps. Matches cover the quote."""
-        found: list[Highlight] = []
+        highlights: list[Highlight] = []
         for first, last in match_ranges(text[start:end], self.words):
-            if not found or start + first >= found[-1].end:
+            if not highlights or start + first >= highlights[-1].end:
                 is_current = start + first == self.current_match
                 kind = HighlightKind.CURRENT_MATCH if is_current else HighlightKind.MATCH
-                found.append(Highlight(start + first, start + last, kind))
-        matches = [match[:2] for match in found]
+                highlights.append(Highlight(start + first, start + last, kind))
+        matches = [match[:2] for match in highlights]
         if self.quote is not None:
             parts = subtract_bounds(max(self.quote.start, start), min(self.quote.end, end), matches)
-            found += [Highlight(*part, HighlightKind.QUOTE) for part in parts]
-        return sorted(found)
+            highlights += [Highlight(*part, HighlightKind.QUOTE) for part in parts]
+        return sorted(highlights)
 
 
 def match_ranges(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
@@ -163,10 +163,10 @@ class LazyLines:
         self._highlights = highlights
         self.cached.clear()
 
-    def iter_highlights(self, found: LocatedLine) -> Iterator[Highlight]:
+    def iter_highlights(self, located: LocatedLine) -> Iterator[Highlight]:
         """Yield the highlights of a line, with their columns."""
-        line = found.line
-        highlights = self.get_chunk_lines(found.chunk).highlights
+        line = located.line
+        highlights = self.get_chunk_lines(located.chunk).highlights
         column = 0
         for run in line.runs if highlights else ():
             if run.style.quote_number is not None:
@@ -215,7 +215,9 @@ class LazyLines:
         laid_out = self.get_chunk_lines(chunk)
         lines = laid_out.lines
         highlights = laid_out.highlights
-        number = next((n for n, one in enumerate(highlights) if one.start <= offset < one.end), -1)
+        number = next(
+            (n for n, highlight in enumerate(highlights) if highlight.start <= offset < highlight.end), -1
+        )
         marked = (
             y for y, line in enumerate(lines) if any(run.style.quote_number == number for run in line.runs)
         )
@@ -227,9 +229,9 @@ class LazyLines:
     def iter_pictures(self, view: range) -> Iterator[PictureLine]:
         """Yield the lines of pictures in view."""
         if self._has_pictures:  # most documents have none, and this runs for each line that is scrolled
-            for found in filter(None, map(self.get_line, view)):
-                if found.line.picture is not None:
-                    yield found.line.picture
+            for located in filter(None, map(self.get_line, view)):
+                if located.line.picture is not None:
+                    yield located.line.picture
 
     def list_links(self, view: range) -> list[ShownLink]:
         """List the links that start in view, and those of pictures in view, in order."""
@@ -237,9 +239,9 @@ class LazyLines:
         # a link that starts above the view may continue in it
         first = self.get_top(self.locate(view.start)[0])
         for y in range(first, view.stop):
-            if (found := self.get_line(y)) is None:
+            if (located := self.get_line(y)) is None:
                 break
-            chunk, line = found
+            chunk, line = located
             starts = [
                 (run.style.link_number, measure_runs(line.runs[:index]))
                 for index, run in enumerate(line.runs)
@@ -319,9 +321,9 @@ def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int
     """List the selected part of each line between two positions, without page marks and pictures."""
     selected: list[SelectedText] = []
     for y in range(start[1], min(end[1] + 1, len(lines))):
-        found = lines.get_line(y)
-        if found and not found.line.is_page_mark and found.line.picture is None:
-            line = found.line
+        located = lines.get_line(y)
+        if located and not located.line.is_page_mark and located.line.picture is None:
+            line = located.line
             first = start[0] if y == start[1] else 0
             last = end[0] if y == end[1] else len(line.text)
             selected.append(SelectedText(line, first, last))

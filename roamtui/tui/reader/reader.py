@@ -246,10 +246,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return list_selected_lines(self.lines, start, end)
 
     def _list_lines_in_view(self) -> list[Line]:
-        found = (
+        located = (
             self.lines.get_line(y) for y in range(self.top_y, self.top_y + max(1, self.view_size.height))
         )
-        return [one.line for one in found if one is not None]
+        return [place.line for place in located if place is not None]
 
     def _measure_chunk_at(self, y: int, *, is_from_end: bool) -> int:
         """Lay out the chunk of line `y`, and return the new number of the line.
@@ -344,7 +344,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         shown = self._list_lines_in_view()
         return (
             quote
-            if any(one.block_start < quote.end and quote.start < one.block_end for one in shown)
+            if any(line.block_start < quote.end and quote.start < line.block_end for line in shown)
             else None
         )
 
@@ -419,12 +419,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         line_y = y + self.top_y
         left = self.scroll_offset.x
         width = self.view_size.width
-        found = self.lines.get_line(line_y)
-        if found is None:
+        located = self.lines.get_line(line_y)
+        if located is None:
             return Strip.blank(width, self.visual_style.rich_style).apply_offsets(0, line_y)
-        line = found.line
+        line = located.line
         content = render_line(line, left + width)
-        for start, end, kind in self.lines.iter_highlights(found):
+        for start, end, kind in self.lines.iter_highlights(located):
             content = content.stylize(_make_style(self.get_component_styles(kind)), start, end)
         span = self.text_selection.get_span(line_y) if self.text_selection else None
         if span is not None:
@@ -471,7 +471,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
                 if isinstance(loaded, str):
                     self.post_message(StatusMessage(loaded))
                     loaded = b""
-                self._pictures.add(self.app, picture, loaded)
+                self._pictures.store_picture(self.app, picture, loaded)
                 self.refresh()
         finally:
             self._is_loading_pictures = False
@@ -544,13 +544,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     @on(events.Click)
     def _follow_clicked(self, event: events.Click) -> None:
         clicked = event.get_content_offset(self)
-        found = self.lines.get_line(clicked.y + self.top_y) if clicked else None
-        if found is None:
+        located = self.lines.get_line(clicked.y + self.top_y) if clicked else None
+        if located is None:
             return
-        picture = found.line.picture
+        picture = located.line.picture
         number = picture.link_number if picture is not None else event.style.meta.get(TARGET_META)
         if number is not None:
-            self.follow(self.lines.get_chunk_lines(found.chunk).links[number])
+            self.follow(self.lines.get_chunk_lines(located.chunk).links[number])
 
 
 def _make_style(styles: StylesBase) -> Style:

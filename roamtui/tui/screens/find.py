@@ -83,7 +83,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     def __init__(self, agent: Agent, query: str) -> None:
         """Search the document of `agent`, first for the last `query`."""
         self._agent = agent
-        self.found = FindResults(library=agent.conversation.state.library)
+        self.outcome = FindResults(library=agent.conversation.state.library)
         self._reader = Reader()
         self._reader.can_focus = False
         placeholder = "Find a title, words or a question"
@@ -110,23 +110,23 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     async def _find(self, query: str) -> None:
         """List the titles that match, then also texts, then the hits of the configured search."""
         library = await self._agent.conversation.loader.load_all()
-        if not self._titles or library is not self.found.library:
+        if not self._titles or library is not self.outcome.library:
             runs = library.iter_runs()
             texts = [title for document, first, end in runs for title in document.columns.titles[first:end]]
             self._titles = sorted(enumerate(map(str.casefold, texts)), key=lambda title: len(title[1]))
         titles = tuple(_find_titles(self._titles, query, library))
-        found = FindResults(query=query, library=library, results=titles, is_complete=False)
+        outcome = FindResults(query=query, library=library, results=titles, is_complete=False)
         if titles:
-            self._show_found(found)
+            self._show_found(outcome)
         matches = await find_text(library, query)
         first_matches = dict[str, int]()
         for index, match in enumerate(matches):
             if (section_id := library.section_at(match.doc, match.start)) is not None:
                 first_matches.setdefault(section_id, index)
-        found = replace(found, matches=matches, first_matches=first_matches)
-        results = [*titles, *_list_texts(found)]
+        outcome = replace(outcome, matches=matches, first_matches=first_matches)
+        results = [*titles, *_list_texts(outcome)]
         if query:
-            self._show_found(replace(found, results=tuple(results)))
+            self._show_found(replace(outcome, results=tuple(results)))
             await asyncio.sleep(_PAUSE_SECONDS)
             terms = extract_query_terms(query)
             words = tuple(
@@ -134,25 +134,27 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             )
             group = "Related · closest first"
             for hit in await self._agent.search(query, _HITS_MAX):
-                if (one := hit.section_id) not in first_matches:
-                    results.append(FindResult(group=group, section_id=one, words=words, excerpt=hit.snippet))
-        self._show_found(replace(found, results=tuple(results), is_complete=True))
+                if (section_id := hit.section_id) not in first_matches:
+                    results.append(
+                        FindResult(group=group, section_id=section_id, words=words, excerpt=hit.snippet)
+                    )
+        self._show_found(replace(outcome, results=tuple(results), is_complete=True))
 
-    def _show_found(self, found: FindResults) -> None:
-        is_new = found.query != self.found.query
-        self.found = found
+    def _show_found(self, outcome: FindResults) -> None:
+        is_new = outcome.query != self.outcome.query
+        self.outcome = outcome
         (self.show_from_top if is_new else self.show)()
-        self._reader.set_class(not found.results, "-empty")
-        self.show_message("" if found.is_complete else "Searching…")
-        if self._reads_first_result and (found.is_complete or found.results):
+        self._reader.set_class(not outcome.results, "-empty")
+        self.show_message("" if outcome.is_complete else "Searching…")
+        if self._reads_first_result and (outcome.is_complete or outcome.results):
             self.action_choose()
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[FindResult]]:
-        for result in self.found.results:
+        for result in self.outcome.results:
             name, dot, facts = result.group.partition(" · ")
             heading = Content.assemble((name, "bold $primary"), (dot + facts, "$muted"))
-            lines = [Content.styled(format_node_title(self.found.library.node(result.section_id)), "bold")]
+            lines = [Content.styled(format_node_title(self.outcome.library.node(result.section_id)), "bold")]
             if result.excerpt:
                 lines.append(
                     Content("  " + " ".join(sanitise_line(_MARKUP.sub(" ", result.excerpt)).split()))
@@ -161,7 +163,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
                 for start, end in match_ranges(line.plain, result.words):
                     lines[number] = lines[number].stylize(_MATCH_STYLE, start, end)
             lines[0] += Content.styled(
-                f"  {format_ancestors(self.found.library, result.section_id)}", "$muted"
+                f"  {format_ancestors(self.outcome.library, result.section_id)}", "$muted"
             )
             width = self.list.line_width
             yield Row(
@@ -173,23 +175,23 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     async def preview(self, item: FindResult) -> None:
         await asyncio.sleep(_REST_SECONDS)
         if (result := self.chosen) is not None and self._reader.display:
-            index, sentence = self.found.locate(result)
-            self._reader.show_section(self.found.library, result.section_id, highlight=sentence)
+            index, sentence = self.outcome.locate(result)
+            self._reader.show_section(self.outcome.library, result.section_id, highlight=sentence)
             self._highlight(self._reader, result.words, index)
 
     def open_in(self, reader: DocumentReader, result: FindResult) -> None:
         """Open a result, with its words highlighted."""
-        self._match_index, sentence = self.found.locate(result)
+        self._match_index, sentence = self.outcome.locate(result)
         reader.open(result.section_id, highlight=sentence)
         self._highlight(reader, result.words, self._match_index)
 
     async def open_match(self, reader: DocumentReader, direction: int) -> bool:
         """Open the next (1) or previous (-1) match, wrapping around. Return whether there is another one."""
         library = await self._agent.conversation.loader.load_all()
-        query = self.found.query
-        if self.found.library is not library:
-            self.found = replace(self.found, library=library, matches=await find_text(library, query))
-        if matches := self.found.matches:
+        query = self.outcome.query
+        if self.outcome.library is not library:
+            self.outcome = replace(self.outcome, library=library, matches=await find_text(library, query))
+        if matches := self.outcome.matches:
             start = min(0, -direction) if self._match_index is None else self._match_index
             self._match_index = (start + direction) % len(matches)
             reader.show_match(matches[self._match_index])
@@ -198,7 +200,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     def _highlight(self, reader: Reader, words: tuple[str, ...], index: int | None) -> None:
         """Highlight words, and scroll to the match with this index, if any."""
-        matches = self.found.matches
+        matches = self.outcome.matches
         offset = None if index is None else matches[index].start
         number = "" if index is None else f" {index + 1:,}/{len(matches):,}"
         reader.highlight_words(words, offset, f"“{' '.join(words)}”{number}")
@@ -206,7 +208,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     @override
     def action_choose(self) -> None:
         """Read the chosen section, or the first result that comes if there is none for the typed text yet."""
-        if self.found.query != self.typed or not (self.found.is_complete or self.found.results):
+        if self.outcome.query != self.typed or not (self.outcome.is_complete or self.outcome.results):
             self._reads_first_result = True
         elif self.chosen is not None:
             self.dismiss(self.chosen)
@@ -232,12 +234,12 @@ def _find_titles(titles: list[tuple[int, str]], query: str, library: Library) ->
 async def find_text(library: Library, query: str) -> tuple[Span, ...]:
     """Find a query as a phrase, ignoring case and line ends. Matches do not overlap."""
     words = query.lower().split()
-    found = list[Span]()
+    spans = list[Span]()
     pattern = re.compile(r"\s".join(map(re.escape, words)))
     # A run is a part of a document. Each document has one run that starts at row 0.
     for document in [document for document, row, _ in library.iter_runs() if words and row == 0]:
         start = 0
-        while start < len(document.text) and len(found) < _MATCHES_MAX:
+        while start < len(document.text) and len(spans) < _MATCHES_MAX:
             # The window is longer by all but one character of the phrase, so that a match may cross into the
             # next one. Lower case is found in a fifth of the time. Without İ, its length is the same.
             window = (
@@ -246,22 +248,22 @@ async def find_text(library: Library, query: str) -> tuple[Span, ...]:
                 .lower()
             )
             end = start + _WINDOW_LENGTH
-            for match in islice(pattern.finditer(window), _MATCHES_MAX - len(found)):
-                found.append(Span(doc=document.key, start=start + match.start(), end=start + match.end()))
-                end = max(end, found[-1].end)
+            for match in islice(pattern.finditer(window), _MATCHES_MAX - len(spans)):
+                spans.append(Span(doc=document.key, start=start + match.start(), end=start + match.end()))
+                end = max(end, spans[-1].end)
             start = end
             await asyncio.sleep(0)
-    return tuple(found)
+    return tuple(spans)
 
 
-def _list_texts(found: FindResults) -> Iterator[FindResult]:
+def _list_texts(outcome: FindResults) -> Iterator[FindResult]:
     """Yield the first sections that contain the phrase, each with the text around its first match."""
-    library = found.library
-    matches = found.matches
-    phrase = " ".join(found.query.split())
+    library = outcome.library
+    matches = outcome.matches
+    phrase = " ".join(outcome.query.split())
     count = format_count(len(matches), "match", "matches")
     group = f"Text · {'first ' if len(matches) == _MATCHES_MAX else ''}{count}"
-    for section_id, index in islice(found.first_matches.items(), _SECTIONS_MAX):
+    for section_id, index in islice(outcome.first_matches.items(), _SECTIONS_MAX):
         span = library.node(section_id).own_span
         match = matches[index].start
         text = library.documents_by_key[span.doc].text

@@ -299,9 +299,9 @@ def filter_items(choices: Iterable[PickerItem[Item]], typed: str) -> tuple[Picke
         matches = (label.startswith(typed), f" {typed}" in label, all(word in label for word in words), True)
         return matches.index(True)
 
-    found = []
+    matching = []
     for choice in choices:
         everything = f"{choice.label} {choice.sign} {choice.note} {choice.group} {choice.synonyms}".casefold()
         if all(word in everything for word in words):
-            found.append(choice)
-    return tuple(sorted(found, key=rank) if words else found)
+            matching.append(choice)
+    return tuple(sorted(matching, key=rank) if words else matching)

@@ -486,22 +486,24 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Mark what a search finds in the outline, and show the chosen result in the reader."""
         from roamtui.tui.screens.find import FindDialog
 
-        dialog = FindDialog(self.agent, self._find_dialog.found.query if self._find_dialog else "")
+        dialog = FindDialog(self.agent, self._find_dialog.outcome.query if self._find_dialog else "")
         self._find_dialog = dialog
         chosen = await self.app.push_screen_wait(dialog)
-        self.tree_pane.outline.mark([result.section_id for result in dialog.found.results])
+        self.tree_pane.outline.mark([result.section_id for result in dialog.outcome.results])
         if chosen is not None and chosen.section_id in self.conversation.state.library:
             dialog.open_in(self.reader_pane.reader, chosen)
             if self.panes.scope is Scope.INPUT:  # where the keys that go on are text
                 self.panes.focus_scope(Scope.READER)
-        self._hints.has_matches = len(dialog.found.matches) > 1
+        self._hints.has_matches = len(dialog.outcome.matches) > 1
 
     @work(group="matches", exit_on_error=False)
     async def action_step_match(self, direction: int) -> None:
         find = self._find_dialog
         if find is None or not await find.open_match(self.reader_pane.reader, direction):
             words = (
-                f"No other match for “{find.found.query}”" if find and find.found.query else "No search yet"
+                f"No other match for “{find.outcome.query}”"
+                if find and find.outcome.query
+                else "No search yet"
             )
             self.post_message(StatusMessage(words))
 
@@ -533,7 +535,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         else:
             changed = await check_answers_again(self.conversation)
             quotes = [
-                one for each in self.conversation.state.exchanges for one in each.citations if one.quote
+                citation
+                for exchange in self.conversation.state.exchanges
+                for citation in exchange.citations
+                if citation.quote
             ]
             if changed:
                 self.chat_log.add_notice(f"{format_count(changed, 'quote')} changed since the answer")

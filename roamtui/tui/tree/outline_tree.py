@@ -73,7 +73,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._state = state
         self._signs = list_signs(state, self.lines)
         self._delivered = state.collect_delivered()
-        self._found: frozenset[str] = frozenset()
+        self._marked: frozenset[str] = frozenset()
         """The nodes that the last search found."""
         self._noted: frozenset[str] = frozenset()
         """The nodes with notes."""
@@ -109,7 +109,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if "◦" in signs and node.is_loaded and is_delivered(self.lines.library, node.id, self._delivered):
             signs = signs.replace("◦", "")
         signs += "✎" if node.id in self._noted else ""
-        signs += "⌕" if node.id in self._found else ""
+        signs += "⌕" if node.id in self._marked else ""
         signs = signs and f" {signs}"
         title = strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
         style = "" if title else "italic $muted"
@@ -174,8 +174,12 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         now = state.staying_ids
         while self._undoable:
             before = self._undoable.pop()
-            opened = tuple(one for one in now if one not in before and not state.open_sections[one].is_pinned)
-            closed = tuple(one for one in before if one not in now and one in state.library)
+            opened = tuple(
+                node_id
+                for node_id in now
+                if node_id not in before and not state.open_sections[node_id].is_pinned
+            )
+            closed = tuple(node_id for node_id in before if node_id not in now and node_id in state.library)
             self._undone = frozenset(now).difference(opened) if opened else frozenset((*now, *closed))
             if opened:
                 return CloseSections(section_ids=opened, origin=Origin.PERSON)
@@ -183,9 +187,9 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
                 return ExpandSections(section_ids=closed, origin=Origin.PERSON)
         return "Nothing to undo"
 
-    def mark(self, found: Iterable[str]) -> None:
+    def mark(self, section_ids: Iterable[str]) -> None:
         """Mark the nodes that a search found, instead of earlier ones."""
-        self._found = frozenset(found)
+        self._marked = frozenset(section_ids)
         self.refresh()
 
     async def mark_notes(self, conversation: Conversation) -> None:

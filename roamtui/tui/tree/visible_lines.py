@@ -68,7 +68,7 @@ class VisibleLines:
         if section_id is None or section_id not in self.library:
             return -1
         nearest = (section_id, *reversed(self.library.node(section_id).ancestors))
-        return next((self._lines_by_id[one] for one in nearest if one in self._lines_by_id), -1)
+        return next((self._lines_by_id[near_id] for near_id in nearest if near_id in self._lines_by_id), -1)
 
     def draw_guides(self, line: int, width: int) -> str:
         """Draw the guides of a line, which show where siblings follow. A deep line's first ones are cut."""
@@ -77,7 +77,9 @@ class VisibleLines:
         while node.parent is not None:
             continued, ended = (_TRUNK, _GAP) if guides else (_BRANCH, _LAST_BRANCH)
             siblings = reversed(self.library.children(node.parent))
-            is_last = node.id == next(one for one in siblings if one not in self._hidden_ids)
+            is_last = node.id == next(
+                sibling_id for sibling_id in siblings if sibling_id not in self._hidden_ids
+            )
             guides = (ended if is_last else continued) + guides
             node = self.library.node(node.parent)
         excess = len(guides) - 2 * max(1, width // 5)
@@ -106,7 +108,7 @@ def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, st
     """
     exchanges = state.exchanges
     cited = {citation.section_id for exchange in exchanges for citation in exchange.citations}
-    batches = [event for one in exchanges for event in one.events if isinstance(event, SectionsExpanded)]
+    batches = [event for asked in exchanges for event in asked.events if isinstance(event, SectionsExpanded)]
     opened = {section_id for batch in batches for section_id in batch.opened_ids}
     groups = {
         "⚑": {section.section_id for section in state.open_sections.values() if section.is_pinned},

@@ -45,7 +45,7 @@ def test_a_bomb_takes_no_memory() -> None:
     tracemalloc.start()
     try:
         with pytest.raises(FetchError, match="is larger than"):
-            reader.add(_BOMB)
+            reader.feed(_BOMB)
         assert tracemalloc.get_traced_memory()[1] < 10 * _LIMIT
     finally:
         tracemalloc.stop()

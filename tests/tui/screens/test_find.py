@@ -45,15 +45,15 @@ async def find(pilot: Pilot[None], words: str, *keys: str) -> FindDialog:
     screen = pilot.app.screen
     assert isinstance(screen, FindDialog)
     screen.query_one(Input).value = words
-    await wait_until(pilot, lambda: screen.found.query == words and screen.found.is_complete)
+    await wait_until(pilot, lambda: screen.outcome.query == words and screen.outcome.is_complete)
     await pilot.pause()
     return screen
 
 
 def list_found(screen: FindDialog) -> list[tuple[str, list[str]]]:
     """Return the groups with the titles in each."""
-    library = screen.found.library
-    groups = groupby(screen.found.results, key=lambda result: result.group)
+    library = screen.outcome.library
+    groups = groupby(screen.outcome.results, key=lambda result: result.group)
     return [(group, [library.node(result.section_id).title for result in results]) for group, results in groups]
 
 
