@@ -473,7 +473,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         end = max(span.start, span.end - 1)
         lines = document.line_starts
         pages = document.page_starts
-        first, last = max(1, bisect_right(lines, span.start)), max(1, bisect_right(lines, end))
+        first = max(1, bisect_right(lines, span.start))
+        last = max(1, bisect_right(lines, end))
         if not pages:
             return Place(first, last, None, None)
         return Place(first, last, max(1, bisect_right(pages, span.start)), max(1, bisect_right(pages, end)))

@@ -198,7 +198,8 @@ class _Converter:
         if _FONT.fullmatch(name):
             return self._convert_argument()
         if name in ("frac", "dfrac", "tfrac"):
-            above, below = _bracket(self._convert_argument()), _bracket(self._convert_argument())
+            above = _bracket(self._convert_argument())
+            below = _bracket(self._convert_argument())
             return f"{_FRACTION_START}{above}/{below}{_FRACTION_END}"
         if name == "sqrt" and self._next != "[":
             return f"√{_bracket(self._convert_argument())}"

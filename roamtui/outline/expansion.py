@@ -314,7 +314,8 @@ def _make_range_block(
         in_one_document = (
             not library.grafts or len({library.node(child).span.doc for child in children[start:end]}) == 1
         )
-        first, last = library.node(children[start]).span, library.node(children[end - 1]).span
+        first = library.node(children[start]).span
+        last = library.node(children[end - 1]).span
         whole = Span(doc=first.doc, start=first.start, end=last.end)
         if in_one_document and (new := _compute_undelivered_spans(library, whole, delivered)):
             text = _render_text(library, parent_id, whole, new, nonce, delivered)

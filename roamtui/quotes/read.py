@@ -221,10 +221,8 @@ def _extract_straight_quotations(answer: str) -> Iterator[Quotation]:
         if match.group() != '"':
             opened.clear()
             continue
-        before, after = (
-            answer[position - 1 : position] if position else "",
-            answer[position + 1 : position + 2],
-        )
+        before = answer[position - 1 : position] if position else ""
+        after = answer[position + 1 : position + 2]
         is_after_letter, is_before_letter = (
             char.isalnum() and ord(char) < _UNSPACED for char in (before, after)
         )

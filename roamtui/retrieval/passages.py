@@ -198,10 +198,8 @@ def _widen(
     own = library.node(passage.section_id).own_content_span
     span = passage.span
     others = [own.get_part(*bounds) for bounds in split_passages(text)]
-    below, above = (
-        [paragraph for paragraph in others if paragraph.start >= span.end],
-        [paragraph for paragraph in others if paragraph.end <= span.start],
-    )
+    below = [paragraph for paragraph in others if paragraph.start >= span.end]
+    above = [paragraph for paragraph in others if paragraph.end <= span.start]
     for other in (*below, *reversed(above)):
         wider = replace(span, start=min(span.start, other.start), end=max(span.end, other.end))
         if estimate_tokens(library.text_at(wider)) <= room and not any(map(wider.overlaps, shown)):

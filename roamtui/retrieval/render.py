@@ -25,7 +25,8 @@ from roamtui.text import Span, add_delivered
 _KNOWN_MARK = "its text stands above"
 _TITLE_LENGTH_MAX = 60
 _GAP = "[…]"
-_LINE_START, _LINE_END = re.compile(r"(?:\A|\n)[^\w\n]*\Z"), re.compile(r"[^\w\n]*(?:\n|\Z)")
+_LINE_START = re.compile(r"(?:\A|\n)[^\w\n]*\Z")
+_LINE_END = re.compile(r"[^\w\n]*(?:\n|\Z)")
 _ID_SIGN = "\ufdd0"
 """Replaces the brackets of an id mark while the text is escaped. A noncharacter, which no text needs."""
 _MARKED_ID = re.compile(r"\[([0-9a-f]{8})\]")

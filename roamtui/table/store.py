@@ -121,7 +121,8 @@ def read_table(folder: Path) -> Table:
         with suppress(ValueError, RecursionError):
             line = msgspec.convert(json.loads(text), _Line)
             if line.definition is not None:
-                table.rows, table.columns = line.definition.rows, line.definition.columns
+                table.rows = line.definition.rows
+                table.columns = line.definition.columns
             if line.cell is not None:
                 table.cells[line.cell.row, line.cell.column] = line.cell
     return table

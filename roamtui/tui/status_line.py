@@ -200,7 +200,8 @@ class HeaderLine(ClickableLine):
         if len(self.titles) > 1:
             left = self._draw_tabs(room)
         else:
-            program, title = Content.styled("◆ roamtui", "bold $accent"), Content.styled(self.title, "bold")
+            program = Content.styled("◆ roamtui", "bold $accent")
+            title = Content.styled(self.title, "bold")
             if room < program.cell_length + len(_GAP) + _TITLE_WIDTH_MIN:
                 return (program + _GAP + title).truncate(width, ellipsis=True)
             left = (program + _GAP + title).truncate(room, ellipsis=True)

@@ -177,7 +177,8 @@ class LazyLines:
             shown = line.text[line.prefix_length :]
             shift = line.prefix_length - line.block_start - max(0, source.find(shown.rstrip()))
             for start, end, kind in highlights:
-                first, last = max(line.prefix_length, start + shift), min(len(line.text), end + shift)
+                first = max(line.prefix_length, start + shift)
+                last = min(len(line.text), end + shift)
                 if first < last and start < line.block_end and line.block_start < end:
                     yield Highlight(first, last, kind)
 

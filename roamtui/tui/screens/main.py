@@ -275,7 +275,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             is_quick = event.time - self._digit_at < _DIGIT_SECONDS
             self._typed_number = (self._typed_number[-1:] if is_quick else "") + event.key[-1]
             self._digit_at = event.time
-        explained_key, self._explained_key = self._explained_key, ""
+        explained_key = self._explained_key
+        self._explained_key = ""
         if self.panes.scope is Scope.INPUT or event.key in self.active_bindings:
             return
         is_sign = event.is_printable and event.key != "space"

@@ -200,7 +200,8 @@ class PdfPage:
             MemoryError: There is no memory for the pixels.
         """
         left, top, right, bottom = box
-        full_width, full_height = round(width / (right - left)), round(height / (bottom - top))
+        full_width = round(width / (right - left))
+        full_height = round(height / (bottom - top))
         pixels = bytearray(width * height * 3)
         buffer = (ctypes.c_char * len(pixels)).from_buffer(pixels)
         bitmap = pdfium.FPDFBitmap_CreateEx(width, height, pdfium.FPDFBitmap_BGR, buffer, width * 3)
