@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events, on, work
 from textual.content import Content
@@ -52,6 +53,9 @@ _MARGIN_RIGHT = 1
 """Cells between text and scrollbar."""
 _SIDEWAYS_COLUMNS = 8
 """Number of cells that a key scrolls sideways."""
+_CONTINUED = "›"
+"""Mark at the right edge of a line that is wider than the reader: the right arrow key scrolls to its end."""
+_CONTINUED_STYLE = "bold $accent"
 _HINT_STYLE = "$block-cursor-foreground on $block-cursor-background"
 _EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
 
@@ -439,7 +443,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             if hint.y == line_y and label.startswith(self._typed):
                 drawn = Content.styled(label, _HINT_STYLE).render_segments(self.visual_style)
                 strip = Strip.join([strip.crop(0, hint.x), Strip(drawn), strip.crop(hint.x + len(label))])
-        return strip.crop_extend(left, left + width, self.visual_style.rich_style).apply_offsets(left, line_y)
+        shown = strip.crop_extend(left, left + width, self.visual_style.rich_style)
+        if cell_len(line.text) > left + width:  # code goes on to the right
+            mark = Content.styled(_CONTINUED, _CONTINUED_STYLE).render_segments(self.visual_style)
+            shown = Strip.join([shown.crop(0, width - 1), Strip(mark)])
+        return shown.apply_offsets(left, line_y)
 
     def _draw_picture(self, picture: PictureLine) -> Sequence[Segment]:
         """Draw a row of a picture: dots until it is loaded, spaces if that failed."""

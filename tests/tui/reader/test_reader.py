@@ -160,3 +160,15 @@ async def test_the_current_match_other_matches_and_a_selection_have_grounds_of_t
             part.text.strip(" ,."): part.style.bgcolor for part in reader.render_line(y) if part.style is not None
         }
         assert len({grounds["Rye"], grounds["oats"], grounds["rye"], grounds["barley"]}) == 4
+
+
+async def test_wide_code_says_that_it_goes_on_and_is_read_to_its_end() -> None:
+    code = "".join(f"word{number}," for number in range(20))
+    async with _run(make_library(f"# Guide\n\n```\n{code}\nshort\n```\n")) as (_app, reader, pilot):
+        rows = [reader.render_line(y).text.rstrip() for y in range(reader.view_size.height)]
+        (wide,) = (row for row in rows if "word0" in row)
+        assert wide.endswith("›")
+        assert not any(row.endswith("›") for row in rows if row is not wide)
+        reader.focus()
+        await pilot.press(*["right"] * 40)
+        await wait_until(pilot, lambda: reader.render_line(rows.index(wide)).text.rstrip().endswith("word19,"))
