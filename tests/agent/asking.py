@@ -14,7 +14,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, Message, QuestionAnswered
 from roamtui.conversation.library_loader import Approver
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import AskOptions, ConversationState, OpenSectionOptions
+from roamtui.conversation.state import AskOptions, ConversationState
 from roamtui.document.library import Library
 from roamtui.search.base import Hit, Progress, Searcher
 from tests.case_files import read_case
@@ -63,11 +63,10 @@ def make_agent(
     store: ConversationStore | None = None,
     searcher: Searcher | None = None,
     options: AgentOptions | None = None,
-    keep: OpenSectionOptions | None = None,
     window_tokens: int | None = 128_000,
     approver: Approver | None = None,
 ) -> Agent:
-    conversation = Conversation(make_library(text), store=store, options=keep)
+    conversation = Conversation(make_library(text), store=store)
     if approver is not None:
         conversation.loader.approver = approver
     agent = Agent(conversation, ScriptedModel(window_tokens=window_tokens), searcher, options)

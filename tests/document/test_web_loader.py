@@ -234,8 +234,8 @@ def test_a_page_is_decoded_with_the_encoding_that_it_names() -> None:
     assert str(parse_page(make_page("# Köln\n".encode("cp1252"), charset="windows-1252")).text) == "# Köln\n"
 
 
-def make_sitemap(site: FakeSite, *paths: str, tag: str = "url") -> str:
-    return f"<{tag}set>{''.join(f'<{tag}><loc>{site.url(path)}</loc></{tag}>' for path in paths)}</{tag}set>"
+def make_sitemap(site: FakeSite, *paths: str) -> str:
+    return f"<urlset>{''.join(f'<url><loc>{site.url(path)}</loc></url>' for path in paths)}</urlset>"
 
 
 def list_titles(library: Library) -> list[str]:

@@ -24,8 +24,6 @@ class SeenRequest:
     path: str
     headers: dict[str, str]
     """Names in lower case."""
-    connection: int
-    """Number of its connection."""
 
 
 class Client:
@@ -44,15 +42,6 @@ class Client:
             if self._server.closing.wait(seconds):
                 return
             self.send(data[index : index + 1])
-
-    def wait_for(self, event: threading.Event) -> None:
-        """Wait until an event is set or the test is over."""
-        while not event.wait(0.01) and not self._server.closing.is_set():
-            pass
-
-    def pause(self, seconds: float) -> None:
-        """Stay silent for some time, or until the test is over."""
-        self._server.closing.wait(seconds)
 
     def hang(self) -> None:
         self._server.closing.wait()
@@ -118,10 +107,8 @@ class HostileServer:
         self.handlers: dict[str, Handler] = {}
         self.requests: list[SeenRequest] = []
         self.closing = threading.Event()
-        self.most_at_once = 0
-        self._active = 0
         self._before = before
-        self._connections = 0
+        self.connections = 0
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
         self._threads: list[threading.Thread] = []
@@ -140,10 +127,6 @@ class HostileServer:
     def paths(self) -> list[str]:
         """Return the requested paths, without robots.txt."""
         return [request.path for request in self.requests if request.path != "/robots.txt"]
-
-    @property
-    def connections(self) -> int:
-        return self._connections
 
     def __enter__(self) -> Self:
         self._start(self._accept)
@@ -176,23 +159,22 @@ class HostileServer:
                 return
             with self._lock:
                 self._open.add(sock)
-                self._connections += 1
-                number = self._connections
-            self._start(self._serve, sock, number)
+                self.connections += 1
+            self._start(self._serve, sock)
 
-    def _serve(self, sock: socket.socket, number: int) -> None:
+    def _serve(self, sock: socket.socket) -> None:
         with suppress(OSError), sock:
             if self._before is not None:
                 self._before(Client(self, sock))
             if self._context is None:
-                self._answer_all(sock, number)
+                self._answer_all(sock)
             else:
                 with self._context.wrap_socket(sock, server_side=True) as safe:
-                    self._answer_all(safe, number)
+                    self._answer_all(safe)
         with self._lock:
             self._open.discard(sock)
 
-    def _answer_all(self, sock: socket.socket, number: int) -> None:
+    def _answer_all(self, sock: socket.socket) -> None:
         client, rest = Client(self, sock), b""
         while not self.closing.is_set():
             while b"\r\n\r\n" not in rest:
@@ -201,25 +183,17 @@ class HostileServer:
                     return
                 rest += data
             head, _, rest = rest.partition(b"\r\n\r\n")
-            if not self._answer(client, _parse(head, number)):
+            request = _parse(head)
+            with self._lock:
+                self.requests.append(request)
+            if not self.handlers.get(request.path, answer(b"", 404))(client, request):
                 return
 
-    def _answer(self, client: Client, request: SeenRequest) -> bool:
-        with self._lock:
-            self.requests.append(request)
-            self._active += 1
-            self.most_at_once = max(self.most_at_once, self._active)
-        try:
-            return self.handlers.get(request.path, answer(b"", 404))(client, request)
-        finally:
-            with self._lock:
-                self._active -= 1
 
-
-def _parse(head: bytes, connection: int) -> SeenRequest:
+def _parse(head: bytes) -> SeenRequest:
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    return SeenRequest(path=first.split(" ")[1], headers=headers, connection=connection)
+    return SeenRequest(path=first.split(" ")[1], headers=headers)
 
 
 class FakeInternet(httpcore.NetworkBackend):

@@ -6,7 +6,7 @@ import socket
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from http.server import ThreadingHTTPServer
 from itertools import zip_longest
@@ -45,14 +45,11 @@ class FakeReply:
     pieces_max: int | None = None
     """Number of pieces before an ending other than `WHOLE`; None for all of them."""
     status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
     error: object = None
     """JSON body of a reply whose status is not 200."""
     input_tokens: int = 100
     output_tokens: int = 20
     cached_tokens: int = 0
-    counts_tokens: bool = True
-    """Whether the reply ends with its token counts, if the dialect makes them optional."""
     gate: threading.Event | None = None
     """Awaited after `gate_after` pieces."""
     gate_after: int = 0
@@ -150,8 +147,7 @@ class _Handler(QuietHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         reply = self.fake.take_reply(RecordedRequest(path=self.path, headers=headers, body=body))
         if reply.status != 200:
-            headers = {name.replace("-", "_"): value for name, value in reply.headers.items()}
-            self.reply(reply.status, json.dumps(reply.error).encode(), content_type="application/json", **headers)
+            self.reply(reply.status, json.dumps(reply.error).encode(), content_type="application/json")
             return
         try:
             self._stream(reply, body)
@@ -163,8 +159,6 @@ class _Handler(QuietHandler):
         self.send_response(200)
         self.send_header("content-type", self.fake.content_type)
         self.send_header("transfer-encoding", "chunked")
-        for name, value in reply.headers.items():
-            self.send_header(name, value)
         self.end_headers()
         for index, piece in enumerate(self.fake.pieces(reply, body)):
             if reply.gate is not None and index == reply.gate_after:
@@ -226,7 +220,7 @@ class FakeOpenAIServer(FakeServer):
     @override
     def final_pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
         yield _frame(body, {}, finish="tool_calls" if reply.calls else reply.reason or "stop")
-        if reply.counts_tokens and (body.get("stream_options") or {}).get("include_usage"):
+        if (body.get("stream_options") or {}).get("include_usage"):
             usage = {
                 "prompt_tokens": reply.input_tokens,
                 "completion_tokens": reply.output_tokens,
@@ -341,23 +335,10 @@ def _line(body: Mapping[str, Any], message: Mapping[str, object], **fields: obje
 
 
 class FakeEmbeddingServer(LoopbackServer):
-    """Speaks `POST /v1/embeddings` and `POST /api/embed`, and lists models as Ollama does; use as a context manager.
+    """Speaks `POST /v1/embeddings` and `POST /api/embed`, and first refuses requests with some statuses."""
 
-    Args:
-        failures: Statuses with which the first requests are refused.
-        dropped: How many vectors are left out of each reply.
-        models: The models that `GET /api/tags` lists.
-    """
-
-    def __init__(self, *failures: int, dropped: int = 0, models: tuple[str, ...] = ()) -> None:
+    def __init__(self, *failures: int) -> None:
         self.failures = list(failures)
-        self.dropped = dropped
-        self.models = models
-        self.listed = 0
-        """How often the models were listed."""
-        self.gate = threading.Event()
-        """Awaited before each reply with vectors, once `held_after` requests came."""
-        self.held_after: int | None = None
         self.requests: list[tuple[str, dict[str, Any]]] = []
         """Path and body of every request so far."""
         super().__init__(_EmbeddingHandler)
@@ -376,11 +357,7 @@ class FakeEmbeddingServer(LoopbackServer):
         if self.failures:
             return self.failures.pop(0), {"error": {"message": "not now", "type": "server_error"}}
         self.requests.append((path, body))
-        if self.held_after is not None and len(self.requests) > self.held_after:
-            while not self.gate.wait(0.01) and not self.closing.is_set():
-                pass
         vectors = [hash_runs(text) for text in _list_inputs(body)]
-        vectors = vectors[: len(vectors) - self.dropped]
         if path == "/api/embed":
             return 200, {"model": body["model"], "embeddings": vectors, "prompt_eval_count": 1}
         data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(vectors)]
@@ -391,19 +368,10 @@ class FakeEmbeddingServer(LoopbackServer):
 class _EmbeddingHandler(QuietHandler):
     fake: FakeEmbeddingServer
 
-    def do_GET(self) -> None:
-        self.fake.listed += self.path == "/api/tags"
-        listed = {"models": [{"name": name} for name in self.fake.models]}
-        status = 200 if self.path == "/api/tags" else 404
-        self.reply(status, json.dumps(listed).encode(), content_type="application/json")
-
     def do_POST(self) -> None:
         body = json.loads(self.read_body())
         known = self.path in ("/v1/embeddings", "/api/embed")  # litellm also asks Ollama about the model
         status, reply = self.fake.answer(self.path, body) if known else (404, {})
-        if self.fake.closing.is_set():  # as if it had died before its reply
-            self.close_connection = True
-            return
         self.reply(status, json.dumps(reply).encode(), content_type="application/json")
 
 

@@ -16,7 +16,6 @@ from roamtui.models.base import (
     ModelEvent,
     ModelRequest,
     ReplyFinished,
-    RetryPending,
     TextDelta,
     ThinkingDelta,
     ToolCallReceived,
@@ -40,8 +39,6 @@ class ScriptedReply:
     """Characters in each text delta."""
     thinking: str = ""
     """Reasoning, sent before the text."""
-    retries: tuple[RetryPending, ...] = ()
-    """Yielded first, without waiting."""
     error: ModelError | None = None
     """Raised after text and calls, instead of the end."""
     gate: asyncio.Event | None = None
@@ -92,8 +89,6 @@ class ScriptedModel(Model):
         reply = self._replies[number - 1]
         if not isinstance(reply, ScriptedReply):
             reply = reply(request)
-        for retry in reply.retries:
-            yield retry
         if reply.thinking:
             yield ThinkingDelta(reply.thinking)
         async for event in _stream_text(reply):

@@ -203,8 +203,7 @@ async def test_the_first_paint_shows_all_panes_that_fit() -> None:
 
 
 async def test_a_question_that_is_typed_at_once_is_answered() -> None:
-    app = make_app([ScriptedReply(text="Forty.")])
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_app([ScriptedReply(text="Forty.")]), (120, 35)) as (app, pilot):
         app.main_screen.question_box.fill("How many?")
         app.main_screen.question_box.action_send()
         await wait_until(pilot, "Forty.")
@@ -238,8 +237,7 @@ class NotedModel(ScriptedModel):
 
 
 async def test_the_app_says_what_to_know_of_a_model_once() -> None:
-    app = make_app(model=NotedModel([ScriptedReply(text="Not found: no.")]))
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with running(make_app(model=NotedModel([ScriptedReply(text="Not found: no.")])), (120, 40)) as (app, pilot):
         await wait_until(pilot, "It has no [b]tool calls[/b].")
         await ask(pilot, "How many loaves?")
         assert screen_text(app).count("tool calls") == 1

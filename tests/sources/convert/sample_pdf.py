@@ -7,6 +7,8 @@ from itertools import pairwise
 
 from roamtui.sources.convert.pdf.pdfium import PdfFile
 
+_LEADING = 14
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PdfLine:
@@ -20,11 +22,11 @@ class PdfLine:
     x: float = 72
 
 
-def lay_out(*texts: str, first_top: float = 720, leading: float = 14) -> list[PdfLine]:
+def lay_out(*texts: str, first_top: float = 720) -> list[PdfLine]:
     """Return lines one below the other; an empty text leaves a gap, ``#`` makes large letters and ``*`` bold ones."""
     lines = []
     for row, text in enumerate(texts):
-        top = first_top - row * leading
+        top = first_top - row * _LEADING
         if text.startswith("# "):
             lines.append(PdfLine(text=text[2:], top=top, size=20))
         elif text.startswith("## "):
@@ -36,10 +38,10 @@ def lay_out(*texts: str, first_top: float = 720, leading: float = 14) -> list[Pd
     return lines
 
 
-def lay_cells(*rows: str, first_top: float = 700, leading: float = 14) -> list[PdfLine]:
+def lay_cells(*rows: str, first_top: float = 700) -> list[PdfLine]:
     """Return rows of cells divided by ``|``: the first at the left, the others in columns; ``*`` makes a row bold."""
     return [
-        PdfLine(text=cell.strip().removeprefix("* "), top=first_top - number * leading, x=x, font=font)
+        PdfLine(text=cell.strip().removeprefix("* "), top=first_top - number * _LEADING, x=x, font=font)
         for number, row in enumerate(rows)
         for font in ("F2" if row.startswith("* ") else "F1",)
         for x, cell in zip((72, 300, 380, 460), row.split("|"), strict=False)

@@ -25,10 +25,10 @@ def _style(name: str, properties: str, *, family: str = "text", parent: str = ""
     return f"<style:style {head}><style:text-properties {properties}/></style:style>"
 
 
-def _level(number: int, kind: str, *, suffix: str = ".", shown: int = 1, start: int = 1) -> str:
+def _level(number: int, kind: str, *, suffix: str = ".", start: int = 1) -> str:
     return (
         f'<text:list-level-style-number text:level="{number}" style:num-format="{kind}" style:num-suffix="{suffix}" '
-        f'text:display-levels="{shown}" text:start-value="{start}"/>'
+        f'text:display-levels="1" text:start-value="{start}"/>'
     )
 
 

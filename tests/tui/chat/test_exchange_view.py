@@ -46,8 +46,7 @@ async def answer(pilot: Pilot[None], text: str) -> RoamApp:
 
 
 async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_app(), (120, 35)) as (app, pilot):
         deck = find_id(app, "Deck oven")
         await answer(pilot, f"Of **[steam *let in*](#steam)** and loaves [{deck}].")
         rows = screen_text(app).split("\n")
@@ -212,8 +211,7 @@ SIZE = (80, 24)
 
 
 async def test_a_long_answer_stays_at_its_beginning() -> None:
-    app = make_app([ScriptedReply(text=LONG)])
-    async with app.run_test(size=SIZE) as pilot:
+    async with running(make_app([ScriptedReply(text=LONG)]), SIZE) as (app, pilot):
         await ask(pilot, "What?")
         text = screen_text(app)
         assert "The answer begins here." in text
@@ -255,8 +253,7 @@ def numbers(app: RoamApp) -> list[int]:
 
 
 async def test_only_the_newest_are_shown() -> None:
-    app = make_long_app(EXCHANGES_MAX + 5, ScriptedReply(text="One more."))
-    async with app.run_test(size=(100, 24)) as pilot:
+    async with running(make_long_app(EXCHANGES_MAX + 5, ScriptedReply(text="One more.")), (100, 24)) as (app, pilot):
         await wait_until(pilot, lambda: numbers(app) == list(range(6, EXCHANGES_MAX + 6)))
         await ask(pilot, "And?")
         await wait_until(pilot, lambda: numbers(app) == list(range(7, EXCHANGES_MAX + 7)))
@@ -265,8 +262,7 @@ async def test_only_the_newest_are_shown() -> None:
 
 
 async def test_an_answer_is_copied_with_its_sources() -> None:
-    app = make_app()
-    async with app.run_test(size=SIZE) as pilot:
+    async with running(make_app(), SIZE) as (app, pilot):
         stone = find_id(app, "Stone oven")
         model_of(app).add_replies(expand(stone), ScriptedReply(text=f'It takes "forty loaves" [{stone}].'))
         await press_until(pilot, "No question yet", "shift+tab", "r")

@@ -20,13 +20,11 @@ def make_wide_library(count: int) -> Library:
     return Library(source="wide.md", root=Document(key="", title="Everything", text="x" * (count + 1), columns=columns))
 
 
-def make_state(
-    library: Library, *unfolded: str, opened: tuple[OpenSection, ...] = (), reading: str | None = None
-) -> ConversationState:
+def make_state(library: Library, *unfolded: str, opened: tuple[OpenSection, ...] = ()) -> ConversationState:
     """Return a state; `unfolded` are titles."""
     ids = frozenset(find_id(library, title) for title in unfolded)
     sections = {section.section_id: section for section in opened}
-    return ConversationState(id="c", library=library, unfolded=ids, open_sections=sections, reading_id=reading)
+    return ConversationState(id="c", library=library, unfolded=ids, open_sections=sections)
 
 
 def open_section(library: Library, title: str, origin: Origin = Origin.AGENT, **marks: bool) -> OpenSection:
