@@ -34,8 +34,8 @@ _MATCH_HINTS = ("global.next_match", "global.previous_match")
 """Actions whose keys are shown first after a search."""
 _HEADER_HINTS = ("global.open_document", "global.conversations")
 """Actions whose keys the header shows."""
-_TITLE_WIDTH_MIN = 16
-"""In cells. If the title would get less, the header shows no keys."""
+_TITLES_WIDTH_MIN = 26
+"""In cells. If the names of the program and the documents would get less, the header shows no keys."""
 
 
 class ClickableLine(Widget):
@@ -197,14 +197,14 @@ class HeaderLine(ClickableLine):
         width = self.size.width
         hints = Content(_GAP).join(format_action_hints(self._keys.get_bound(_HEADER_HINTS)))
         room = width - hints.cell_length - len(_GAP)
+        if room < _TITLES_WIDTH_MIN:
+            hints = Content()
+            room = width
         if len(self.titles) > 1:
             left = self._draw_tabs(room)
         else:
-            program = Content.styled("◆ roamtui", "bold $accent")
-            title = Content.styled(self.title, "bold")
-            if room < program.cell_length + len(_GAP) + _TITLE_WIDTH_MIN:
-                return (program + _GAP + title).truncate(width, ellipsis=True)
-            left = (program + _GAP + title).truncate(room, ellipsis=True)
+            left = Content.assemble(("◆ roamtui", "bold $accent"), _GAP, (self.title, "bold"))
+            left = left.truncate(room, ellipsis=True)
             source = Content.styled(sanitise_line(display_path(self._library.source)), "$muted")
             if left.cell_length + len(_GAP) + source.cell_length <= room:
                 left += " " * (room - left.cell_length - source.cell_length) + source

@@ -1,5 +1,6 @@
 """Which panes show, and where keys lead, at each width."""
 
+import asyncio
 from functools import partial
 
 import pytest
@@ -71,6 +72,23 @@ async def test_escape_in_the_box_leads_from_the_first_answer_to_the_conversation
         assert place(app) == "chat-log"
         await pilot.press("escape")
         assert place(app) == "question-box"
+
+
+async def test_who_reads_goes_on_reading_when_the_turn_of_a_waiting_question_comes() -> None:
+    gate = asyncio.Event()
+    app = make_app([ScriptedReply(text="Forty.", gate=gate), ScriptedReply(text="Ninety.")])
+    async with running(app, NARROW) as (_, pilot):
+        screen = app.main_screen
+        for question in ("How many?", "And then?"):
+            screen.question_box.fill(question)
+            await pilot.press("enter")
+        screen.panes.focus_scope(Scope.READER)
+        await wait_until(pilot, lambda: screen.conversation.state.reading_id is not None)
+        await pilot.pause()
+        gate.set()
+        await wait_until(pilot, lambda: len(screen.conversation.state.exchanges) == 2 and not screen.is_asking)
+        assert place(app) == "reader"
+        assert screen.panes.shown == {Scope.READER}
 
 
 ELSEWHERE = (

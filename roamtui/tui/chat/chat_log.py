@@ -279,12 +279,17 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def action_retry(self) -> None:
         self._ask_again()
 
-    def open_and_ask(self) -> None:
-        """Ask the last question again, after opening the likely search results that were not opened."""
-        if self.current is not None and self.current.unopened:
-            self._ask_again(*self.current.unopened)
+    def open_and_ask(self) -> bool:
+        """Ask the last question again, after opening the likely search results that were not opened.
+
+        Return whether there are any. If not, say so.
+        """
+        unopened = self.current.unopened if self.current is not None else {}
+        if unopened:
+            self._ask_again(*unopened)
         else:
             self.post_message(StatusMessage("No likely sections to open"))
+        return bool(unopened)
 
     def action_edit(self) -> None:
         self._ask_again(is_edited=True)

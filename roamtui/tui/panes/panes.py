@@ -238,9 +238,10 @@ class PaneSwitcher(Horizontal):
                 pass
 
     def show_chat(self) -> None:
-        """Show the conversation without moving the focus."""
-        self.main = Scope.CHAT
-        self.show()
+        """Show the conversation without moving the focus, unless it would hide what the person reads."""
+        if self.scope is not Scope.READER:
+            self.main = Scope.CHAT
+            self.show()
 
     def show_reader(self) -> None:
         """Show the reader. Focus it only if it hides the widget with the focus."""

@@ -271,9 +271,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         Of a key that does nothing in the focused pane, say where it works; again, it goes there.
         """
-        if event.key[-1].isdecimal():
+        digit = event.key.rpartition("+")[2]  # a person may have bound alt+1
+        if len(digit) == 1 and digit.isdecimal():
             is_quick = event.time - self._digit_at < _DIGIT_SECONDS
-            self._typed_number = (self._typed_number[-1:] if is_quick else "") + event.key[-1]
+            self._typed_number = (self._typed_number[-1:] if is_quick else "") + digit
             self._digit_at = event.time
         explained_key = self._explained_key
         self._explained_key = ""
@@ -302,7 +303,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._open_target(target)
 
     def action_open_and_ask(self) -> None:
-        self.chat_log.open_and_ask()
+        if self.chat_log.open_and_ask() and self.panes.scope is not Scope.INPUT:
+            self.panes.focus_scope(Scope.CHAT)
 
     def action_step_pane(self, direction: int) -> None:
         self.panes.focus_adjacent(direction)
