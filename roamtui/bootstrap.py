@@ -84,11 +84,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         )
 
     def open(
-        self,
-        sources: Sequence[str],
-        *,
-        load_all: bool = False,
-        report: PageReport | None = None,
+        self, sources: Sequence[str], *, load_all: bool = False, report: PageReport | None = None
     ) -> tuple[Library, Loader | None]:
         """Open sources as a library, with a loader. The files of a large folder are loaded later, if needed.
 

@@ -17,10 +17,7 @@ from roamtui.conversation.events import (
     WarningRaised,
 )
 from roamtui.conversation.library_loader import LibraryLoader
-from roamtui.conversation.library_sync import (
-    identify_document,
-    resume_state,
-)
+from roamtui.conversation.library_sync import identify_document, resume_state
 from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.conversation.question_flow import has_exchange, rewind
 from roamtui.conversation.state import (

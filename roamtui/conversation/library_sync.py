@@ -21,12 +21,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.question_flow import finish_question
 from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply, fold_events
-from roamtui.conversation.update import (
-    Events,
-    FoldNodes,
-    hash_own_text,
-    update,
-)
+from roamtui.conversation.update import Events, FoldNodes, hash_own_text, update
 from roamtui.document.document import Document, hash_text
 from roamtui.document.library import LISTING_KEY, Library
 from roamtui.document.loader import Loader, make_refusal

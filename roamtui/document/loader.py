@@ -254,10 +254,7 @@ def build_library(raw: RawText) -> Library:
 
 
 def open_sources(
-    names: Sequence[str],
-    options: LoadingOptions = _DEFAULTS,
-    *,
-    report: PageReport | None = None,
+    names: Sequence[str], options: LoadingOptions = _DEFAULTS, *, report: PageReport | None = None
 ) -> tuple[Library, Loader | None]:
     """Open the sources that a person named: paths, or one URL, or ``-``.
 

@@ -48,12 +48,7 @@ _EVENTS_VERSION = 1
 
 
 async def run_ask(
-    agent: Agent,
-    question: str,
-    within: str | None = None,
-    *,
-    is_watched: bool,
-    output_format: str = "text",
+    agent: Agent, question: str, within: str | None = None, *, is_watched: bool, output_format: str = "text"
 ) -> int:
     """Ask, write progress and answer, and return the exit status: 1 if it failed, 130 if cancelled.
 

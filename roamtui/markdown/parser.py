@@ -63,7 +63,7 @@ _LABEL_LENGTH_MAX = 200
 """Maximum length of the label of a link definition, in characters. CommonMark allows 999."""
 _DEFINITION = re.compile(
     r" {0,3}\[(?P<label>(?!\^)[^\[\]\r\n]{1,200})\]:[ \t]*(?:\r\n?|\n)?[ \t]*"
-    r"(?P<href><[^<>\r\n]*>|[^\s<]\S*)",
+    r"(?P<href><[^<>\r\n]*>|[^\s<]\S*)"
 )
 _WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])")
 

@@ -30,12 +30,7 @@ from roamtui.text import Bounds, Span, merge_bounds, normalise_line_ends
 _UNREAD_LABEL = "not in what the model has read"
 PASSAGE_LABEL = "passage"
 """Stands in the sources of an answer of passages in place of a verdict."""
-_FROM_WORST_TO_BEST = (
-    QuoteState.NOT_FOUND,
-    QuoteState.ELSEWHERE,
-    QuoteState.FOUND,
-    QuoteState.NO_QUOTE,
-)
+_FROM_WORST_TO_BEST = (QuoteState.NOT_FOUND, QuoteState.ELSEWHERE, QuoteState.FOUND, QuoteState.NO_QUOTE)
 """`NO_QUOTE` is last, because it counts only if a mark has nothing else."""
 
 
@@ -300,12 +295,7 @@ def format_verification(citations: Sequence[Citation]) -> str:
     elsewhere = states.count(QuoteState.ELSEWHERE)
     changed = sum(citation.is_changed for citation in citations)
     unread = states.count(QuoteState.NOT_FOUND) - changed
-    counts = {
-        "where cited": verified,
-        "elsewhere": elsewhere,
-        CHANGED_LABEL: changed,
-        _UNREAD_LABEL: unread,
-    }
+    counts = {"where cited": verified, "elsewhere": elsewhere, CHANGED_LABEL: changed, _UNREAD_LABEL: unread}
     places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
     return f"{format_count(len(states), 'quote')}: {places}"
 

@@ -21,12 +21,7 @@ from roamtui.outline.labels import LINK, WHOLE_TOKENS_MAX
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.search.base import Hit
-from roamtui.search.lexicon import (
-    STOP_WORDS_BY_LANGUAGE,
-    Language,
-    find_answer_pattern,
-    get_implied_words,
-)
+from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, find_answer_pattern, get_implied_words
 from roamtui.search.passages import (
     RankedSentence,
     find_passage,

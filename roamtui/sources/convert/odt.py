@@ -29,12 +29,7 @@ _SKIPPED = (
 )
 """Ends of the names of elements that are not text, or repeat headings or the words of a cell."""
 _HIDING_FIELDS = frozenset({"hidden-text", "hidden-paragraph"})
-_TAGS = {
-    "table": "table",
-    "table-row": "tr",
-    "ruby": "ruby",
-    "ruby-text": "rt",
-}
+_TAGS = {"table": "table", "table-row": "tr", "ruby": "ruby", "ruby-text": "rt"}
 _PARAGRAPHS_BY_STYLE = {"Title": "h1", "Preformatted_20_Text": "pre", "Quotations": "blockquote"}
 _SPANS_BY_STYLE = {"Source_20_Text": "code", "bold": "b", "italic": "i", "super": "sup"}
 _BOXES = {True: "[x]", False: "[ ]"}

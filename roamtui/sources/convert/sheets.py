@@ -64,9 +64,7 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
     if package and (areas := [*_list_named_areas(package)]):
         texts += [write_heading(1, "Named areas"), "\n".join(areas)]
     return ConvertedText(
-        text="\n\n".join(texts) + "\n",
-        title=package.read_title() if package else "",
-        notes=tuple(notes),
+        text="\n\n".join(texts) + "\n", title=package.read_title() if package else "", notes=tuple(notes)
     )
 
 

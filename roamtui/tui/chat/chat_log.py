@@ -526,9 +526,6 @@ class WelcomeView(ContentView):
             role = "no key, no network; quotes passages but does not reason."
         how = f"{self._keys.first_keys['global.choose_model']} changes it."
         model = Content.assemble(
-            ("Model  ", "bold $muted"),
-            (sanitise_line(self._model), "bold"),
-            f" · {role} ",
-            (how, "$muted"),
+            ("Model  ", "bold $muted"), (sanitise_line(self._model), "bold"), f" · {role} ", (how, "$muted")
         )
         return [*lines, Content(), *wrap(model, width)]

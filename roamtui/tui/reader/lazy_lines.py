@@ -19,14 +19,7 @@ from msgspec import Struct
 from roamtui.document.document import Document
 from roamtui.markdown.blocks import Link
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
-from roamtui.markdown.lines import (
-    Line,
-    PictureLine,
-    Run,
-    RunStyle,
-    TextRole,
-    measure_runs,
-)
+from roamtui.markdown.lines import Line, PictureLine, Run, RunStyle, TextRole, measure_runs
 from roamtui.markdown.parser import Definitions, parse_link_definitions, read_markdown
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.words import widen_to_words

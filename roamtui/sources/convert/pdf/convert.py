@@ -53,11 +53,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 def convert_pdf(
-    data: bytes,
-    name: str,
-    *,
-    report: PageReport | None = None,
-    ocr_languages: Sequence[str] = (),
+    data: bytes, name: str, *, report: PageReport | None = None, ocr_languages: Sequence[str] = ()
 ) -> ConvertedText:
     """Convert a PDF to Markdown.
 
