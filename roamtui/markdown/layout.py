@@ -195,7 +195,8 @@ class MarkdownLayout(Struct, kw_only=True):
         if block.alert:
             style = RunStyle(role, Emphasis.STRONG)
             is_tab = block.alert == "tab" and bool(block.title)  # its label says enough
-            kind = make_run("" if is_tab else block.alert.capitalize() + (": " if block.title else ""), style)
+            separator = ": " if block.title else ""
+            kind = make_run("" if is_tab else block.alert.capitalize() + separator, style)
             title = self._to_runs(block.title, style if block.blocks else RunStyle())
             wrapped = wrap_runs([kind, *title], self._compute_room(inside, PROSE_WIDTH_MAX))
             lines += self._make_lines(wrapped, block.start, block.end)

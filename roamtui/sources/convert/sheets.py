@@ -110,11 +110,9 @@ def _write_blocks(grid: list[list[str]]) -> Iterator[str]:
     number = 1
     for has_text, group in groupby(grid, any):
         rows = [*group]
-        top = (
-            next((top for top, row in enumerate(rows) if sum(map(bool, row)) != 1), len(rows))
-            if has_text
-            else 0
-        )
+        top = 0
+        while has_text and top < len(rows) and sum(map(bool, rows[top])) == 1:
+            top += 1
         yield from (escape_line_starts("".join(map(write_cell, row))) for row in rows[:top])
         if has_text and top < len(rows):
             columns = [column for column in range(len(rows[0])) if any(row[column] for row in rows[top:])]

@@ -49,7 +49,7 @@ class ZipPackage:
         """
         self._archive = zipfile.ZipFile(io.BytesIO(data))
         self._names = dict.fromkeys(self._archive.namelist())
-        self._names_by_lower = {name.lower(): name for name in self._names}
+        self._names_by_lower = {part.lower(): part for part in self._names}
         added = [part.file_size - part.compress_size for part in self._archive.infolist()]
         if sum(added) > BYTES_MAX or any(length > part_bytes_max for length in added):
             raise SourceError(f"{name} unpacks to too much text. Split it, or convert it to text.")
