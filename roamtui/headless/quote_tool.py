@@ -55,11 +55,9 @@ def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
     verdicts = (*_VERDICTS.values(), _NOT_FOUND)
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in verdicts if counts[verdict])
     left = len(claims) - _QUOTES_MAX
-    note = (
-        f" {format_count(left, 'quote')} left out: check the rest of the text in another call."
-        if left > 0
-        else ""
-    )
+    note = ""
+    if left > 0:
+        note = f" {format_count(left, 'quote')} left out: check the rest of the text in another call."
     return ToolResponse(
         text="\n".join([f"{format_count(sum(counts.values()), 'quote')}: {summary}.{note}", *lines])
     )

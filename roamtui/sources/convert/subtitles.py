@@ -50,11 +50,9 @@ def convert_subtitles(data: bytes, name: str) -> ConvertedText:
         time = f"{start // 3600}:{start // 60 % 60:02}:{start % 60:02}"
         if start - section_start >= _SECTION_SECONDS:
             section_start = start
-            title = (
-                words
-                if len(words) <= _TITLE_LENGTH_MAX
-                else f"{words[:_TITLE_LENGTH_MAX].rpartition(' ')[0]} …"
-            )
+            title = words
+            if len(words) > _TITLE_LENGTH_MAX:
+                title = f"{words[:_TITLE_LENGTH_MAX].rpartition(' ')[0]} …"
             blocks.append(write_heading(1, f"{time} {escape_inline(title)}"))
         blocks.append(f"**{time}** {escape_inline(words)}")
     return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)

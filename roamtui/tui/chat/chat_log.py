@@ -401,11 +401,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         elif step < 0:
             position = len(targets) - 1
         else:  # start at the first source of the last exchange
-            start = (
-                (self.current, self.current.cited[0])
-                if self.current is not None and self.current.cited
-                else None
-            )
+            start = None
+            if self.current is not None and self.current.cited:
+                start = (self.current, self.current.cited[0])
             position = targets.index(start) if start in targets else 0
         self._select(*targets[max(0, min(position, len(targets) - 1))])
 

@@ -101,11 +101,9 @@ class ExchangeView(ContentView):
         super().__init__()
         self.exchange = exchange
         """The exchange so far."""
-        about = (
-            ""
-            if exchange.within is None
-            else f"\nin {sanitise_line(format_full_path(library, exchange.within))}"
-        )
+        about = ""
+        if exchange.within is not None:
+            about = f"\nin {sanitise_line(format_full_path(library, exchange.within))}"
         self._question = Content.assemble((shorten_question(exchange.question), "bold"), (about, "$accent"))
         self._ask_key = keys.first_keys["section.ask"]
         self._open_key = keys.first_keys["chat.open_and_ask"]

@@ -503,11 +503,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def action_step_match(self, direction: int) -> None:
         find = self._find_dialog
         if find is None or not await find.open_match(self.reader_pane.reader, direction):
-            words = (
-                f"No other match for “{find.outcome.query}”"
-                if find and find.outcome.query
-                else "No search yet"
-            )
+            words = "No search yet"
+            if find and find.outcome.query:
+                words = f"No other match for “{find.outcome.query}”"
             self.post_message(StatusMessage(words))
 
     def action_go_page(self) -> None:
