@@ -11,7 +11,7 @@ import pytest
 
 from tests.real_documents import PROJECT_DIR
 
-_SOURCE_LINES_MAX = 700
+_SOURCE_LINES_MAX = 600
 _TEST_LINES_MAX = 800
 _FUNCTION_LINES_MAX = 80
 _SMALL_LINES = 60

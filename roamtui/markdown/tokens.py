@@ -1,0 +1,141 @@
+"""Parse Markdown into markdown-it-py's tokens, with our own rules for formulas, links, footnotes and marks.
+
+These rules never change where a block begins or ends.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from functools import lru_cache
+from operator import itemgetter
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import normalizeReference
+from markdown_it.rules_block import StateBlock, reference
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import EnvType
+
+from roamtui.commonmark import make_parser
+from roamtui.markdown.extensions import enable_extensions, is_lossless, may_have_extensions, read_footnote
+from roamtui.markdown.formulas import FORMULA, convert_formula, get_formula
+from roamtui.markdown.inline_source import InlineSource, join_fragments, locate_tokens, parse_inline
+
+_WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])")
+
+
+def parse_document(text: str, env: EnvType) -> list[Token]:
+    """Parse a text that is no answer, without extensions if these would change its headings or words."""
+    parser = _get_parser()
+    if may_have_extensions(text):
+        plain: list[Token] = []
+        parser.block.parse(text, parser, env, plain)
+        tokens = _get_parser(is_extended=True).parse(text, env)
+        if is_lossless(tokens, plain):
+            return tokens
+    return parser.parse(text, env)
+
+
+def parse_answer(text: str, env: EnvType, *, has_marks: bool) -> list[Token]:
+    """Parse a model's answer, which has no footnotes, and no containers such as `::: tip`."""
+    return _get_parser(has_marks=has_marks, is_answer=True).parse(text, env)
+
+
+@lru_cache(maxsize=4)
+def _get_parser(*, has_marks: bool = False, is_answer: bool = False, is_extended: bool = False) -> MarkdownIt:
+    """Return the parser, which is made once. It looks for a `InlineSource` in its environment."""
+    parser = make_parser("table", "strikethrough")
+    parser.core.ruler.at("inline", _read_inline)
+    parser.core.ruler.disable("text_join")  # an escape or entity is not as long as its source
+    parser.inline.ruler2.at("fragments_join", join_fragments)
+    parser.block.ruler.at("reference", _read_reference)
+    parser.inline.ruler.before("escape", "formula", _read_formula)
+    parser.inline.ruler.before("link", "wikilink", _read_wikilink)
+    if not is_answer:
+        parser.inline.ruler.after("link", "footnote", read_footnote)
+    if is_extended:
+        enable_extensions(parser)
+    if has_marks:
+        parser.inline.ruler.after("link", "mark", _read_mark)
+    return parser
+
+
+def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001
+    """Parse a link definition, but keep the definition of a footnote as text."""
+    if state.src.startswith("[^", state.bMarks[start_line] + state.tShift[start_line]):
+        return False
+    return reference(state, start_line, end_line, silent)
+
+
+def _read_inline(state: StateCore) -> None:
+    """Parse all inline texts, like the rule of markdown-it-py, and find each in the source."""
+    source: InlineSource = state.env["source"]
+    row = -1
+    opening = ""
+    for token in state.tokens:
+        if token.type == "inline":
+            line = (token.map or [row])[0]
+            source.put(
+                token.content,
+                line,
+                is_cell=opening in ("th_open", "td_open"),
+                is_heading=opening in ("heading_open", "admonition_title_open"),
+            )
+            token.children = parse_inline(token.content, state.md, state.env)
+            locate_tokens(token.children, token.content, source.place)
+        elif token.type == "tr_open":
+            row = (token.map or [row + 1])[0]
+            source.after = 0
+        opening = token.type
+
+
+def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Parse marks that are not links."""
+    if state.src[state.pos] != "[":
+        return False
+    source: InlineSource = state.env["source"]
+    offset = source.place.locate(state.pos)
+    first = bisect_left(source.marks, offset, key=itemgetter(0))
+    marks = source.marks[first : bisect_right(source.marks, offset, key=itemgetter(0))]
+    end = state.pos + marks[0][1] - offset if marks else 0
+    if state.src[end - 1 : end] != "]":  # no mark, or one that continues on an indented line
+        return False
+    for index, (_, _, label) in enumerate(marks if not silent else (), start=first):
+        token = state.push("mark", "", 0)
+        token.content = label
+        token.info = str(index)
+        token.meta["end"] = end
+    state.pos = end
+    return True
+
+
+def _read_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Parse a formula, which would be taken for escapes and emphasis. It becomes text, or else code."""
+    if state.src[state.pos] not in "$\\" or (match := FORMULA.match(state.src, state.pos)) is None:
+        return False
+    formula = get_formula(match)
+    if formula and not silent:
+        text = convert_formula(formula)
+        token = state.push("text_special" if text else "code_inline", "", 0)
+        token.content = text or formula
+        token.meta["end"] = match.end()
+    state.pos = match.end() if formula else state.pos
+    return bool(formula)
+
+
+def _read_wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Parse a link such as `[[Name#Part|words]]`, unless a link definition has the text as its label."""
+    match = _WIKILINK.match(state.src, state.pos) if state.src[state.pos] in "![" else None
+    if match is None or normalizeReference(match[1]) in state.env.get("references", {}):
+        return False
+    if not silent:
+        target, _, words = match[1].partition("|")
+        state.push("link_open", "a", 1).attrSet("href", f"[[{target.strip()}]]")
+        token = state.push("text_special", "", 0)
+        token.content = words.strip() or target.strip().lstrip("#!?").replace("#", " › ")
+        token.meta["end"] = match.end()
+        state.push("link_close", "a", -1)
+    state.pos = match.end()
+    return True
