@@ -53,8 +53,7 @@ _CANDIDATE = (
     r"(?:(#{1,6})((?:[ \t][^\n]*)?)$|(`{3,}(?=[^`\n]*$)|~{3,})|(<)[A-Za-z/!?]|(?<!\n\n)(=+|-+)[ \t]*$)"
 )
 _INDENT, _HASHES, _REST, _FENCE, _HTML, _UNDERLINE = range(1, 7)
-"""Groups of a candidate. `lastindex`, the last group that matched, shows its kind. `_INDENT` matches only if
-there is an indent."""
+"""Groups of a candidate. `lastindex`, the last that matched, shows its kind. `_INDENT` may be missing."""
 _NEXT_CANDIDATE = re.compile(rf"\n{_CANDIDATE}", re.MULTILINE)
 """A line that could be a heading or hide one: ATX heading, fence, HTML block or underline."""
 _FIRST_CANDIDATE = re.compile(_CANDIDATE, re.MULTILINE)

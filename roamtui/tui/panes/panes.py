@@ -50,8 +50,7 @@ class PaneSwitcher(Horizontal):
         self._before_reader = Scope.TREE
         """Where the focus was before the reader."""
         self._before_box: Scope | None = None
-        """The pane that had the focus before the question box, or None if none had it in this
-        conversation."""
+        """The pane that had the focus before the question box, or None if none had it yet."""
         self._pane_keys: PaneKeys | None = None
         """The keys at the foot of the focused pane, if they are shown."""
 
