@@ -50,9 +50,9 @@ _NAMED = {
     name: key
     for action in ACTIONS
     for key, name in zip(action.keys, format_keys(action.keys), strict=False)
-    if key in _KEYS and name not in ("a", "i", "-") and not name.isdecimal()
-}
-"""Keys by their names. "a" and "i" are words, and a dash and a number are no keys in a message."""
+    if key in _KEYS and name not in ("a", "i", "-", "↓") and not name.isdecimal()
+} | {"up": "up", "down": "down"}
+"""Keys by their names. "a" and "i" are words, and a dash, an arrow and a number are no keys in a message."""
 _WORDS = ("end", "home", "up", "down", "left", "right", "space", "delete", "enter", "escape")
 _NAMES = re.compile(
     rf"(?:^|(?<=[·↓] ))({'|'.join(_WORDS)})(?= )"
@@ -90,7 +90,8 @@ class KeyWalk:
         self._model = FaultyModel(seed)
         self._document = folder / "handbook.md"
         handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
-        self._document.write_text(f"{handbook}\n## Stripes\n\n![Two](a.png) and [loans](#borrowing).\n", "utf-8")
+        title, _, rest = handbook.partition("\n")
+        self._document.write_text(f"{title}\n\n![Two](a.png) and [loans](#borrowing).\n{rest}", "utf-8")
         (folder / "a.png").write_bytes(make_png(2, 1, (255, 0, 0), (0, 0, 255)))
 
     def walk(self, steps: int) -> None:

@@ -216,7 +216,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             key = self._keys.first_keys["move.last"]
         elif isinstance(self.screen.focused, TextArea):  # the question box
             key = self._keys.first_keys["input.page_down"]
-        self.post_message(StatusMessage(f"Answer complete ↓ {key}"))
+        self.post_message(StatusMessage(f"Answer complete ↓ {key}".rstrip()))
 
     def clear_selection(self) -> bool:
         """Clear the selection. Return whether there was one."""

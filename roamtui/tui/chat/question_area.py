@@ -257,7 +257,8 @@ class QuestionArea(Container):
         within = sent.options.within
         self.ask_about_section(within if within in self._conversation.state.library else None)
         if typed:
-            self.post_message(StatusMessage("down brings back what you had typed"))
+            way = "down brings back" if self.box.has_focus else "The question box remembers"
+            self.post_message(StatusMessage(f"{way} what you had typed"))
         return True
 
     def ask_again(self, number: int, open_first: tuple[str, ...] = (), *, is_edited: bool = False) -> None:
@@ -301,7 +302,8 @@ class QuestionArea(Container):
             return
         self._remove(ended)
         if self.box.text.strip():
-            self.post_message(StatusMessage("A waiting question was not asked · up brings it back"))
+            way = "up brings it back" if self.box.has_focus else "the question box remembers it"
+            self.post_message(StatusMessage(f"A waiting question was not asked · {way}"))
         else:
             self.box.return_question(ended.question)
             within = ended.options.within
