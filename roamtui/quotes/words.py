@@ -443,7 +443,9 @@ class _WordReader:
         flags = 0
         if self._half:
             self._joined[row - 1] = hash(self._half + key)
-            flags = INSIDE
+            # After a space, the hyphen may be a dash between two words.
+            is_divided = self._visible[self._last_end] != " "
+            flags = INSIDE if is_divided or self._last_key.lower() in _TURNING_PREFIXES else 0
         elif (
             start
             and self._last_end == start - 1
