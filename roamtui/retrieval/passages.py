@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -98,13 +99,17 @@ def _holds_answer(sentence: str, matcher: TermMatcher, pattern: re.Pattern[str] 
     if pattern is None:
         return False
     words = [(start, end) for start, end, _ in matcher.locate(sentence)]
-    answers = (match.span() for match in pattern.finditer(sentence))
-    return any(
-        start - _ANSWER_DISTANCE_MAX < word_end and word_start < end + _ANSWER_DISTANCE_MAX
-        for start, end in answers
-        if (start, end) not in words
-        for word_start, word_end in words
-    )
+    for match in pattern.finditer(sentence):
+        start, end = match.span()
+        at = bisect_left(words, (start, end))
+        nearest = words[max(0, at - 1) : at + 1]
+        is_near = any(
+            start - _ANSWER_DISTANCE_MAX < word_end and word_start < end + _ANSWER_DISTANCE_MAX
+            for word_start, word_end in nearest
+        )
+        if is_near and (start, end) not in nearest:
+            return True
+    return False
 
 
 def choose_passages(

@@ -25,6 +25,7 @@ from roamtui.quotes.find import find_quote
 from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.recheck import find_cited_passage, read_claims
 from roamtui.quotes.verdicts import QuoteChecker
+from roamtui.retrieval.passages import find_statement
 from roamtui.search.keyword import parse_query
 from roamtui.search.passages import select_excerpt, split_passages
 from roamtui.search.terms import TermMatcher, extract_code_names, extract_identifiers
@@ -125,6 +126,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "footers": _clean,
     "sentences": split_sentences,
     "passages": split_passages,
+    "statement": lambda text: find_statement("How many alpha b?", [text]),
     "excerpt": lambda text: select_excerpt(text, TermMatcher.for_question("alpha b"), tokens_max=100, whole_max=10),
     "query": lambda text: (parse_query(text), extract_code_names(text), extract_identifiers(text)),
     "web page": convert_html,
