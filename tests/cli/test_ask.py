@@ -134,28 +134,6 @@ def test_a_question_that_is_interrupted_ends_with_what_was_answered_so_far(
     assert "A late spade costs some cents.".startswith(answer["answer"])
 
 
-@pytest.mark.parametrize("form", ["{}", "[{}]"])
-def test_only_the_section_is_searched(run: RunCommand, garden: Path, form: str) -> None:
-    sections = {s["title"]: s["id"] for s in run("outline", garden, "--json").json["sections"]}
-    question = "What does a late spade cost?"
-    everywhere = run("ask", garden, question, "--json").json
-    assert sections["Tools"] in everywhere["opened"]
-    within = run("ask", garden, question, "--within", form.format(sections["Plots"]), "--json").json
-    assert set(within["opened"]) <= {sections["Plots"], sections["Watering"], sections["Compost"]}
-    exchange = run("conversations", "show", within["conversation"], "--format", "json").json["exchanges"][0]
-    assert exchange["within"] == sections["Plots"]
-
-
-def test_what_was_never_answered_is_not_continued(run: RunCommand, garden: Path) -> None:
-    first = run("ask", garden, "What does a plot cost?", "--json").json["conversation"]
-    failed = run("ask", garden, "When is the tap locked?", "--model", "openai/some-model", "--json").json
-    assert failed["stopped"] == "error"
-    assert run("ask", garden, "And a spade?", "--continue", "--json").json["conversation"] == first
-    run("conversations", "delete", first)
-    refused = run("ask", garden, "And a spade?", "--continue")
-    assert (refused.code, "no conversation with an answer about this document" in refused.err) == (2, True)
-
-
 def test_the_newest_conversation_that_is_not_damaged_is_continued(run: RunCommand, garden: Path) -> None:
     first = run("ask", garden, "What does a plot cost?", "--json").json["conversation"]
     newest = run("ask", garden, "When is the tap locked?", "--json").json["conversation"]
@@ -168,10 +146,3 @@ def test_the_newest_conversation_that_is_not_damaged_is_continued(run: RunComman
     assert copied.json["conversation"] not in (first, newest)
     assert "An entry of this conversation cannot be read. You continue in a copy" in copied.err
     assert "It is damaged" in run("conversations").out
-
-
-@pytest.mark.parametrize("question", ["--help", "-h", "--json or what?"])
-def test_a_question_may_look_like_an_option(run: RunCommand, garden: Path, question: str) -> None:
-    exchange = run("ask", garden, "--json", "--", question)
-    conversation = exchange.json["conversation"]
-    assert question in run("conversations", "show", conversation).out

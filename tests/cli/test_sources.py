@@ -5,40 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import GARDEN, RunCommand
+from tests.cli.conftest import RunCommand
 from tests.fakes.site import FakeSite, SitePage
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    root = tmp_path / "manuals"
-    (root / "bees/old").mkdir(parents=True)
-    (root / "garden.md").write_text(GARDEN, "utf-8")
-    (root / "bees/hives.md").write_text("# Hives\n\nHives are opened at noon.\n\n## Plots\n\nNone.\n", "utf-8")
-    (root / "bees/old/log.csv").write_text("day,count\n1,2\n", "utf-8")
-    (root / "bees/picture.png").write_bytes(b"\x89PNG")
-    return root
-
-
-def test_show_gives_the_text_of_sections_files_and_folders(run: RunCommand, folder: Path) -> None:
-    ids = {row["title"]: row["id"] for row in run("outline", folder, "--json").json["sections"]}
-    assert run("show", folder, ids["Tools"]).out == GARDEN[GARDEN.index("## Tools") :]
-    assert run("show", folder, ids["garden.md"]).out == GARDEN
-    assert run("show", folder, ids["bees"]).out == (
-        "# Hives\n\nHives are opened at noon.\n\n## Plots\n\nNone.\n| day | count |\n| --- | --- |\n| 1 | 2 |\n"
-    )
-
-
-def test_what_could_not_be_read_is_told_and_the_rest_is_there(run: RunCommand, folder: Path) -> None:
-    (folder / "bees/bad.md").write_bytes(b"\x89PNG\r\n\0\0\0")
-    result = run("outline", folder, "--json")
-    assert result.err.startswith("bees/bad.md does not look like text")
-    bad = next(row for row in result.json["sections"] if row["title"] == "bad.md")
-    assert (bad["kind"], bad["tokens"]) == ("file", 0)
-    assert "could not be read" in run("outline", folder).out
-    shown = run("show", folder, bad["id"])
-    assert (shown.code, shown.out) == (1, "")
 
 
 @pytest.fixture
