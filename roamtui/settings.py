@@ -205,7 +205,8 @@ def _explain(error: msgspec.ValidationError) -> str:
         sentence = f"{place} must be one of {', '.join(choices)}"
     else:
         match = _PROBLEM.match(problem)
-        assert match is not None, problem
+        if match is None or match[1] not in _EXPECTED:
+            return f"{place}: {problem}."
         bound = f" {_BOUNDS[match[2]]} {float(match[3]):,.10g}" if match[2] else ""
         sentence = f"{place} must be {_EXPECTED[match[1]]}{bound}"
     return f"{sentence}.{hint}"

@@ -121,13 +121,13 @@ _PAGE_ROOM = 1.5
 """Room for a page of a section, the ids in it and the list below it, as a multiple of the page."""
 _REMINDER_TOKENS = 100
 _BROKEN_CALL_NOTICE = "Told the model that its tool call was not valid"
-_DRAFT_LENGTH = 300
-"""Maximum number of characters of a draft in its event. The step of the draft holds the whole text."""
+_REJECTED_LENGTH_MAX = 300
+"""Maximum number of characters of a rejected answer in its event. Its step holds the whole text."""
 _SAME_CALLS_MAX = 3
 """Number of the same calls in one question after which the model may call no more tools."""
 _THOUGHTS_LENGTH = 2_000
 """Maximum number of characters of thoughts to keep, the last ones."""
-_DRAFT_CHARACTERS = 500
+_SAVED_STEP_LENGTH = 500
 """An answer is saved again after so many new characters, the most that a killed program loses."""
 _INDEXED_AHEAD_MIN = 5_000
 """Minimum number of sections for indexing ahead. Indexing fewer takes no noticeable time."""
@@ -384,7 +384,7 @@ class Agent:
                 run.step = replace(step, text="") if run.broken_call else step
                 break
             if draft := step.text.strip():
-                conversation.fold((AnswerStreamed(text=shorten(draft, _DRAFT_LENGTH)),))
+                conversation.fold((AnswerStreamed(text=shorten(draft, _REJECTED_LENGTH_MAX)),))
             if reminder and run.broken_call:
                 conversation.apply_unsaved(ReminderSent(text=reminder, notice=_BROKEN_CALL_NOTICE))
                 run.draft = ""
@@ -506,7 +506,7 @@ class Agent:
                     case TextDelta(text):
                         run.step = replace(run.step, text=run.step.text + text)
                         start = len(conversation.state.exchanges[-1].answer)
-                        if len(run.step.text) - start >= _DRAFT_CHARACTERS:
+                        if len(run.step.text) - start >= _SAVED_STEP_LENGTH:
                             await conversation.apply(
                                 (DraftRecorded(start=start, text=run.step.text[start:]),)
                             )

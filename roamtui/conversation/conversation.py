@@ -202,6 +202,10 @@ class Conversation:
             options = replace(options, budget_tokens=budget.open_max)
         self.state = replace(self.state, options=options)
 
+    def set_library(self, library: Library) -> None:
+        """Replace the library by one with more documents, or with documents that were read again."""
+        self.state = replace(self.state, library=library)
+
     async def rewind(self, exchange: Exchange) -> None:
         """Remove an exchange and all later ones, if it is still there. The caller holds `lock`."""
         if has_exchange(self.state, exchange):

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Protocol
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from roamtui.conversation.events import ConversationEvent, LoadingStarted, Origin
 from roamtui.conversation.library_sync import graft_documents, load_nodes, reload_state
@@ -48,6 +47,9 @@ class LoadingConversation(Protocol):
     state: ConversationState
     lock: asyncio.Lock
 
+    def set_library(self, library: Library) -> None:
+        """Replace the library."""
+
     def fold(self, events: tuple[ConversationEvent, ...]) -> None:
         """Change the state."""
 
@@ -67,7 +69,7 @@ class LibraryLoader:
         source_loader: Loader | None,
         open_source: SourceOpener | None,
     ) -> None:
-        """Load for `conversation`. Without a part, see `Conversation`."""
+        """Load for `conversation`, which says what the other parts are, and what happens without them."""
         self._conversation = conversation
         self.source_loader = source_loader
         """Reads files and pages of the current sources."""
@@ -103,7 +105,7 @@ class LibraryLoader:
         if self._conversation.state.id == state.id:
             new_origins = approved - self._conversation.state.approved_origins
             library, event = graft_documents(self._conversation.state.library, documents, new_origins)
-            self._conversation.state = replace(self._conversation.state, library=library)
+            self._conversation.set_library(library)
             if event.pages or event.problems or event.approved_origins:
                 self._conversation.fold((event,))
             self._conversation.publish(event)
@@ -164,7 +166,7 @@ class LibraryLoader:
             events = await asyncio.to_thread(reload_state, state, library)
             if self._conversation.state is state:
                 break
-        self._conversation.state = replace(state, library=library)
+        self._conversation.set_library(library)
         self.source_loader = loader
         await self._conversation.apply(events)
 

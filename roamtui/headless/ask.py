@@ -142,10 +142,10 @@ class AskReport:
         is_warning = isinstance(event, WarningRaised)
         if isinstance(event, NodesLoaded):
             is_warning = bool(event.notes or event.problems)
-        if self._is_watched or is_warning:
+        is_answer = isinstance(event, AnswerStreamed | QuestionAnswered)  # it is written elsewhere
+        if (self._is_watched or is_warning) and not is_answer:
             library = self._agent.conversation.state.library
-            is_answer = isinstance(event, AnswerStreamed | QuestionAnswered)  # it is written elsewhere
-            write_notice(*(notice.format() for notice in make_notices(event, library) if not is_answer))
+            write_notice(*(notice.format() for notice in make_notices(event, library)))
 
     def finish(self) -> int:
         """Write the answer to the last question, and return the exit status."""

@@ -81,9 +81,9 @@ TOOL = Tool(
         name="check_quotes",
         description=(
             "Look up every quotation of a text, such as your answer: words in quotation marks, block "
-            "quotes. Each gets a verdict (found; elsewhere, in another section than the one whose [id] "
-            f"follows it; not_found) and its place, a false one the nearest words. At most {_QUOTES_MAX} a "
-            "call."
+            "quotes. Each gets a verdict and its place: found; elsewhere (in another section than the one "
+            "whose [id] follows it); not_found, with the nearest words. "
+            f"At most {_QUOTES_MAX} a call."
         ),
         parameters={
             "type": "object",

@@ -119,8 +119,7 @@ def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterat
         if not fence_name or (len(stack) >= _NESTING_MAX and change > 0):
             yield start + text if text.strip() else start.rstrip()
         elif change < 0:
-            names = [container.fence for container in stack]
-            del stack[len(names) - 1 - names[::-1].index(fence_name) if fence_name in names else len(names) :]
+            _close(stack, fence_name)
             yield stack[-1].start.rstrip() if stack else ""
         else:
             start = start if inner else line[: _measure_indent(line)]
@@ -128,6 +127,14 @@ def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterat
             if change:
                 stack.append(_Container(fence=fence_name, start=start))
             yield (start + title).rstrip()
+
+
+def _close(stack: list[_Container], fence: str) -> None:
+    """Close the innermost container with the given fence, and those inside it. Without one, close none."""
+    for depth in range(len(stack) - 1, -1, -1):
+        if stack[depth].fence == fence:
+            del stack[depth:]
+            return
 
 
 def _read_mark(line: str) -> tuple[str, str, int]:

@@ -89,8 +89,9 @@ class InlineSource(Struct):
         for number, part in enumerate(words.split("|")):
             part_start = self.text.find(part, offset, end)
             offset = offset if part_start < 0 else part_start
-            into[0].append(position - (number > 0))
-            into[1].append(self.shift + offset - (number > 0))
+            pipe_length = 1 if number else 0
+            into[0].append(position - pipe_length)
+            into[1].append(self.shift + offset - pipe_length)
             offset += len(part) + (1 if part else 0)
             position += len(part) + 1
         self.after = offset

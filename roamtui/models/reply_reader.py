@@ -1,9 +1,9 @@
 """Tell thoughts and tool calls that a model writes as text from its answer, while the reply streams in.
 
-Many servers of one's own pass on what a model writes, with the marks of its training: ``<think>`` around
-thoughts, and ``<tool_call>`` before calls. A mark counts only at the start of a line, outside code, so that
-an answer may explain it. Calls end a reply: what may be one is held back to the end, and then parsed or given
-back.
+Many servers that people run themselves pass on what a model writes, with the marks of its training:
+``<think>`` around thoughts, and ``<tool_call>`` before calls. A mark counts only at the start of a line,
+outside code, so that an answer may explain it. Calls end a reply: what may be one is held back to the end,
+and then parsed or given back.
 
 What is read depends on the whole text only, never on how it is cut into pieces.
 """
@@ -81,7 +81,7 @@ class _Mode(Enum):
 
 
 class ReplyReader:
-    """Reads one reply. `add` and `finish` return the events that a text turns into."""
+    """Reads one reply. `feed` and `finish` return the events that a text turns into."""
 
     def __init__(self, names: Collection[str]) -> None:
         """Take the names of the tools that can be called. Without tools, no text is a call."""

@@ -66,7 +66,7 @@ _EXPANDED_TOKENS_MIN = 300
 """A node with fewer tokens is opened whole, so lines for its parts would save nothing."""
 _PREVIEW_READ_MAX, _PREVIEW_TITLES_MAX = 400, 60
 """Maximum number of titles that are read for a preview, and of those that it may list."""
-_TITLE_LENGTH_MAX = 60
+_PREVIEW_TITLE_LENGTH_MAX = 60
 """Maximum length of a title in a preview, in characters."""
 _GENERIC_TITLES = frozenset(
     {
@@ -399,7 +399,7 @@ def _preview_titles_below(library: Library, node: Node, *, length_max: int) -> s
     titled.sort(
         key=lambda label: label.kind not in (NodeKind.FILE, NodeKind.FOLDER) and _is_generic(label.title)
     )
-    titles = dict.fromkeys(format_node_title(label, length_max=_TITLE_LENGTH_MAX) for label in titled)
+    titles = dict.fromkeys(format_node_title(label, length_max=_PREVIEW_TITLE_LENGTH_MAX) for label in titled)
     count = len(children) - len(titled) + len(titles)
     kept: list[str] = []
     for title in titles:

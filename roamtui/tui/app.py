@@ -78,8 +78,8 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     def get_screen(self, screen: Any, screen_class: type[Screen[Any]] | None = None) -> Any:
-        # Read late, as they delay the first screen by 8 ms. As a screen's CSS_PATH, all rules would be parsed
-        # again.
+        # Reading the styles of the screens earlier would delay the first screen by 8 ms. If they were in a
+        # screen's CSS_PATH, Textual would parse all rules again.
         if not self.stylesheet.has_source(_SCREEN_STYLES):
             self.stylesheet.read(_SCREEN_STYLES)
             self.stylesheet.parse()

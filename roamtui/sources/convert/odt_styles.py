@@ -98,9 +98,9 @@ class OdtLists:
             around, counter = self._open[-1]
             self._open.append((name or around, counter))
             return
-        continued = get_attribute(element, "continue-list") or name * (
-            get_attribute(element, "continue-numbering") == "true"
-        )
+        continued = get_attribute(element, "continue-list")
+        if not continued and get_attribute(element, "continue-numbering") == "true":
+            continued = name
         counter = (self._counters.get(continued) if continued else None) or ListCounter()
         self._counters |= {name: counter, get_attribute(element, "id"): counter}
         self._open.append((name, counter))

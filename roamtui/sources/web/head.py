@@ -35,7 +35,10 @@ def find_markdown_link(body: bytes, charset: str | None, url: str) -> str | None
 
 
 def _iter_elements(body: bytes, charset: str | None, name: str, word: bytes) -> Iterator[Mapping[str, str]]:
-    """Yield the attributes of the head's elements, if it has a word, without what needs no scripts."""
+    """Yield the attributes of each element `name` in the head, outside of parts for pages without scripts.
+
+    To save time, yield nothing if `word` is not in the head.
+    """
     head = body[:_HEAD_LENGTH_MAX]
     if word not in head.lower():
         return

@@ -269,7 +269,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_key(self, event: events.Key) -> None:
         """Note a digit.
 
-        Of a key that does nothing in the focused pane, say where it works; again, it goes there.
+        If a key does nothing in the focused pane, say in which pane it works. Pressed again, it goes there.
         """
         digit = event.key.rpartition("+")[2]  # a person may have bound alt+1
         if len(digit) == 1 and digit.isdecimal():
