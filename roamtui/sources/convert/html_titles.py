@@ -64,6 +64,10 @@ def raise_titles(root: Any, blocks: frozenset[str]) -> None:
         return
     for heading in headings:
         heading.tag = "div"
+    for block in root.iter("br", "div", "p", "td"):
+        if next(block.iterancestors("pre"), None) is None:
+            block.text = f" {block.text or ''}"
+            block.tail = f" {block.tail or ''}"
     lines = [*_iter_lines(root, blocks)]
     counts = Counter(line.text for line in lines)
     titles = [line.is_title and counts[line.text] < _REPEATED_MIN for line in lines]
@@ -111,8 +115,7 @@ def _iter_lines(element: Any, blocks: frozenset[str]) -> Iterator[_Line]:
 
 
 def _read_text(element: Any) -> str:
-    nodes = element.xpath(".//text() | .//br | .//div | .//p | .//td")
-    return " ".join("".join(node if isinstance(node, str) else " " for node in nodes).split())
+    return " ".join("".join(element.itertext()).split())
 
 
 def _make_line(element: Any, text: str, parts: Sequence[Any]) -> _Line:
