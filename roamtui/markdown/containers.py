@@ -17,41 +17,16 @@ from roamtui.markdown.code import update_fence
 from roamtui.markdown.inline import is_html_element
 from roamtui.text import normalise_line_ends
 
-ALERTS = frozenset(
-    (
-        "caution",
-        "check",
-        "danger",
-        "details",
-        "error",
-        "hint",
-        "important",
-        "info",
-        "note",
-        "success",
-        "tip",
-        "warning",
-    )
-)
+_ALERT_NAMES = """
+caution check danger details error hint important info note success tip warning
+"""
+ALERTS = frozenset(_ALERT_NAMES.split())
 """Containers that are shown even without a title."""
-KINDS = ALERTS | frozenset(
-    (
-        *(
-            "abstract",
-            "admonition",
-            "attention",
-            "bug",
-            "cite",
-            "deprecated",
-            "example",
-            "fail",
-            "failure",
-            "faq",
-        ),
-        *("help", "missing", "question", "quote", "seealso", "summary", "tab", "tldr", "todo"),
-        *("versionadded", "versionchanged"),
-    )
-)
+_KIND_NAMES = """
+abstract admonition attention bug cite deprecated example fail failure faq help missing question
+quote seealso summary tab tldr todo versionadded versionchanged
+"""
+KINDS = ALERTS.union(_KIND_NAMES.split())
 """Kinds of containers whose mark may stand in other texts too: `/// Returns a value` is no container."""
 _SIGN = re.compile(r"^[ \t]*(?::::|///|<[A-Z])", re.MULTILINE)
 """A text without any of these signs has no containers."""

@@ -68,57 +68,14 @@ _PREVIEW_READ_MAX, _PREVIEW_TITLES_MAX = 400, 60
 """Maximum number of titles that are read for a preview, and of those that it may list."""
 _PREVIEW_TITLE_LENGTH_MAX = 60
 """Maximum length of a title in a preview, in characters."""
-_GENERIC_TITLES = frozenset(
-    {
-        *("about", "advanced", "appendix", "background", "basics", "changes", "conclusion", "configuration"),
-        *(
-            "contents",
-            "details",
-            "description",
-            "discussion",
-            "example",
-            "examples",
-            "exceptions",
-            "faq",
-            "features",
-        ),
-        *(
-            "further",
-            "general",
-            "getting-started",
-            "guide",
-            "help",
-            "info",
-            "information",
-            "introduction",
-            "intro",
-        ),
-        *(
-            "miscellaneous",
-            "misc",
-            "more",
-            "next-steps",
-            "note",
-            "notes",
-            "options",
-            "other",
-            "other-changes",
-        ),
-        *("overview", "parameters", "preface", "questions", "reading", "reference", "references", "related"),
-        *(
-            "remarks",
-            "requirements",
-            "resources",
-            "returns",
-            "see-also",
-            "setup",
-            "summary",
-            "synopsis",
-            "terms",
-        ),
-        *("tips", "usage", "whats-new"),
-    }
-)
+_GENERIC_TITLE_NAMES = """
+about advanced appendix background basics changes conclusion configuration contents details
+description discussion example examples exceptions faq features further general getting-started
+guide help info information introduction intro miscellaneous misc more next-steps note notes options
+other other-changes overview parameters preface questions reading reference references related
+remarks requirements resources returns see-also setup summary synopsis terms tips usage whats-new
+"""
+_GENERIC_TITLES = frozenset(_GENERIC_TITLE_NAMES.split())
 _NOT_LETTER = re.compile(r"[^\w\s]|[\d_]")
 _ENUMERATOR = re.compile(r"(?:[ivxlcdm]+|[a-z])\Z")
 _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."

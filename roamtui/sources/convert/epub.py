@@ -14,7 +14,8 @@ from urllib.parse import unquote
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.html import write_blocks
-from roamtui.sources.convert.html_tree import HEADINGS, read_page
+from roamtui.sources.convert.html_elements import HEADINGS
+from roamtui.sources.convert.html_tree import read_page
 from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, join_text
 from roamtui.sources.decode import decode_html
 

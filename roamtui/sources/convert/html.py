@@ -18,7 +18,8 @@ from roamtui.sources.convert.escaping import (
     write_heading,
     write_raised,
 )
-from roamtui.sources.convert.html_tree import BLOCKS, HEADINGS, LISTS, find_code_language, read_page
+from roamtui.sources.convert.html_elements import BLOCKS, HEADINGS, LISTS
+from roamtui.sources.convert.html_tree import find_code_language, read_page
 from roamtui.sources.decode import decode_html
 
 _SHELL_LENGTH_MAX = 1_500

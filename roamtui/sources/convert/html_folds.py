@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-ATTRIBUTE_LENGTH_MAX = 2_000
+from roamtui.sources.convert.html_elements import ATTRIBUTE_LENGTH_MAX
+
 _PANEL_CLASS = re.compile(
     r"(?:^|[\s_-])(?:accordion|collaps(?:e|ed|ible)|panel|tab|tabs|tab-?pane|tab-?panel|tabbed|faq|toggle|disclosure"
     r"|expand(?:able|er)?|spoiler|details)(?=$|[\s_-])",

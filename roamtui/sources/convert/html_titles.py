@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
 
-from roamtui.sources.convert.html_folds import ATTRIBUTE_LENGTH_MAX
+from roamtui.sources.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS
 
 _BOLD_STYLE = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)|(?:^|[\s;])font\s*:[^;]*\bbold", re.IGNORECASE)
 _ITALIC_STYLE = re.compile(r"font-style\s*:\s*italic", re.IGNORECASE)
@@ -33,7 +34,7 @@ _REPEATED_MIN = 3
 """A line that stands so often is the head of pages."""
 _BOLD_SHARE_MAX = 0.4
 """In a page with a larger share of titles, bold type says nothing."""
-_PARTS_MAX = 2
+_CELLS_MAX = 2
 """A title may stand in two cells: its number, and its words."""
 
 
@@ -42,44 +43,36 @@ class _Line(Struct, kw_only=True):
 
     element: Any
     text: str
-    is_bold: bool
-    is_italic: bool
     is_item: bool
-
-    @property
-    def is_title(self) -> bool:
-        """Whether it looks like a title."""
-        is_short = len(self.text) <= _LENGTH_MAX and _TITLE.fullmatch(self.text) is not None
-        return is_short and (self.is_item or (self.is_bold and not self.text.endswith(".")))
+    is_title: bool
+    """Whether it looks like a title. An item does."""
 
 
-def raise_titles(root: Any, blocks: frozenset[str]) -> None:
-    """Give lines that look like titles heading elements. `blocks` are elements that begin and end a line.
+def raise_titles(root: Any) -> None:
+    """Make headings of the lines that look like titles.
 
-    A page with other headings than links to its contents stays as it is.
+    A page with headings stays as it is, unless all of them are links to its contents on each page.
     """
-    headings = [*root.iter("h1", "h2", "h3", "h4", "h5", "h6")]
-    texts = Counter(map(_read_text, headings))
-    if any(texts[_read_text(heading)] < _REPEATED_MIN for heading in headings):
+    headings = [*root.iter(*HEADINGS)]
+    if any(count < _REPEATED_MIN for count in Counter(map(_read_text, headings)).values()):
         return
     for heading in headings:
         heading.tag = "div"
-    for block in root.iter("br", "div", "p", "td"):
+    for block in root.iter("br", "div", "p", "td", "th"):
         if next(block.iterancestors("pre"), None) is None:
             block.text = f" {block.text or ''}"
             block.tail = f" {block.tail or ''}"
-    lines = [*_iter_lines(root, blocks)]
+    lines = [*_iter_lines(root)]
     counts = Counter(line.text for line in lines)
-    titles = [line.is_title and counts[line.text] < _REPEATED_MIN for line in lines]
-    candidates = [line for line, is_title in zip(lines, titles, strict=True) if is_title]
+    for line in lines:
+        line.is_title = line.is_title and counts[line.text] < _REPEATED_MIN
+    candidates = [line for line in lines if line.is_title]
     if sum(len(line.text) for line in candidates) > _BOLD_SHARE_MAX * sum(len(line.text) for line in lines):
         return
     first_item = next((line for line in candidates if line.is_item), None)
     is_in_cover = first_item is not None  # what stands before the first item of a filing
-    for is_title, group in groupby(zip(titles, lines, strict=True), lambda pair: pair[0]):
-        run = [line for _, line in group]
-        if not is_title:
-            continue
+    for is_title, group in groupby(lines, key=attrgetter("is_title")):
+        run = [*group] if is_title else []
         for line in run:
             is_in_cover = is_in_cover and line is not first_item
             if line.is_item or not (is_in_cover or len(run) >= _COVER_LINES_MIN):
@@ -91,7 +84,7 @@ def _choose_level(line: _Line, *, has_items: bool) -> int:
         return 1
     if line.is_item or not has_items:
         return 2
-    return 4 if line.is_italic else 3
+    return 4 if _has_look(line.element, ("i", "em"), _ITALIC_STYLE) else 3
 
 
 def _make_heading(line: _Line, level: int) -> None:
@@ -100,46 +93,40 @@ def _make_heading(line: _Line, level: int) -> None:
     line.element.text = line.text
 
 
-def _iter_lines(element: Any, blocks: frozenset[str]) -> Iterator[_Line]:
-    """Yield what is shown as one line or paragraph, such as a table of one short row."""
+def _iter_lines(element: Any) -> Iterator[_Line]:
+    """Yield what is shown as one line or paragraph, such as a short table of one row."""
     for child in element:
         rows = [row for row in child.findall(".//tr") if _read_text(row)] if child.tag == "table" else []
         if len(rows) == 1 and len(text := _read_text(child)) <= _LENGTH_MAX:
-            yield _make_line(child, text, [cell for cell in rows[0] if _read_text(cell)])
+            cells = [cell for cell in rows[0] if _read_text(cell)]
+            yield _make_line(child, text, may_be_title=0 < len(cells) <= _CELLS_MAX)
         elif len(rows) > 1 or child.tag in _WITHOUT_TITLES:
-            yield _make_line(child, _read_text(child), ())
-        elif next(child.iterdescendants(*blocks), None) is not None:
-            yield from _iter_lines(child, blocks)
+            yield _make_line(child, _read_text(child), may_be_title=False)
+        elif next(child.iterdescendants(*BLOCKS), None) is not None:
+            yield from _iter_lines(child)
         elif text := _read_text(child):
-            yield _make_line(child, text, [child] if child.tag in _TITLE_TAGS else ())
+            yield _make_line(child, text, may_be_title=child.tag in _TITLE_TAGS)
 
 
 def _read_text(element: Any) -> str:
     return " ".join("".join(element.itertext()).split())
 
 
-def _make_line(element: Any, text: str, parts: Sequence[Any]) -> _Line:
-    """Make a line of elements beside each other. Without `parts`, it is no title."""
-    is_line = 0 < len(parts) <= _PARTS_MAX and len(text) <= _LENGTH_MAX
-    return _Line(
-        element=element,
-        text=" ".join(map(_read_text, parts)) or text,
-        is_bold=is_line and _is_all(parts, ("b", "strong"), _BOLD_STYLE),
-        is_italic=is_line and _is_all(parts, ("i", "em"), _ITALIC_STYLE),
-        is_item=is_line and _ITEM.match(text) is not None,
-    )
+def _make_line(element: Any, text: str, *, may_be_title: bool) -> _Line:
+    is_short = may_be_title and len(text) <= _LENGTH_MAX and _TITLE.fullmatch(text) is not None
+    is_item = is_short and _ITEM.match(text) is not None
+    is_bold = is_short and not text.endswith(".") and _has_look(element, ("b", "strong"), _BOLD_STYLE)
+    return _Line(element=element, text=text, is_item=is_item, is_title=is_item or is_bold)
 
 
-def _is_all(parts: Sequence[Any], tags: tuple[str, ...], style: re.Pattern[str]) -> bool:
-    """Check whether all words have a look, by an element around them or its style."""
-    for part in parts:
-        for node in part.xpath(".//text()[normalize-space()]"):
-            holder = node.getparent()
-            around = holder.getparent() if node.is_tail else holder
-            looks = [around, *around.iterancestors()] if around is not None else []
-            if not any(
-                each.tag in tags or style.search(each.get("style", "")[:ATTRIBUTE_LENGTH_MAX])
-                for each in looks
-            ):
-                return False
+def _has_look(element: Any, tags: tuple[str, ...], style: re.Pattern[str]) -> bool:
+    """Check whether all words of an element have a look, by an element around them or its style."""
+    for node in element.xpath(".//text()[normalize-space()]"):
+        holder = node.getparent()
+        around = holder.getparent() if node.is_tail else holder
+        looks = [around, *around.iterancestors()] if around is not None else []
+        if not any(
+            each.tag in tags or style.search(each.get("style", "")[:ATTRIBUTE_LENGTH_MAX]) for each in looks
+        ):
+            return False
     return True

@@ -12,8 +12,8 @@ from urllib.parse import quote, urljoin, urlsplit
 from lxml.etree import ErrorTypes, HTMLParser, fromstring, strip_tags
 
 from roamtui.errors import SourceError
+from roamtui.sources.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS
 from roamtui.sources.convert.html_folds import (
-    ATTRIBUTE_LENGTH_MAX,
     has_controls,
     is_panel,
     label_panels,
@@ -25,31 +25,6 @@ from roamtui.sources.decode import replace_surrogates
 
 _DEPTH_MAX = 80
 """Maximum depth of the tree, twice that of real pages. Of deeper elements, only the text is kept."""
-HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-LISTS = frozenset({"ul", "ol", "menu", "dir"})
-BLOCKS = frozenset(
-    {
-        *(*HEADINGS, *LISTS, "table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup"),
-        *("address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "div"),
-        *(
-            "dl",
-            "dt",
-            "fieldset",
-            "figcaption",
-            "figure",
-            "footer",
-            "form",
-            "header",
-            "hgroup",
-            "hr",
-            "html",
-            "li",
-        ),
-        *("main", "nav", "object", "p", "pre", "search", "section", "summary"),
-        *("template", "audio", "video", "canvas"),
-    }
-)
-"""Elements that start and end a line."""
 _WITHOUT_MEANING = ("span", "font", "abbr", "wbr", "small", "u")
 """Elements that are removed, because a word that is partly in one must be escaped as a whole."""
 _HIDDEN_NAMES = frozenset(
@@ -59,20 +34,11 @@ _HIDDEN_NAMES = frozenset(
     }
 )
 _HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog"})
-_HIDDEN_CLASSES = frozenset(
-    {
-        *(
-            "linenos",
-            "lineno",
-            "mw-editsection",
-            "visually-hidden",
-            "sr-only",
-            "screen-reader-text",
-            "skip-link",
-        ),
-        *("breadcrumb", "breadcrumbs", "viewcode-link"),
-    }
-)
+_HIDDEN_CLASS_NAMES = """
+linenos lineno mw-editsection visually-hidden sr-only screen-reader-text skip-link breadcrumb
+breadcrumbs viewcode-link
+"""
+_HIDDEN_CLASSES = frozenset(_HIDDEN_CLASS_NAMES.split())
 _HIDING_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])",
     re.I,
@@ -140,7 +106,7 @@ def read_page(
     _clean(root, controlled_ids, base_url, image_base)
     _raise_signatures(root)
     if finds_titles:
-        raise_titles(root, BLOCKS)
+        raise_titles(root)
     strip_tags(root, *_WITHOUT_MEANING)
     titles = (" ".join((title.text or "").split()) for title in root.iter("title"))
     return root, next(filter(None, titles), "")[:_TITLE_LENGTH_MAX]
@@ -216,13 +182,13 @@ def _keep_chosen_option(menu: Any) -> None:
 def _clean_link(link: Any, base_url: str | None) -> None:
     """Empty a permalink, and make any other link absolute."""
     href = link.get("href", "")
-    words = "".join(link.itertext("*"))
-    is_space = words.isspace()
-    if "#" in href and _INVISIBLE.sub("", words) in _ANCHOR_SIGNS and link.find(".//img") is None:
-        tail = link.tail or ""
-        link.clear()
-        link.tail = f" {tail}" if is_space else tail
-        return
+    if "#" in href:
+        words = "".join(link.itertext("*"))
+        if _INVISIBLE.sub("", words) in _ANCHOR_SIGNS and link.find(".//img") is None:
+            link.clear(keep_tail=True)
+            if words.isspace():  # it separates the words beside it
+                link.tail = f" {link.tail or ''}"
+            return
     # A heading that links to itself is plain text in Markdown.
     is_self_link = href.startswith("#") and next(link.iterancestors(*HEADINGS), None) is not None
     link.set("href", "" if is_self_link else make_absolute_href(href, base_url))
