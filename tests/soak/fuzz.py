@@ -92,11 +92,11 @@ class Life:
         main = self._app.main_screen
         while self._app.screen is not main:
             await self._hands.press("escape")
-        while main.is_asking:
-            await self._cancel()
         first_id = main.conversation.state.id
-        main.action_new_conversation()
-        await self._hands.until(lambda: main.conversation.state.id != first_id)
+        while main.conversation.state.id == first_id:  # a question that was typed before may begin meanwhile
+            while main.is_asking:
+                await self._cancel()
+            await main.action_new_conversation().wait()
         await self._hands.until(
             lambda: all(worker.is_finished for worker in self._app.workers if worker.group != "keys")
         )
