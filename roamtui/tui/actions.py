@@ -50,11 +50,12 @@ SCOPE_TITLES = {
     Scope.START: "Open a document",
 }
 """Names of the scopes on the screen, in the order of the help screen."""
-_PANES = frozenset({Scope.TREE, Scope.CHAT, Scope.READER})
+PANES = (Scope.TREE, Scope.CHAT, Scope.READER)
+"""The panes of a document, from left to right."""
 _MEETING = {
-    Scope.GLOBAL: _PANES | {Scope.MOVE, Scope.SECTION, Scope.INPUT},
-    Scope.MOVE: _PANES | {Scope.SECTION, Scope.SAVED, Scope.TABLE, Scope.PICTURE},
-    Scope.SECTION: _PANES,
+    Scope.GLOBAL: frozenset({*PANES, Scope.MOVE, Scope.SECTION, Scope.INPUT}),
+    Scope.MOVE: frozenset({*PANES, Scope.SECTION, Scope.SAVED, Scope.TABLE, Scope.PICTURE}),
+    Scope.SECTION: frozenset(PANES),
 }
 """The scopes whose keys work together with those of another scope."""
 SHARED_IDS = ("global.help", "global.commands", "global.choose_theme")
@@ -376,7 +377,7 @@ class Keymap(Struct, frozen=True):
 
     def list_main_actions(self, scope: Scope) -> Sequence[Action]:
         """List the eight actions of a pane or the question box that a person needs most."""
-        own = (*self.for_scope(scope), *(self.for_scope(Scope.SECTION) if scope in _PANES else ()))
+        own = (*self.for_scope(scope), *(self.for_scope(Scope.SECTION) if scope in PANES else ()))
         others = (action for action in self.actions if action.id in _MAIN_IDS)
         return [action for action in (*own, *others) if action.label and action.keys][:_MAIN_ACTIONS_MAX]
 

@@ -22,7 +22,7 @@ from roamtui.document.library import Library
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.text import format_tokens
-from roamtui.tui.actions import Action, Keymap, Scope, format_keys
+from roamtui.tui.actions import PANES, Action, Keymap, Scope, format_keys
 
 _SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SPINNER_SECONDS = 0.12
@@ -134,11 +134,7 @@ class HintLine(ClickableLine):
 
     @override
     def render(self) -> Content:
-        scopes = (
-            (self.scope, Scope.SECTION)
-            if self.scope in (Scope.TREE, Scope.CHAT, Scope.READER)
-            else (self.scope,)
-        )
+        scopes = (self.scope, Scope.SECTION) if self.scope in PANES else (self.scope,)
         ids = [action.id for scope in scopes for action in self._keys.for_scope(scope) if action.is_hinted]
         if self.has_matches and self.scope is not Scope.INPUT:
             ids = [*_MATCH_HINTS, *ids]

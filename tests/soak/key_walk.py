@@ -30,7 +30,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.models.registry import ModelOffer
 from roamtui.plain import sanitise_text
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.tui.actions import ACTIONS, Scope, format_keys
+from roamtui.tui.actions import ACTIONS, PANES, format_keys
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import ImageMode
 from roamtui.tui.screens.main import MainScreen
@@ -237,7 +237,7 @@ def walk_all(folder: Path, steps: int, seed: int, tell: Callable[[str], object])
         tell(f"  places: {dict(places.most_common())}")
         tell(f"  messages that name a key: {len(walk.messages)}, pressed {walk.messages.total()} times")
         tell("".join(f"    {count:3} {message}\n" for message, count in walk.messages.most_common()))
-        panes = [pair for pair in walk.pressed if pair[0] in (Scope.TREE, Scope.CHAT, Scope.READER)]
+        panes = [pair for pair in walk.pressed if pair[0] in PANES]
         dead = sorted(f"{place}: {key}" for place, key in panes if not walk.effects[place, key])
         tell(f"  keys of the {len(panes)} in panes that never did anything: {', '.join(dead)}")
     return walks

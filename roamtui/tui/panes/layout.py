@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from roamtui.tui.actions import Scope
+from roamtui.tui.actions import PANES, Scope
 
-PANES = (Scope.TREE, Scope.CHAT, Scope.READER)
 # Widths are in cells.
 _TWO_PANES_COLUMNS = 64
 """Minimum width of the terminal for two panes."""

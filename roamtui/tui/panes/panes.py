@@ -16,12 +16,12 @@ from roamtui.conversation.events import (
     QuestionReceived,
 )
 from roamtui.text import Span
-from roamtui.tui.actions import Keymap, Scope
+from roamtui.tui.actions import PANES, Keymap, Scope
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.chat.question_area import QuestionArea
 from roamtui.tui.messages import ReadingPositionChanged
-from roamtui.tui.panes.layout import PANES, PaneLayout, compute_layout
+from roamtui.tui.panes.layout import PaneLayout, compute_layout
 from roamtui.tui.panes.titled_panes import PaneKeys, ReaderPane, TitledPane, TreePane
 
 

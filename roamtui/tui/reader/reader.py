@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
-from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events, on, work
 from textual.content import Content
@@ -26,7 +25,7 @@ from typing_extensions import override
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.markdown.blocks import Link
-from roamtui.markdown.lines import Line, PictureLine
+from roamtui.markdown.lines import Line, PictureLine, measure_runs
 from roamtui.plain import sanitise_line
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.text import Span
@@ -444,7 +443,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
                 drawn = Content.styled(label, _HINT_STYLE).render_segments(self.visual_style)
                 strip = Strip.join([strip.crop(0, hint.x), Strip(drawn), strip.crop(hint.x + len(label))])
         shown = strip.crop_extend(left, left + width, self.visual_style.rich_style)
-        if cell_len(line.text) > left + width:  # code goes on to the right
+        right = left + width
+        if self.lines.text_width > right and measure_runs(line.runs) > right:  # code goes on
             mark = Content.styled(_CONTINUED, _CONTINUED_STYLE).render_segments(self.visual_style)
             shown = Strip.join([shown.crop(0, width - 1), Strip(mark)])
         return shown.apply_offsets(left, line_y)

@@ -296,9 +296,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(f"{name} does nothing here · {help_key} shows the keys", markup=False)
 
     def action_select_quote(self) -> None:
-        """Select the quote with the typed number, and show it, unless the conversation does."""
-        typed = self._typed_number
-        target = self.chat_log.select_quote(*dict.fromkeys((int(typed or 0), int(typed[-1:] or 0))))
+        """Select the quote with the typed number, and show it, unless the conversation does.
+
+        If there is no quote with a number of two digits, the last digit counts.
+        """
+        number = int(self._typed_number or 0)
+        last_digit = number % 10
+        target = self.chat_log.select_quote(number, last_digit)
         if isinstance(target, SectionTarget) and self.panes.scope is not Scope.CHAT:
             self._open_target(target)
 
