@@ -1,6 +1,8 @@
-"""What of the main screen is visible: a value that is computed from its width, the focus and the mode."""
+"""What of the main screen is visible, and where the tab key leads, by its width, the focus and the mode."""
 
 from __future__ import annotations
+
+from collections.abc import Container
 
 from msgspec import Struct
 
@@ -10,6 +12,8 @@ from roamtui.tui.actions import PANES, Scope
 _TWO_PANES_COLUMNS = 64
 """Minimum width of the terminal for two panes."""
 _THREE_PANES_COLUMNS = 150
+_TAB_ORDER = (Scope.TREE, Scope.CHAT, Scope.INPUT, Scope.READER)
+"""Where the tab key leads, one after the other."""
 _FOCUS_MODE_WIDTH = 92
 """Width of the reader in focus mode: 88 characters of text, with padding, margin and scrollbar."""
 
@@ -57,3 +61,13 @@ def compute_layout(columns: int, *, active: Scope, main: Scope, is_focus_mode: b
     if columns >= _TWO_PANES_COLUMNS:
         return PaneLayout(shown=frozenset({Scope.TREE, main}))
     return PaneLayout(shown=frozenset({Scope.TREE if active is Scope.TREE else main}))
+
+
+def find_adjacent(scope: Scope, direction: int, empty: Container[Scope]) -> Scope:
+    """Return where the next (1) or previous (-1) step of the tab key leads from a scope, wrapping around.
+
+    Panes that are `empty` are skipped.
+    """
+    stops = [stop for stop in _TAB_ORDER if stop not in empty]
+    current = stops.index(scope) if scope in stops else -direction
+    return stops[(current + direction) % len(stops)]

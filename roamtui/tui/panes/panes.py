@@ -21,7 +21,7 @@ from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.chat.question_area import QuestionArea
 from roamtui.tui.messages import ReadingPositionChanged
-from roamtui.tui.panes.layout import PaneLayout, compute_layout
+from roamtui.tui.panes.layout import PaneLayout, compute_layout, find_adjacent
 from roamtui.tui.panes.titled_panes import PaneKeys, ReaderPane, TitledPane, TreePane
 
 
@@ -137,16 +137,15 @@ class PaneSwitcher(Horizontal):
 
     def focus_adjacent(self, direction: int) -> None:
         """Focus the next (1) or previous (-1) widget in the order of the tab key."""
-        self.focus_scope(self._get_adjacent(direction))
+        self.focus_scope(find_adjacent(self.scope, direction, self._list_empty()))
 
-    def _get_adjacent(self, direction: int) -> Scope:
-        """Return where the next (1) or previous (-1) step of the tab key leads, wrapping around."""
-        is_log_empty = self._log_view.current is None and not self._log_view.list_targets()
-        skipped = {Scope.CHAT: is_log_empty, Scope.READER: self._reader.section_id is None}
-        order = (Scope.TREE, Scope.CHAT, Scope.INPUT, Scope.READER)
-        stops = [scope for scope in order if not skipped.get(scope)]
-        current = stops.index(self.scope) if self.scope in stops else -direction
-        return stops[(current + direction) % len(stops)]
+    def _list_empty(self) -> set[Scope]:
+        """List the panes that have nothing to show, which the tab key skips."""
+        is_empty = {
+            Scope.CHAT: self._log_view.current is None and not self._log_view.list_targets(),
+            Scope.READER: self._reader.section_id is None,
+        }
+        return {scope for scope in is_empty if is_empty[scope]}
 
     def step_out(self) -> None:
         """Go one step back: hide the keys, end a search or selection, or go where the focus was before.
@@ -268,7 +267,10 @@ class PaneSwitcher(Horizontal):
         layout = self._compute_layout(self.main)
         focus_scope = self.scope
         steps = {-1: "global.previous_pane", 1: "global.next_pane"}
-        keys = {self._get_adjacent(step): self._keys.first_keys[key] for step, key in steps.items()}
+        empty = self._list_empty()
+        keys = {
+            find_adjacent(focus_scope, step, empty): self._keys.first_keys[key] for step, key in steps.items()
+        }
         for scope, pane in self._panes.items():
             pane.display = scope in layout.shown
             pane.title_line.tabs = tuple((tab, keys.get(tab, "")) for tab in layout.list_tabs(scope))
