@@ -21,6 +21,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
+from threading import Lock
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -209,9 +210,8 @@ class TextWords(Struct, frozen=True, kw_only=True):
 
 
 def read_words(text: str) -> TextWords:
-    """Read the words of a Markdown text. The texts that were read last are kept, up to a number of words."""
+    """Read the words of a Markdown text, unless it is one of those that were read last."""
     if (words := _cache.get(text)) is not None:
-        _cache.move_to_end(text)
         return words
     from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
 
@@ -219,14 +219,37 @@ def read_words(text: str) -> TextWords:
     reader = _WordReader(text, markdown.links)
     reader.read_blocks(markdown.blocks)
     words = reader.get_words()
-    _cache[text] = words
-    total = sum(map(len, _cache.values()))
-    while total > _CACHED_WORDS_MAX and len(_cache) > 1:
-        total -= len(_cache.popitem(last=False)[1])
+    _cache.put(text, words)
     return words
 
 
-_cache: OrderedDict[str, TextWords] = OrderedDict()
+class _WordCache:
+    """The texts that were read last with their words, up to a number of words. All threads share it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._words: OrderedDict[str, TextWords] = OrderedDict()
+        self._total = 0
+
+    def get(self, text: str) -> TextWords | None:
+        with self._lock:
+            words = self._words.get(text)
+            if words is not None:
+                self._words.move_to_end(text)
+            return words
+
+    def put(self, text: str, words: TextWords) -> None:
+        """Keep the words of a text, which another thread may have read meanwhile."""
+        with self._lock:
+            replaced = self._words.pop(text, None)
+            self._total += len(words) - (0 if replaced is None else len(replaced))
+            self._words[text] = words
+            while self._total > _CACHED_WORDS_MAX and len(self._words) > 1:
+                _, oldest = self._words.popitem(last=False)
+                self._total -= len(oldest)
+
+
+_cache = _WordCache()
 
 
 @lru_cache(maxsize=64)
