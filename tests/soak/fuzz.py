@@ -88,7 +88,19 @@ class Life:
             await self._check()
 
     async def start_conversation(self) -> None:
-        """Start a conversation, and wait until the widgets of the last one, each a task, have ended."""
+        """Start a conversation, and wait until the widgets of the last one, each a task, have ended.
+
+        Raises:
+            TimeoutError: The app is stuck; a note has its screen.
+        """
+        try:
+            async with asyncio.timeout(_STEP_SECONDS):
+                await self._start_conversation()
+        except TimeoutError as error:
+            error.add_note(screen_text(self._app))
+            raise
+
+    async def _start_conversation(self) -> None:
         main = self._app.main_screen
         while self._app.screen is not main:
             await self._hands.press("escape")

@@ -127,6 +127,21 @@ async def test_a_key_takes_back_the_last_question_and_keeps_what_was_typed_since
         assert questions(app) == [FIRST, "And one?"]
 
 
+async def test_a_question_that_is_stopped_before_it_was_begun_is_in_the_box_again() -> None:
+    async with running(make_app([ScriptedReply(text="Forty.")])) as (app, pilot):
+        area = app.main_screen.questions
+        app.main_screen.question_box.fill("How many?")
+        app.main_screen.question_box.action_send()
+        await wait_until(pilot, lambda: area.is_asking or bool(app.main_screen.conversation.state.exchanges))
+        await wait_until(pilot, lambda: not area.is_asking)
+
+        area.ask_again(1)
+        assert area.stop()
+        await wait_until(pilot, lambda: not area.is_asking)
+        assert app.main_screen.question_box.text == "How many?"
+        assert len(app.main_screen.conversation.state.exchanges) == 1
+
+
 async def test_after_a_stop_each_waiting_question_is_asked_as_it_was_sent() -> None:
     gate = asyncio.Event()
     replies = [ScriptedReply(text="Forty.", gate=gate), ScriptedReply(text="Ninety."), ScriptedReply(text="Ten.")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from msgspec import Struct
@@ -13,7 +14,7 @@ from textual.containers import Container, Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static, TextArea
-from textual.worker import Worker
+from textual.worker import Worker, WorkerCancelled, WorkerFailed
 from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
@@ -122,6 +123,12 @@ class _SentQuestion(Struct, frozen=True, kw_only=True):
     question: str
     options: AskOptions
     worker: Worker[None]
+
+
+async def _report_end(worker: Worker[None]) -> None:
+    """Wait for a cancelled worker: one that had not begun reports its end only to who waits for it."""
+    with suppress(WorkerCancelled, WorkerFailed):
+        await worker.wait()
 
 
 class QuestionArea(Container):
@@ -289,7 +296,9 @@ class QuestionArea(Container):
         if self._worker is not None and not self._worker.is_finished:
             self._worker.cancel()
         elif self._sent:
-            self._sent[0].worker.cancel()
+            first = self._sent[0].worker
+            first.cancel()
+            self.run_worker(_report_end(first), group="stopping", exit_on_error=False)
         return was_asking
 
     def restore_unasked(self, worker: Worker[object]) -> None:
