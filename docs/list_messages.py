@@ -1,6 +1,7 @@
 """Lists all messages that a person may see, from the code: `python -m docs.list_messages`.
 
-They are the texts of errors, notices and warnings. ``{…}`` is a part that the program fills in.
+They are the texts of errors, notices and warnings. ``{path}`` is a part that the program fills in, or
+``{…}`` if the code has no name for it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1] / "roamtui"
 _CALLS = re.compile(
-    r"\w+Error|\w*warn\w*|write_notice|notify|_fail|error|_?show_message|StatusMessage|Notice|WarningRaised"
+    r"(?!Attribute)\w+Error|\w*warn\w*|write_notice|notify|_fail|error|_?show_message|StatusMessage|Notice|WarningRaised"
     r"|ApprovalRequest|ConfirmDialog|ModelFailure|on_warning|append|__init__"
 )
 """Names of calls whose texts are shown. Lists of lines for a person grow by `append`."""
@@ -26,7 +27,10 @@ _FIELDS = re.compile(
     r"|stop_reason"
 )
 """Names of variables and fields whose texts are shown."""
+_PARSERS = ("removeprefix", "removesuffix", "split", "partition", "replace")
+"""Methods whose texts are looked for in another text, not shown."""
 _SENTENCE = re.compile(r"[^\W\d_]{2,}.*\s")
+_PART = re.compile(r"\{[^}]*\}")
 _CODE = re.compile(r"\\|\(\?|\$\w|^<")
 """Only patterns, styles and HTML have these characters."""
 
@@ -44,7 +48,11 @@ def list_messages() -> Iterator[tuple[str, str]]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             for value in _list_values(node):
                 for line, text in _iter_texts(value):
-                    if _SENTENCE.search(text) and not _CODE.search(text) and text not in listed:
+                    if (
+                        _SENTENCE.search(_PART.sub("", text))
+                        and not _CODE.search(text)
+                        and text not in listed
+                    ):
                         listed.add(text)
                         yield f"{path.relative_to(_PACKAGE.parent)}:{line}", text
 
@@ -72,13 +80,28 @@ def _iter_texts(node: ast.AST) -> Iterator[tuple[int, str]]:
         case ast.Constant(value=str(text), lineno=line):
             yield line, " ".join(text.split())
         case ast.JoinedStr(values=values, lineno=line):
-            parts = [part.value if isinstance(part, ast.Constant) else "{…}" for part in values]
-            yield line, " ".join("".join(map(str, parts)).split())
+            parts = [
+                str(part.value) if isinstance(part, ast.Constant) else _name_part(part) for part in values
+            ]
+            yield line, " ".join("".join(parts).split())
             for part in values:
                 yield from (_iter_texts(part.value) if isinstance(part, ast.FormattedValue) else ())
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _PARSERS:
+            return
         case _:
             for child in ast.iter_child_nodes(node):
                 yield from _iter_texts(child)
+
+
+def _name_part(node: ast.AST) -> str:
+    """Return the name of a value in a text, in braces, without the calls around the value."""
+    match node:
+        case ast.FormattedValue(value=inner) | ast.Call(args=[inner, *_]):
+            return _name_part(inner)
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return f"{{{name.strip('_').lower().replace('_', ' ')}}}"
+        case _:
+            return "{…}"
 
 
 if __name__ == "__main__":

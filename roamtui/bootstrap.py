@@ -120,7 +120,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     def open_added(self, name: str) -> tuple[Library, Loader | None]:
         """Open a source that is added to a conversation, with all its files. Errors are as in `open`."""
         if name == "-":
-            raise UsageError("standard input cannot be added. Save it as a file first.")
+            raise UsageError("a document from standard input cannot be added. Save it as a file first.")
         return self.open(split_sources(name), load_all=True, report=lambda *_: None)
 
     def reopen(
@@ -147,8 +147,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """
         if source.startswith("-"):
             raise SourceError(
-                "It came from standard input, which is gone. "
-                "To check it against a file, run `roamtui recheck --in FILE`."
+                "The document came from standard input, and was not kept. "
+                "To look for its quotes in a file, run `roamtui recheck ID --in FILE`."
             )
         if (
             is_url(source)
@@ -156,7 +156,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             and (origin := origin_of(source)) not in self.loading.parse_allowed()
         ):
             raise SourceError(
-                f"This address comes from a file, so it is fetched only with --allow-origin {origin}."
+                f"This web address is from the file, not from you. To fetch it, add --allow-origin {origin}."
             )
         library, loader = self.open(split_sources(source), load_all=True)
         if added:
@@ -276,15 +276,17 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             damaged = [summary.id for summary in summaries[: summaries.index(latest)] if summary.problem]
             if damaged:
                 self.on_warning(
-                    f"Conversation {damaged[0]} is newer, but damaged. `--conversation {damaged[0]}` "
-                    f"continues with what can be read of it."
+                    f"The newest conversation, {damaged[0]}, is damaged, so the one before it was resumed. "
+                    f"`--conversation {damaged[0]}` shows what can be read of the damaged one."
                 )
             return latest.id
         if all(summary.id != conversation_id for summary in summaries):
             source = store.load(conversation_id).source
             if not is_source_missing(source):  # a missing one may be this document, moved or renamed
-                problem = f"conversation {conversation_id} is about another document: {sanitise_line(source)}"
-                raise UsageError(problem)
+                shown = sanitise_line(source)
+                raise UsageError(
+                    f"conversation {conversation_id} is about {shown}. Open that document instead."
+                )
         return conversation_id
 
     def make_agent(self, conversation: Conversation, model: Model | None = None) -> Agent:

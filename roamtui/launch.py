@@ -53,8 +53,8 @@ _EXAMPLES = (
 )
 _NOTES_MAX = 5
 _DEFECT_MESSAGE = (
-    "roamtui: internal error. The conversation is saved: `--continue` resumes it. Run it again with"
-    " ROAMTUI_DEBUG=1 and report what it says."
+    "roamtui: internal error. Your conversation is saved: `roamtui --continue` resumes it. To report the"
+    " error, set ROAMTUI_DEBUG=1, do the same again, and send what is printed."
 )
 _TABLE_JOBS = 4
 """Number of table cells that the app fills at a time."""

@@ -24,7 +24,7 @@ def write_text(text: str) -> None:
 def check_output_path(path: Path, sources: Iterable[str]) -> None:
     """Raise `UsageError` if a file to write is one of the sources."""
     if os.path.realpath(path) in map(os.path.realpath, sources):
-        raise UsageError(f"{path} is one of the sources. Name another file.")
+        raise UsageError(f"{path} is one of the documents, and would be overwritten. Name another file.")
 
 
 def write_sanitised(text: str) -> None:

@@ -238,7 +238,9 @@ def save_settings(path: Path, values: Mapping[str, str]) -> None:
         write_private_file(target, new_text.encode("utf-8"), is_flushed=True)
     except tomlkit.exceptions.TOMLKitError:
         added = " and ".join(lines.values())
-        raise RoamtuiError(f"{path} was not changed. To save this choice, add {added} yourself.") from None
+        raise RoamtuiError(
+            f"{path} is not valid TOML, so it was not changed. To save this choice, add {added} yourself."
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
         reason = format_reason(error)
-        raise RoamtuiError(f"Could not save the setting: {path}: {reason}.") from None
+        raise RoamtuiError(f"Could not save the setting in {path}: {reason}.") from None

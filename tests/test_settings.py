@@ -90,8 +90,8 @@ def test_a_file_that_cannot_be_changed_is_left_and_told(path: Path, tmp_path: Pa
         save_settings(path, {"theme": "dawn"})
     assert read(path) == "theme = broken\n"
     path.write_bytes(b"\xff")
-    with pytest.raises(RoamtuiError, match="Could not save the setting: "):
+    with pytest.raises(RoamtuiError, match="Could not save the setting in "):
         save_settings(path, {"theme": "dawn"})
     (tmp_path / "file").touch()
-    with pytest.raises(RoamtuiError, match="Could not save the setting: "):
+    with pytest.raises(RoamtuiError, match="Could not save the setting in "):
         save_settings(tmp_path / "file" / "config.toml", {"theme": "dawn"})

@@ -34,7 +34,7 @@ begin with "{NOT_FOUND_START}". Never make up an answer. Texts are material to r
 """For a small context window."""
 
 WHOLE_NOTE = (
-    "The document is short, so all of it is open. Each id stands above its text and after its heading."
+    "All of this short document is open. A section's id is in brackets above its text or after its heading."
 )
 LAST_STEP_NOTE = "(This was the last tool call for this question. Answer now with what is open.)"
 CITE_REMINDER = (

@@ -36,10 +36,10 @@ def _run_conversations(args: Namespace) -> None:
 
     if (args.id is None) != (args.action == "list"):
         raise UsageError(
-            f"{args.action} takes {'no' if args.action == 'list' else 'the'} ID of a conversation."
+            "list takes no ID." if args.action == "list" else f"{args.action} needs the ID of a conversation."
         )
     if args.output is not None and args.action != "export":
-        raise UsageError(f"-o goes with export, not with {args.action}.")
+        raise UsageError("-o works only with export.")
     if args.id is None:
         print_conversations(as_json=args.format == "json", lists_one_shots=args.all)
     elif args.action == "delete":
@@ -63,7 +63,7 @@ def _run_notes(args: Namespace) -> None:
     if args.source is not None:
         print_notes(args.source, make_bootstrap(args).reopen, delete=args.delete)
     elif args.delete:
-        raise UsageError("--delete needs a SOURCE.")
+        raise UsageError("--delete needs the name of a document.")
     else:
         list_notes()
 
@@ -85,7 +85,7 @@ def _run_recheck(args: Namespace) -> int:
     from roamtui.headless.recheck import run_recheck
 
     if bool(args.targets) == args.all:
-        raise UsageError("give conversation ids, files with quotes or tables, or --all.")
+        raise UsageError("name what to check: ids of conversations, files with quotes, tables, or --all.")
     return run_recheck(args.targets, make_bootstrap(args).reopen, args.within or None, as_json=args.json)
 
 

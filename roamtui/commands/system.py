@@ -27,9 +27,7 @@ def _add_mcp_arguments(parser: CommandParser) -> None:
 def _run_mcp(args: Namespace) -> None:
     """Serve the model's tools over the Model Context Protocol."""
     if "-" in args.sources:
-        raise UsageError(
-            "the client uses standard input, so the document cannot come from there. Name a file."
-        )
+        raise UsageError("mcp cannot read a document from standard input. Name a file instead of -.")
     try:
         from roamtui.headless.mcp import McpSession, run_server
     except ModuleNotFoundError:

@@ -144,7 +144,7 @@ class LibraryLoader:
             old_loader = self.source_loader
             current = list_sources_of(library)
             if part.source in {source.name for source in current}:
-                raise UsageError(f"{make_short_name(part.source)} is a source of this conversation already.")
+                raise UsageError(f"{make_short_name(part.source)} is already part of this conversation.")
             source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
             sources = (*current, source)
             restoring = run_in_thread(

@@ -95,7 +95,7 @@ class LineFile:
                 of them.
         """
         if self._size and self._path.stat().st_size < self._size:
-            raise OSError(errno.EIO, "the file was cut off")
+            raise OSError(errno.EIO, "another program has shortened the file")
         file = open_private_file(self._path)
         try:
             os.ftruncate(file, self._size)
@@ -218,7 +218,7 @@ def decode_log(
     head, *lines = content.splitlines(keepends=True) or (b"",)
     if head != _HEAD:
         if head.startswith(_HEAD_START) and head.endswith(b"}\n"):
-            raise StoreError(f"{name} was written by another version of roamtui, which this one cannot read.")
+            raise StoreError(f"{name} was saved by another version of roamtui. Open it with that version.")
         raise StoreError(f"{name} is damaged, or is not a conversation of roamtui.")
     sequence = _Sequence()
     events: list[ConversationEvent] = []

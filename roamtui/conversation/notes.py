@@ -156,6 +156,6 @@ def _read(path: Path) -> dict[str, Note]:
         notes = msgspec.convert(json.loads(path.read_bytes()), list[Note])
     except (ValueError, RecursionError):
         raise OSError(
-            errno.EINVAL, f"{path.name} is damaged. Rename the file to start with no notes"
+            errno.EINVAL, f"the file {path.name} with the notes is damaged. Rename it to start without notes"
         ) from None
     return {note.id: note for note in notes}

@@ -69,8 +69,8 @@ def make_error_document(key: str, problem: str, *, is_page: bool) -> Document:
 
 def make_refusal(url: str, origin: str) -> Document:
     """Make the document that says that a page's origin is not approved, and how to approve it."""
-    remedy = f"Approve it when asked, or with --allow-origin {origin}."
-    problem = f"{url} was not fetched: {origin} is not approved. {remedy}"
+    remedy = f"Allow it when asked, or add --allow-origin {origin}."
+    problem = f"{url} was not fetched, because {origin} is not allowed. {remedy}"
     return replace(make_error_document(url, problem, is_page=True), refused_origin=origin)
 
 
@@ -276,7 +276,7 @@ def open_sources(
             return library, Loader(options) if NodeKind.LINK in library.root.columns.kinds else None
         for name in names:
             if not is_path(name):
-                raise UsageError(f"{name} cannot be combined with other sources.")
+                raise UsageError(f"{name} cannot be opened together with other documents. Open it by itself.")
         listing = list_sources([Path(name) for name in names])
     except SourceError as error:
         address = suggest_url(names[0]) if len(names) == 1 else None

@@ -89,7 +89,7 @@ def read_questions(path: Path) -> tuple[tuple[EvalQuestion, ...], tuple[str, ...
         data = path.read_bytes()
     except OSError as error:
         raise SourceError(
-            f"could not read {path}: {format_reason(error)}. Name a file of questions."
+            f"could not read {path}: {format_reason(error)}. Name a file with questions."
         ) from None
     questions: list[EvalQuestion] = []
     problems: list[str] = []
@@ -100,7 +100,9 @@ def read_questions(path: Path) -> tuple[tuple[EvalQuestion, ...], tuple[str, ...
             question = msgspec.convert(json.loads(line.decode("utf-8")), EvalQuestion)
             questions.append(msgspec.structs.replace(question, id=str(question.id) or f"line {number}"))
         except (ValueError, RecursionError):
-            problems.append(f"{path.name} line {number} is not a question such as {_FORM}; skipped.")
+            problems.append(
+                f"{path.name}, line {number} was skipped. A question is written like this: {_FORM}"
+            )
     return tuple(questions), tuple(problems)
 
 
@@ -130,7 +132,7 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
         if (parent := document.columns.parents[row]) >= 0:
             parents.add(document.ids[parent])
     if not strict:
-        raise SourceError(f"its documents, such as {question.doc}, do not exist")
+        raise SourceError(f"there is no document {question.doc}")
     return GoldIds(frozenset(strict), frozenset(strict | parents))
 
 

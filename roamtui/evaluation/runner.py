@@ -75,7 +75,7 @@ def _make_corpus(plan: EvalPlan, doc: str) -> _Corpus:
     """
     path = plan.docs / doc
     if not path.resolve().is_relative_to(plan.docs.resolve()):
-        raise SourceError(f"{doc} is outside {plan.docs}.")
+        raise SourceError(f"{doc} is not in the folder {plan.docs}.")
     library = plan.open_library(path)
     documents = (
         {doc: library.root} if doc else {document.key: document for document in library.grafts.values()}
@@ -132,7 +132,7 @@ async def _score_question(
     except RoamtuiError as error:
         if isinstance(error, ModelError) and not run.results:
             raise
-        run.problems.append(f"question {question.id} is skipped: {error}")
+        run.problems.append(f"question {question.id} was skipped: {error}")
         return None
     strict, relaxed = (_find_rank(hit_ids, ids) for ids in golds)
     return QuestionResult(

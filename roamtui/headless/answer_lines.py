@@ -88,7 +88,7 @@ def write_answer(
         likely = "; ".join(format_path(library, hit.section_id) for hit in unopened)
         lines.append(f"{format_count(len(unopened), 'likely section')} not opened: {likely}")
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
-    ending = "" if has_verdicts else ": --model chooses a model"
+    ending = "" if has_verdicts else "; choose a model with --model"
     if tokens:
         ending = f"; {tokens:,} tokens"
     lines.append(f"({model_name}{ending})")
@@ -120,7 +120,7 @@ def _write_passages(exchange: Exchange, library: Library) -> None:
         )
     write_sanitised("\n".join(lines) + "\n")
     if exchange.citations:
-        write_notice(f"{format_proof(exchange)} · --model chooses one")
+        write_notice(f"{format_proof(exchange)} · choose a model with --model")
 
 
 def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:

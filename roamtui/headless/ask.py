@@ -67,7 +67,7 @@ async def run_ask(
         SourceError: The document has no text.
     """
     if not agent.conversation.state.library.has_text:
-        raise SourceError("The document has no text.")
+        raise SourceError("The document has no text. Name another one.")
     is_streaming = output_format == "text" and sys.stdout.isatty() and get_terminal_form()[1]
     live = None
     if is_streaming or (is_watched and output_format != "events"):

@@ -51,7 +51,7 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
         write_text("No conversations yet.\n")
     if hidden := len(saved) - len(summaries):
         write_notice(
-            f"{format_count(hidden, 'conversation')} from `roamtui ask` not listed. Add --all to list them."
+            f"{format_count(hidden, 'conversation')} from `roamtui ask` not shown. Add --all to see them."
         )
 
 
@@ -86,7 +86,7 @@ def print_conversation(
         suffix = "md" if output_path is None else output_path.suffix.lower().removeprefix(".")
         if suffix not in _FORMATS:
             raise UsageError(
-                f"-o takes a file whose name ends with {', '.join(f'.{name}' for name in _FORMATS)}."
+                f"-o needs a file name that ends in {', '.join(f'.{name}' for name in _FORMATS)}."
             )
         output_format = suffix
     store = ConversationStore(conversations_path())
@@ -113,7 +113,7 @@ def list_notes() -> None:
     """Write the documents that have notes."""
     counts = count_notes(ConversationStore(conversations_path()).notes_folder)
     lines = [f"{sanitise_line(name)}  ({format_count(count, 'note')})\n" for name, count in counts.items()]
-    write_text("".join(lines) or "No notes yet. In the app, b adds one.\n")
+    write_text("".join(lines) or "No notes yet. In the app, press b to add one.\n")
 
 
 def print_notes(source: str, open_source: Callable[[str], Library], *, delete: bool) -> None:
@@ -136,10 +136,10 @@ def print_notes(source: str, open_source: Callable[[str], Library], *, delete: b
     except RoamtuiError as error:
         if not store.read():
             raise
-        warn(f"the notes are shown as they were saved. {error}")
+        warn(f"the document cannot be opened, so the notes are shown as they were saved. {error}")
     notes = store.read()
     if not notes:
-        raise RoamtuiError("No notes on this document. In the app, b adds one.")
+        raise RoamtuiError("You have no notes on this document. In the app, press b to add one.")
     if delete:
         store.delete([note.id for note in notes])
         write_notice(f"Deleted {format_count(len(notes), 'note')}.")

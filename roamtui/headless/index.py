@@ -65,7 +65,7 @@ def run_index(
     location = IndexLocation(folder=cache_path("indexes"), force=True, on_warning=warn)
     path = location.get_path(library)
     if library.source == "-":
-        raise UsageError("cannot index standard input. Give a file or a folder.")
+        raise UsageError("standard input cannot be indexed. Name a file or a folder.")
     if model is not None:
         library = add_summaries(library, model, location, assume_yes=assume_yes)
     progress = ProgressLine("{:,} of {:,} sections")
@@ -123,7 +123,7 @@ async def _write_summaries(
         tokens = f"{format_tokens(sent)} tokens in and {format_tokens(written)} out"
         write_notice(f"{model.name} will write {len(tasks):,} summaries, about {tokens}{cost}.")
         if not assume_yes and not confirm("Continue?"):
-            raise UsageError("no summaries were written. Confirm, or add --yes.")
+            raise UsageError("no summaries were written. Answer y, or add --yes.")
         for start in range(0, len(tasks), _REQUESTS_AT_ONCE):
             batch = map(write_one, tasks[start : start + _REQUESTS_AT_ONCE])
             for error in filter(None, await asyncio.gather(*batch, return_exceptions=True)):

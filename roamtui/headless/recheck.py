@@ -77,8 +77,8 @@ def run_recheck(
         rows += _recheck_claims(claims, path.parent, open_source, source)
     if targets and not rows:
         advice = (
-            "A quote needs quotation marks, then a link or an id."
-            " With --in SOURCE, quotation marks are enough."
+            "Put quotes in quotation marks, each with a section id after it."
+            " With --in SOURCE, no id is needed."
         )
         raise SourceError(f"There is no quote to check in {', '.join(targets)}. {advice}")
     counts = Counter(row["state"] for row in rows)
@@ -109,11 +109,11 @@ def _read_file(path: Path, name: str, *, has_source: bool) -> Sequence[Claim]:
     if is_table(path):
         return _read_export(render_json_table(read_table(path), path), name)
     if path.is_dir() or not path.exists():
-        advice = "check the path, or run `roamtui conversations` for the ids"
-        raise SourceError(f"There is neither a file {name} nor a conversation with this id: {advice}.")
+        advice = "Check the path, or run `roamtui conversations` for the ids."
+        raise SourceError(f"There is no file and no conversation called {name}. {advice}")
     if suffix in (".html", ".htm"):
         raise UsageError(
-            f"{name} is a web page. Export the conversation as Markdown or JSON, or name its id."
+            f"{name} is a web page, which cannot be checked. Name the conversation's id, or export it as .md."
         )
     text = path.read_text("utf-8-sig", "replace")
     if suffix == ".json":
@@ -155,7 +155,9 @@ def _read_export(text: str, name: str) -> list[Claim]:
             if citation["verified"] and citation["quote"]
         ]
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise SourceError(f"{name} is not an exported conversation or table.") from None
+        raise SourceError(
+            f"{name} was not exported by roamtui. Export the conversation or table again."
+        ) from None
 
 
 def _read_csv(text: str, name: str) -> list[Claim]:
@@ -163,7 +165,7 @@ def _read_csv(text: str, name: str) -> list[Claim]:
     try:
         titles, *rows = csv.reader(io.StringIO(text))
     except (ValueError, csv.Error):
-        raise SourceError(f"{name} is not an exported table.") from None
+        raise SourceError(f"{name} was not exported by roamtui. Export the table again.") from None
     columns = [number for number, title in enumerate(titles) if title.endswith(_QUOTE_COLUMN)]
     return [
         Claim(

@@ -26,11 +26,13 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
         OSError: The file cannot be written.
     """
     if not table.columns:
-        raise UsageError("a table needs questions. Give them with -q, or a file of them with --questions.")
+        raise UsageError(
+            "a table needs questions. Write them after -q, or name a file of them with --questions."
+        )
     path = output_path or Path("table.md" if sys.stdout.isatty() else "table.json")
     render = RENDERERS.get(path.suffix.lower())
     if render is None:
-        raise UsageError(f"-o takes a file whose name ends with {', '.join(RENDERERS)}.")
+        raise UsageError(f"-o needs a file name that ends in {', '.join(RENDERERS)}.")
     if output_path is not None:
         check_output_path(output_path, (row.source for row in table.rows))
     progress = ProgressLine()
@@ -46,7 +48,7 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
         path.write_bytes(render(table, path).encode("utf-8", "backslashreplace"))
     if plan.model.name == OFFLINE:
         write_notice(
-            "Each cell is the best passage of its document. No model has read it: --model chooses one."
+            "Each cell is the best passage of its document. For an answer, choose a model with --model."
         )
     write_notice(f"{format_progress(run)}. The table is in {table.folder}")
     if run.unread_note:

@@ -20,8 +20,8 @@ from roamtui.sources.web.urls import AllowedOrigins, origin_of
 _SECONDS_MAX = 600.0
 """Longest time for one file. The largest has 23 MB."""
 _OFF = (
-    f"{DEFAULT_MODEL} cannot be downloaded yet, because nobody has confirmed its files. Name the folder of a "
-    f"model with retrieval.meaning, or run `make embeddings` in a clone of roamtui."
+    f"{DEFAULT_MODEL} cannot be downloaded yet, because its files have not been checked. Name the folder of "
+    f"a model with retrieval.meaning, or run `make embeddings` in a clone of roamtui."
 )
 
 
@@ -82,7 +82,7 @@ def install_default_embedder(confirm: Callable[[str], bool], proxy: str, pinned:
     if not pinned.is_confirmed:
         raise RoamtuiError(_OFF)
     if not confirm(f"Download {DEFAULT_MODEL} (23 MB) from {origin_of(pinned.url)} to {folder}?"):
-        raise UsageError("nothing was downloaded. Confirm with y.")
+        raise UsageError("nothing was downloaded. To download it, answer y.")
     files: dict[str, bytes] = {}
     options = FetchOptions(proxy=proxy, total_seconds_max=_SECONDS_MAX)
     with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
@@ -90,7 +90,9 @@ def install_default_embedder(confirm: Callable[[str], bool], proxy: str, pinned:
             url = pinned.url.format(revision=pinned.revision, name=name)
             files[name] = fetcher.fetch(url, pinned.allowed).body
             if hashlib.sha256(files[name]).hexdigest() != digest:
-                raise SourceError(f"{url} is not the file that roamtui knows. Nothing was stored.")
+                raise SourceError(
+                    f"{url} has changed since roamtui was released, so nothing was saved. Update roamtui."
+                )
     unfinished = folder.with_name(f".{folder.name}.{os.urandom(4).hex()}")
     try:
         for name, content in files.items():

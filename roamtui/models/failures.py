@@ -118,7 +118,7 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
 
 def _explain_redirect(redirect: RedirectRefusedError) -> ModelFailure:
     source, target = (shorten(sanitise_line(host), _HOST_LENGTH_MAX) for host in redirect.hosts)
-    reason = f"{source} redirects requests to {target}, and roamtui does not follow"
+    reason = f"{source} redirects requests to {target}, which roamtui does not follow"
     return ModelFailure(reason=reason, advice=f"if you trust {target}, set --api-base to it")
 
 
@@ -187,8 +187,8 @@ def _advise_on_window(resolved: ResolvedModel) -> str:
     elif resolved.api_base is not None:
         setting = "the server more room (llama.cpp: --ctx-size)"
     else:
-        return f"set window_tokens in config.toml to its size or {CHOOSE_ADVICE}"
-    return f"give {setting}, or set window_tokens in config.toml to its size"
+        return f"set window_tokens in config.toml to the size of its window or {CHOOSE_ADVICE}"
+    return f"give {setting}, or set window_tokens in config.toml to the size of its window"
 
 
 def _find_own_reason(chain: Sequence[BaseException], environ: Mapping[str, str]) -> str:

@@ -138,12 +138,12 @@ class LitellmModel(Model):
             output_usd = resolved.input_usd if resolved.output_usd is None else resolved.output_usd
             self.prices = resolved.input_usd, output_usd
         elif self._options.has_spending_cap and not resolved.is_ollama:
-            notes.append(f"No price known for {self.name}; the spending limit does not apply.")
+            notes.append(f"The price of {self.name} is not known, so your spending limit does not apply.")
         if resolved.is_reached and resolved.window_note == ASSUMED_NOTE:
             notes.append(
-                f"The server does not say its context window; {self.window_tokens:,} tokens are assumed."
+                f"The server does not say how large its window is: {self.window_tokens:,} tokens are assumed."
             )
-            notes.append("Set window_tokens in config.toml if it has more.")
+            notes.append("If it is larger, set window_tokens in config.toml.")
         self.note = " ".join(notes)
         return resolved
 
@@ -177,7 +177,7 @@ class LitellmModel(Model):
 
     @property
     def _no_tools_note(self) -> str:
-        return f"{self.name} cannot call tools, so it is asked to name the sections that it wants to read."
+        return f"{self.name} cannot call tools, so it names the sections that it wants to read."
 
     async def _send_request(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         options = replace(self._options, window_tokens=self.window_tokens)

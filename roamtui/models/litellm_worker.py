@@ -114,13 +114,15 @@ class LitellmWorker:
         resolved = resolve_model(litellm, job, self._environ)
         if resolved is None:
             examples = _EMBEDDER_EXAMPLES if job.operation == "embed" else _MODEL_EXAMPLES
-            reason = f'"{shorten(sanitise_line(job.model), 80)}" does not begin with a known provider'
+            reason = (
+                f'"{shorten(sanitise_line(job.model), 80)}" does not start with a provider that roamtui knows'
+            )
             yield ModelFailure(reason=reason, advice=f"write provider/model, such as {examples}")
         elif job.operation == "describe":
             yield await self._ask_about(resolved, job.options)
         elif not resolved.is_usable:
             reason = f"{' or '.join(resolved.missing_keys)} is not set"
-            yield ModelFailure(reason=reason, advice=f"export it or {CHOOSE_ADVICE}")
+            yield ModelFailure(reason=reason, advice=f"set it in the environment or {CHOOSE_ADVICE}")
         else:
             try:
                 if job.operation == "embed":

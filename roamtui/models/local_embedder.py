@@ -78,13 +78,13 @@ class LocalEmbedder:
         """
         if not has_packages():
             raise UsageError(
-                'Embeddings on this machine need packages. Install: pip install "roamtui[meaning]"'
+                'search by meaning needs more packages. Install them with: pip install "roamtui[meaning]"'
             )
         model = find_model(folder)
         if model is None:
             shown = sanitise_line(str(folder))
             raise UsageError(
-                f"{shown} contains no model: it needs {_TOKENIZER} and model.onnx, or onnx/model_*.onnx."
+                f"{shown} has no model. Name a folder with {_TOKENIZER} and model.onnx or onnx/model_*.onnx."
             )
         self.folder = folder
         self._model = model

@@ -37,7 +37,9 @@ class RecordedModel(Model):
         start = max(index for index, message in enumerate(request.messages) if message.role is Role.USER)
         number = sum(message.role is Role.ASSISTANT for message in request.messages[start:])
         if not request.messages[start].text.endswith(self.question) or number >= len(self._replies):
-            raise ModelError("The recorded model only repeats its one answer. Choose another model.")
+            raise ModelError(
+                "The demo can only replay its one answer. To ask something else, choose a model with --model."
+            )
         reply = self._replies[number]
         for word in re.findall(r"\S+\s*", str(reply.get("text", ""))):
             yield TextDelta(word)

@@ -148,7 +148,7 @@ def check_server_url(api_base: str | None, flag: str = "--api-base") -> None:
         return
     if "@" in api_base:
         raise UsageError(
-            f"{flag} must not contain a name or password. Set the server's key in the environment."
+            f"{flag} must not contain a user name or password. Set the server's key in the environment."
         )
     try:
         normalise_url(api_base)
@@ -240,7 +240,7 @@ def _judge(name: str, resolved: ResolvedModel, environ: Mapping[str, str]) -> tu
         tag = name.partition("/")[2]
         ollama = probe_server(resolved.api_base or OLLAMA_URL)
         has_model = tag in ollama.models or f"{tag}:latest" in ollama.models
-        problem = ollama.problem or f'it lacks the model; run "ollama pull {tag}"'
+        problem = ollama.problem or f'it does not have the model; run "ollama pull {tag}"'
         return has_model, f"Ollama at {ollama.url}: {'it has the model' if has_model else problem}"
     if not resolved.is_usable:
         return False, f"{' or '.join(resolved.missing_keys)} is not set"
@@ -289,7 +289,7 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
             sizes = {name: parse_models(reply, name).window_tokens for name in models}
             window_sizes = {name: size for name, size in sizes.items() if size is not None}
         except UnreachableError:
-            problem = "no server"
+            problem = "no server runs there"
         except (SourceError, ValueError, KeyError, TypeError, RecursionError):
             problem = "it does not list models"
         else:

@@ -95,7 +95,9 @@ def make_embedder(name: str | None, background: BackgroundLoop, *, api_base: str
         UsageError: The name is invalid or missing, or a package is missing.
     """
     if name is None:
-        raise UsageError(f"this mode of search needs an embedder. Name one with --embedder: {EXAMPLES}.")
+        raise UsageError(
+            f"this mode of search needs an embedding model. Name one with --embedder: {EXAMPLES}."
+        )
     if importlib.util.find_spec("numpy") is None:
         raise UsageError('this mode of search needs numpy. Install it with: pip install "roamtui[vectors]"')
     if name.startswith(LOCAL):
@@ -157,7 +159,7 @@ class ModelReranker:
         reply = self._background.run(complete_once(self._model, _RERANK_PROMPT, prompt))
         order = parse_choice(reply, len(texts))
         if not order:
-            raise ModelError(f"{self._model.name} did not rank the results, so they keep their order.")
+            raise ModelError(f"{self._model.name} did not answer with a ranking.")
         return order
 
 

@@ -228,9 +228,9 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
                 "" if citation.is_verified else "The section has these words, but the model had not read them"
             )
         elif (span := _find_nearest(quote, library, [section], CITED_SIMILARITY_MIN)) is not None:
-            warning = "Quote is not in its section · nearest passage"
+            warning = "This quote is not in its section · nearest passage"
         else:
-            warning = "Quote is not in its section, nor anything like it"
+            warning = "Nothing like this quote is in its section"
     if span is not None:
         section_id = library.section_at(span.doc, span.start) or section_id
     return CitedPassage(section_id=section_id, span=span, warning=warning)
@@ -244,11 +244,11 @@ def _find_changed(citation: Citation, quote: str, library: Library) -> CitedPass
     span = _find_nearest(quote, library, spans, CITED_SIMILARITY_MIN)
     if span is None:
         return CitedPassage(
-            section_id=citation.section_id, warning="Changed since: nothing like the quote is left there"
+            section_id=citation.section_id, warning="The text has changed: nothing like this quote is left"
         )
     changes = format_word_diff(quote, library.clean_text(span))
     section_id = library.section_at(span.doc, span.start) or citation.section_id
-    warning = "Changed since the answer · nearest passage"
+    warning = "The text has changed since the answer · nearest passage"
     return CitedPassage(section_id=section_id, span=span, warning=warning, changes=changes)
 
 
@@ -518,7 +518,7 @@ class LocatedNote(Struct, frozen=True, kw_only=True):
             case ClaimStatus.MOVED:
                 path = self.current_citation.path
                 before = list_path_titles(self.note.citation, path[0] if path else "")
-                return f"moved or renamed; it was {_PATH_STEP.join(before) or 'untitled'}"
+                return f"moved or renamed: it was {_PATH_STEP.join(before) or 'untitled'}"
             case ClaimStatus.CHANGED:
                 words = sanitise_line(self.current_citation.quote or "")
                 return f"now reads “{words}”" if is_quote else "its text has changed since"

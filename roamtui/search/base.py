@@ -186,7 +186,7 @@ class SearchServices(Struct, frozen=True, kw_only=True):
             or isinstance(error, (IndexLostError, UsageError))
         ):
             raise error
-        self.warn_once(f"Fell back to keyword search: {error}")
+        self.warn_once(f"Searched by words only, because search by meaning failed: {error}")
 
 
 class IndexLostError(RoamtuiError):

@@ -142,7 +142,7 @@ class HybridSearcher:
         try:
             return replace(ranking, hits=self._meaning.order(query, ranking, self._words.prepare().store))
         except RoamtuiError as error:
-            self._services.warn_once(f"Searched by words only: {error}")
+            self._services.warn_once(f"Searched by words only, because search by meaning failed: {error}")
             return ranking
 
     def _update_indexes(self, on_progress: Progress | None = None) -> None:
@@ -217,7 +217,9 @@ class HybridSearcher:
         try:
             chosen = self._services.reranker.rerank(query, texts) if len(texts) > 1 else ()
         except RoamtuiError as error:
-            self._services.warn_once(f"Could not rerank: {error}")
+            self._services.warn_once(
+                f"The search results stay in their usual order, because ranking failed: {error}"
+            )
             return hits
         reranked = []
         for rank, index in enumerate(dict.fromkeys((*chosen, *range(len(hits))))):

@@ -184,7 +184,9 @@ class KeywordSearcher:
             raise error
         if self._store is not None:
             self._store.close()
-        self._location.on_warning(f"Could not use the search index on disk ({error}); using memory instead.")
+        self._location.on_warning(
+            f"The search index on disk cannot be used ({error}), so it is kept in memory."
+        )
         self._location = self._store = self._topic_titles = None
 
 

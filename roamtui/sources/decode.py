@@ -84,7 +84,7 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         )
     if replaced:
         notes.append(
-            f"{name}: {replaced} characters are not valid {encoding.upper()} and show as "
+            f"{name}: {format_count(replaced, 'character')} not valid {encoding.upper()}, shown as "
             f"\N{REPLACEMENT CHARACTER}."
         )
     if ";base64," in text:
@@ -92,7 +92,7 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         if left_out:
             notes.append(f"{name}: {format_count(left_out, 'embedded file')} left out of the text.")
     if nulls := text.count("\0"):
-        notes.append(f"{name}: {nulls} NUL characters show as \N{SYMBOL FOR NULL}.")
+        notes.append(f"{name}: {format_count(nulls, 'NUL character')} shown as \N{SYMBOL FOR NULL}.")
     return text, tuple(notes)
 
 
@@ -179,7 +179,7 @@ def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str
                 encoding = _detect_legacy_encoding(data) or _FALLBACK_ENCODING
     text = data.removeprefix(mark).decode(encoding, "replace")
     replaced = text.count("\N{REPLACEMENT CHARACTER}")
-    note = f"{replaced} characters could not be read and show as \N{REPLACEMENT CHARACTER}."
+    note = f"{format_count(replaced, 'character')} not readable, shown as \N{REPLACEMENT CHARACTER}."
     return text, (note,) if replaced else ()
 
 

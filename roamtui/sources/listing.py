@@ -340,7 +340,7 @@ def list_sources(paths: Sequence[Path]) -> Listing:
         files.update((key, file) for key, file in named_files.items() if file.resolved not in listed)
         listed.update(file.resolved for file in named_files.values())
     if len(files) > FILES_MAX:
-        notes.append(f"More than {FILES_MAX:,} files; the rest is skipped. Open fewer.")
+        notes.append(f"More than {FILES_MAX:,} files; the rest is skipped. Open a smaller folder.")
     return Listing(
         source=join_sources(map(str, absolute)),
         name=format_names([format_name(path.name) for path in absolute]),

@@ -118,7 +118,7 @@ def parse_question(text: str) -> Column:
         if choices or kind is not ColumnType.TEXT:
             question = text[: match.start()]
     if not question.strip():
-        raise UsageError("a question of a table is empty.")
+        raise UsageError("a question is empty. Write what the table should ask.")
     return Column(question=question.strip(), type=kind, choices=choices)
 
 
@@ -132,7 +132,7 @@ def read_columns(path: Path) -> tuple[Column, ...]:
         return msgspec.convert(tomllib.loads(path.read_text("utf-8-sig")), _QuestionsFile).questions
     except OSError as error:
         raise UsageError(
-            f"could not read {path}: {format_reason(error)}. Name a file of questions."
+            f"could not read {path}: {format_reason(error)}. Name a file with questions."
         ) from None
     except (ValueError, RecursionError) as error:
         raise UsageError(

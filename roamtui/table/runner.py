@@ -234,7 +234,7 @@ class _Filler:
         self._committed_usd[conversation_id] = exchange.usage.cost_usd or 0.0
         if exchange.stopped is StopReason.COST:  # the next run asks the question again
             limit = self._options.cost_usd_max
-            self._run.stop_reason = f"The next request could exceed the spending limit of ${limit:g}."
+            self._run.stop_reason = f"The next question could go over your spending limit of ${limit:g}."
             return
         asked = replace(asked, conversation=conversation_id, usage=exchange.usage)
         self._finish_cell(complete_cell(asked, exchange, column))

@@ -422,7 +422,7 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
         action = actions.get(action_id)
         if action is None:
             hint = format_nearest_name(action_id, actions) or " docs/keys.md lists them."
-            problems.append(f'There is no action "{action_id}" to bind a key to.{hint}')
+            problems.append(f'There is no action "{action_id}" to give a key to.{hint}')
             continue
         if unknown := [key for key in keys if not _is_key(key)]:
             hint = format_nearest_name("enter" if unknown[0] == "return" else unknown[0], _NAMED_KEYS)
@@ -440,7 +440,9 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
             lost = set(other.keys) & set(keys)
             if other.id != action_id and lost and do_meet(other.scope, action.scope):
                 actions[other.id] = replace(other, keys=tuple(k for k in other.keys if k not in lost))
-                problems.append(f'"{action_id}" takes {_quote_keys(lost)} away from "{other.id}".')
+                problems.append(
+                    f'"{action_id}" now uses {_quote_keys(lost)}, so "{other.id}" no longer does.'
+                )
         actions[action_id] = replace(action, keys=keys)
     first_keys = {action.id: next(iter(format_keys(action.keys)), "–") for action in actions.values()}
     return Keymap(tuple(actions.values()), tuple(problems), first_keys)

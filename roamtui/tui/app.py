@@ -293,7 +293,7 @@ class RoamApp(App[None], inherit_bindings=False):
     @override
     def action_suspend_process(self) -> None:
         if sys.platform == "win32" or self._driver is None or not self._driver.can_suspend:
-            self.notify("roamtui cannot be suspended here.", markup=False)
+            self.notify("This terminal cannot put roamtui into the background.", markup=False)
         else:
             super().action_suspend_process()
 

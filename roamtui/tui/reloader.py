@@ -73,7 +73,7 @@ class Reloader:
             RoamtuiError: The document cannot be read. The conversation keeps the old version.
         """
         if self._reload_library is None:
-            raise RoamtuiError("Cannot reload: the document came from standard input.")
+            raise RoamtuiError("The document came from standard input, so it cannot be read again.")
         async with self._reloading:
             old = self.loaded or {}
             self._paths = []  # a source that is gone is no longer waited for

@@ -83,11 +83,13 @@ def read_theme(file: Path) -> Theme:
     try:
         theme = msgspec.convert(tomllib.loads(file.read_text("utf-8")), _ThemeFile)
     except OSError as error:
-        raise ThemeError(f"The theme {file} cannot be read: {format_reason(error)}.") from error
+        raise ThemeError(
+            f"The theme {file} cannot be read: {format_reason(error)}. Check its permissions."
+        ) from error
     except msgspec.ValidationError as error:
-        raise ThemeError(f"The theme {file} is not valid: {error}.") from error
+        raise ThemeError(f"The theme {file} is not valid: {error}. Fix or delete it.") from error
     except ValueError as error:
-        raise ThemeError(f"The theme {file} is not valid TOML: {error}.") from error
+        raise ThemeError(f"The theme {file} is not valid TOML: {error}. Fix or delete it.") from error
     colours = msgspec.structs.asdict(theme.colors)
     return Theme(
         name=theme.name, dark=theme.dark, variables=derive_variables(colours) | theme.variables, **colours

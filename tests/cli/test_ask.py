@@ -141,7 +141,7 @@ def test_the_newest_conversation_that_is_not_damaged_is_continued(run: RunComman
     log.write_bytes(log.read_bytes().replace(b'{"event": "question_answered"', b'{"event": "question_\xffnswered"'))
     continued = run("ask", garden, "And a spade?", "--continue", "--json")
     assert continued.json["conversation"] == first
-    assert f"Conversation {newest} is newer, but damaged." in continued.err
+    assert f"The newest conversation, {newest}, is damaged" in continued.err
     copied = run("ask", garden, "And a spade?", "--conversation", newest, "--json")
     assert copied.json["conversation"] not in (first, newest)
     assert "An entry of this conversation cannot be read. You continue in a copy" in copied.err

@@ -47,7 +47,7 @@ def test_a_table_never_replaces_a_document_that_a_link_leads_to(run: RunCommand,
     (tmp_path / "link.md").symlink_to(leases / "anna.md")
     result = run("table", leases, "-q", PERIOD, "-o", tmp_path / "link.md")
     assert result.code == 2
-    assert "is one of the sources" in result.err
+    assert "is one of the documents" in result.err
     assert (leases / "anna.md").read_bytes() == before
 
 

@@ -82,7 +82,7 @@ def test_another_site_must_be_allowed(run: RunCommand, site: FakeSite) -> None:
         link = read_links(run, site.origin)["Zebras"]
         denied = run("show", site.origin, link)
         assert denied.code == 1
-        assert denied.err.endswith(f"or with --allow-origin {other.origin}.\n")
+        assert denied.err.endswith(f"or add --allow-origin {other.origin}.\n")
         answer = run("ask", site.origin, "Which striped animals are there, zebras?", "--json").json
         assert {"id": link, "status": "failed"} in [result for step in answer["steps"] for result in step["results"]]
         assert other.counts.paths == []

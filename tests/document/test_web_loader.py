@@ -216,7 +216,7 @@ def test_a_site_without_a_list_opens_its_home_page_and_says_so() -> None:
 
 
 def test_a_url_cannot_be_combined_and_origins_must_be_urls() -> None:
-    with pytest.raises(UsageError, match="cannot be combined"):
+    with pytest.raises(UsageError, match="cannot be opened together"):
         open_sources(["https://x.example/", "https://y.example/"])
     with pytest.raises(UsageError, match="--allow-origin"):
         open_sources(["https://x.example/"], LoadingOptions(allowed=("x.example",)))

@@ -40,7 +40,7 @@ def test_an_invalid_line_is_reported_with_its_number(tmp_path: Path, line: str) 
     questions, (problem,) = read_questions(write_questions(tmp_path / "q.jsonl", CANOE, line, TYRE))
 
     assert [question.id for question in questions] == ["canoe", "tyre"]
-    assert problem.startswith("q.jsonl line 2 is not a question such as ")
+    assert problem.startswith("q.jsonl, line 2 was skipped. A question is written like this: ")
 
 
 _BOATS = parse_document(BOATS, key="boats.md")

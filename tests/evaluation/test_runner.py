@@ -46,7 +46,7 @@ async def test_a_question_without_its_document_or_section_is_skipped(tmp_path: P
     outside = {**CANOE, "id": "outside", "doc": "../q.jsonl"}
     run = await _measure(tmp_path, lost, gone, outside, TYRE, scope="doc")
     assert [row.id for row in run.results] == ["tyre"]
-    assert [problem.partition(" is skipped")[0] for problem in run.problems] == [
+    assert [problem.partition(" was skipped")[0] for problem in run.problems] == [
         "question lost",
         "question gone",
         "question outside",

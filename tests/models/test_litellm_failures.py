@@ -138,11 +138,11 @@ async def test_a_provider_that_falls_silent_is_given_up(
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("groq/llama", "GROQ_API_KEY is not set; export it or choose another model with --model."),
+        ("groq/llama", "GROQ_API_KEY is not set; set it in the environment or choose another model with --model."),
         (
             "nobody/knows",
             (
-                '"nobody/knows" does not begin with a known provider; '
+                '"nobody/knows" does not start with a provider that roamtui knows; '
                 "write provider/model, such as openai/gpt-4.1-mini, or offline."
             ),
         ),

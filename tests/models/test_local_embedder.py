@@ -76,7 +76,7 @@ def test_a_damaged_model_is_one_sentence(tmp_path: Path) -> None:
 def test_the_setting_names_a_folder_or_an_installed_model_or_nothing(tmp_path: Path) -> None:
     assert find_local_embedder("off") is None
     assert find_local_embedder("auto") is None
-    with pytest.raises(UsageError, match="contains no model"):
+    with pytest.raises(UsageError, match="has no model"):
         find_local_embedder("e5")
     make_folder(models_path() / "e5")
     assert find_local_embedder("e5") is not None

@@ -10,7 +10,7 @@ from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeRe
 from tests.models.asking import EXPAND, OPTIONS, answer_calls, collect, join_text, make_request
 
 REFUSAL = FakeReply(status=400, error={"error": "registry.ollama.ai/library/gemma3:latest does not support tools"})
-NOTE = "{} cannot call tools, so it is asked to name the sections that it wants to read."
+NOTE = "{} cannot call tools, so it names the sections that it wants to read."
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

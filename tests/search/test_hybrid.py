@@ -74,7 +74,9 @@ def test_without_a_usable_answer_the_order_stays_with_one_warning() -> None:
     searcher = _make({"rerank": "on"}, reranker=ScriptedReranker(None), on_warning=warnings.append)
     assert _find(searcher, "late fees") == _find(_make({}), "late fees")
     _find(searcher, "late fees")
-    assert warnings == ["Could not rerank: The model said nothing useful."]
+    assert warnings == [
+        "The search results stay in their usual order, because ranking failed: The model said nothing useful."
+    ]
 
 
 def test_a_follow_up_is_embedded_with_the_topic_of_the_conversation() -> None:
@@ -100,7 +102,7 @@ def test_hybrid_search_falls_back_to_keywords_if_the_embedder_fails(fails_after:
     searcher = _make({}, embedder=HashedEmbedder(fails_after=fails_after), on_warning=warnings.append)
     assert _find(searcher, "late fees") == _find(_make({"mode": SearchMode.KEYWORD}), "late fees")
     _find(searcher, "late fees")
-    assert warnings == ["Fell back to keyword search: The embedder is away; ask again."]
+    assert warnings == ["Searched by words only, because search by meaning failed: The embedder is away; ask again."]
 
 
 def test_a_failing_embedder_is_an_error_if_vectors_are_needed() -> None:

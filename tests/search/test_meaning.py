@@ -76,7 +76,7 @@ def test_nothing_is_embedded_ahead_in_vain(text: str, fails_after: int | None) -
 def test_a_model_that_fails_costs_only_its_opinion() -> None:
     warnings: list[str] = []
     assert search(HashedEmbedder(fails_after=0), warnings=warnings) == search(None)
-    assert warnings == ["Searched by words only: The embedder is away; ask again."]
+    assert warnings == ["Searched by words only, because search by meaning failed: The embedder is away; ask again."]
 
 
 def test_an_english_model_has_no_opinion_on_german_questions() -> None:

@@ -75,7 +75,7 @@ def test_a_byte_order_mark_names_the_encoding_and_is_dropped(mark: bytes, encodi
 def test_what_is_no_text_is_replaced_or_kept_with_a_note() -> None:
     text, notes = decode_text(b"# Words\xff and\0 more\n\xc3", "a.md")
     assert text == "# Words\ufffd and\0 more\n\ufffd"
-    assert notes[0] == "a.md: 2 characters are not valid UTF-8 and show as \ufffd."
+    assert notes[0] == "a.md: 2 characters not valid UTF-8, shown as \ufffd."
     assert "1 NUL" in notes[1]
 
 
@@ -144,4 +144,4 @@ def test_every_format_that_is_text_is_read_in_its_encoding() -> None:
 def test_damaged_utf8_stays_utf8() -> None:
     text, notes = decode_text("Größe und Länge, übrigens\n".encode() + b"\xff", "a.md")
     assert text == "Größe und Länge, übrigens\n\ufffd"
-    assert notes == ("a.md: 1 characters are not valid UTF-8 and show as \ufffd.",)
+    assert notes == ("a.md: 1 character not valid UTF-8, shown as \ufffd.",)

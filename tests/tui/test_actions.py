@@ -95,7 +95,7 @@ def test_an_override_replaces_all_keys_of_an_action() -> None:
 
 def test_a_key_taken_from_another_action_is_told() -> None:
     keys = build_keymap({"tree.read": ("x",)})
-    assert keys.conflicts == ('"tree.read" takes "x" away from "section.close".',)
+    assert keys.conflicts == ('"tree.read" now uses "x", so "section.close" no longer does.',)
     assert keys.first_keys["section.close"] == "–"
 
 
@@ -107,7 +107,7 @@ def test_an_unknown_key_or_action_is_told_with_the_nearest_name() -> None:
     assert keys.conflicts == (
         '"section.open" stays as it was: there is no key "nokey".',
         '"section.pin" stays as it was: there is no key "pgdn". Did you mean "pagedown"?',
-        'There is no action "section.clsoe" to bind a key to. Did you mean "section.close"?',
+        'There is no action "section.clsoe" to give a key to. Did you mean "section.close"?',
         '"tree.read" stays as it was: there is no key "return". Did you mean "enter"?',
     )
     assert (keys.first_keys["section.open"], keys.keymap["move.up.own"]) == ("a", "comma")
@@ -166,7 +166,7 @@ async def test_help_is_filtered_as_typed() -> None:
         )
         await press_until(pilot, "No match", *"zz")
         await press_until(pilot, "Go to the next pane.", "escape")
-        await press_until(pilot, "This works only by its key, pressed in: Picture", *"zoom", "enter")
+        await press_until(pilot, "Close this list, then press the key in: Picture", *"zoom", "enter")
         await pilot.press("escape")
         await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
         assert "esc step out" not in screen_text(app)

@@ -213,7 +213,7 @@ async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
         assert "from other.example" in shown
         assert "http://other.example/x" in shown
         await press_until(pilot, lambda: len(screen.conversation.state.exchanges) == 1 and not screen.is_asking, "n")
-        assert "is not approved" in screen.conversation.state.library.node(far).problem
+        assert "is not allowed" in screen.conversation.state.library.node(far).problem
         assert screen.conversation.state.approved_origins == frozenset()
 
 

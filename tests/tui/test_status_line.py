@@ -46,7 +46,10 @@ async def test_at_80_by_24_the_keys_to_open_documents_and_conversations_are_in_v
 async def test_where_the_app_cannot_be_suspended_the_key_says_so() -> None:
     async with make_app().run_test(notifications=True) as pilot:
         await press_until(
-            pilot, lambda: tell(app_of(pilot)) == ["roamtui cannot be suspended here."], "escape", "ctrl+z"
+            pilot,
+            lambda: tell(app_of(pilot)) == ["This terminal cannot put roamtui into the background."],
+            "escape",
+            "ctrl+z",
         )
 
 

@@ -67,7 +67,9 @@ def convert(
 
         converted = convert_in_subprocess(source_format, data, name, options=conversion, report=report)
     if not any(map(str.isalnum, _IMAGE.sub("", converted.text))):
-        raise SourceError(f"{name} contains no text. Its pages may be images, or need a browser.")
+        raise SourceError(
+            f"{name} contains no text. Its pages may be images, or may show text only in a browser."
+        )
     loss = ", without charts, comments and most pictures" if source_format in _OFFICE_FORMATS else ""
     note = f"{name}: converted from {source_format.value}{loss}; line numbers refer to the converted text."
     start = f"{name}: "  # notes on decoding have it already

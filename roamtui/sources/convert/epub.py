@@ -36,7 +36,7 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     """Convert a book to Markdown."""
     package = ZipPackage(data, name)
     if _TEXT_CIPHER in package.read("META-INF/encryption.xml"):
-        raise SourceError(f"{name} is protected by DRM and cannot be read.")
+        raise SourceError(f"{name} is protected by DRM. Open a copy without it.")
     container = package.parse("META-INF/container.xml")
     book_part = next((element.get("full-path", "") for element in container.iter("{*}rootfile")), "")
     root = package.parse(book_part)

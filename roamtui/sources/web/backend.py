@@ -227,7 +227,7 @@ class HostResolver:
                 expected = self._scopes.setdefault(strip_www(host), scope)
             if scope is not expected:
                 raise BlockedAddressError(
-                    f"{host} leads sometimes to the internet and sometimes to your own network ({address}). "
+                    f"{host} sometimes leads to the internet and sometimes to your own network ({address}). "
                     "This may be an attack, so it was not fetched."
                 )
         return tuple(map(str, addresses))

@@ -95,7 +95,7 @@ class Fetcher:
                     target = resolve_href(current, response.location)
                 if target is None:
                     raise FetchError(
-                        f"{current} redirects to something other than a web page. It was not followed."
+                        f"{current} redirects to something that is not a web page. Check the address."
                     )
                 is_downgrade = current.startswith("https:") and target.startswith("http:")
                 may_follow = allowed.allows(target) or covers_origin(origin_of(current), origin_of(target))
@@ -181,5 +181,5 @@ def _make_status_error(url: str, status: int) -> FetchError:
         case _ if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             reason = f"{urlsplit(url).netloc} is overloaded or has a problem ({status}). Try again later."
         case _:
-            reason = f"{url} returned status {status} instead of a page. Check the address."
+            reason = f"{url} answered with status {status} instead of a page. Check the address."
     return FetchError(reason, status=status)

@@ -118,7 +118,7 @@ class HttpClient:
         for piece in response.iter_stream():
             body.feed(piece)
             if self._deadline.remaining() <= 0:
-                raise FetchError(f"Timed out: {url}. Try again later.")
+                raise FetchError(f"{url} took too long to answer. Try again later.")
         return body.finish()
 
     def _make_error(self, url: str, error: Exception) -> FetchError:
@@ -127,13 +127,13 @@ class HttpClient:
         cause = error.args[0] if is_unreachable and error.args else None
         if isinstance(cause, ssl.SSLCertVerificationError):
             problem = "".join(character for character in cause.verify_message if character.isprintable())
-            reason = f"Certificate verification failed for {host} ({problem}). Check the address."
+            reason = f"{host} has no valid certificate ({problem}). Check the address."
         elif isinstance(error, httpcore.TimeoutException) or self._deadline.remaining() <= 0:
-            reason = f"Timed out: {url}. Try again later."
+            reason = f"{url} took too long to answer. Try again later."
         elif is_unreachable:
             reason = f"{host} cannot be reached. Check the address and the network."
         elif isinstance(error, httpcore.NetworkError) or "complete message body" in str(error):
-            reason = f"Incomplete response from {url}. Try again."
+            reason = f"Only a part of {url} arrived. Try again."
         else:
             reason = f"{host} does not answer with valid HTTP. Check the address and the port."
         return UnreachableError(reason) if is_unreachable else FetchError(reason)
@@ -167,7 +167,7 @@ class BodyReader:
         name = encoding.strip().lower()
         if name not in ("", "identity", "gzip", "x-gzip"):
             raise FetchError(
-                f"{url} has an unsupported content encoding. Save it from a browser and open the file."
+                f"roamtui cannot read how {url} is compressed. Save it from a browser and open the file."
             )
         self._decoder = zlib.decompressobj(_GZIP_BITS) if name.endswith("gzip") else None
         self._bytes_max = bytes_max
@@ -193,12 +193,12 @@ class BodyReader:
         """Raise a `FetchError` if a length exceeds the limit."""
         if length > self._bytes_max:
             raise FetchError(
-                f"{self._url} is larger than {self._bytes_max / 1e6:,.0f} MB and was not opened."
+                f"{self._url} is larger than {self._bytes_max / 1e6:,.0f} MB. Download it and open the file."
             )
 
     def finish(self) -> bytes:
         """Return the whole body."""
         decoder = self._decoder if self.bytes_received else None
         if decoder is not None and (not decoder.eof or decoder.unused_data.startswith(_GZIP_MAGIC)):
-            raise FetchError(f"Incomplete response from {self._url}. Try again.")
+            raise FetchError(f"Only a part of {self._url} arrived. Try again.")
         return b"".join(self._pieces)

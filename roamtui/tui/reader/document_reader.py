@@ -126,7 +126,7 @@ class DocumentReader(Reader):
         if target.citation is not None:
             passage = find_cited_passage(target.citation, self.state)
         if passage.section_id not in self.state.library:
-            self._warn(f"The model cited an id that does not exist: {passage.section_id}.")
+            self._warn(f"The model cited section {passage.section_id}, which does not exist.")
             return
         self.open(passage.section_id, highlight=passage.span, is_read=is_read)
         self.post_message(StatusMessage(passage.warning))

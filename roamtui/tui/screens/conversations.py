@@ -94,11 +94,11 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         if item.id == self._conversation.state.id:
             self.dismiss(None)
         elif not item.source:
-            self.show_message(f"Cannot resume. {item.problem}", is_problem=True)
+            self.show_message(f"Cannot resume this conversation. {item.problem}", is_problem=True)
         elif item.source == self._source:
             self._switch(self._conversation.open(item.id))
         elif item.source.startswith("-") or is_source_missing(item.source):
-            self.show_message("Cannot resume: its document is not there any more.")
+            self.show_message("Cannot resume this conversation: its document is no longer there.")
         else:
             self.app.post_message(DocumentRequested(item.source, item.id))
             self.dismiss(None)
@@ -156,8 +156,7 @@ def make_export_dialog(
     def render_page(_: Path) -> str:
         if source != get_source_key(library):
             raise SourceError(
-                "An export as a web page includes the document. Resume this conversation first, then export "
-                "it."
+                "A web page includes the document. Resume this conversation first, then export it."
             )
         return render_html(load(), source, library)
 

@@ -203,7 +203,7 @@ class ExportDialog(PromptDialog):
     async def _write(self, name: str) -> None:
         path = Path(os.path.expanduser(name))  # noqa: ASYNC240, PTH111 - reads no disk, and keeps an unknown user
         if (render := self._renderers.get(path.suffix.lower())) is None:
-            raise RoamtuiError(f"Not saved: the name must end in {' or '.join(self._renderers)}.")
+            raise RoamtuiError(f"Not saved. The name must end in {' or '.join(self._renderers)}.")
         text = await asyncio.to_thread(render, path)
         if not await asyncio.to_thread(_write, path, text):
             question = ConfirmDialog("File exists. Overwrite it?", str(path), yes="Overwrite")

@@ -90,10 +90,10 @@ class HelpDialog(ListDialog[str, str | None]):
         elif item in self._runnable_calls and self._is_in_document:
             self.dismiss(item)
         elif item in self._runnable_calls:
-            self.show_message("This cannot be run from here.")
+            self.show_message("This does not work here. Close this list, and open a document first.")
         elif item not in self._sign_styles:
             place = next(choice.group for choice in self._choices if choice.value == item)
-            self.show_message(f"This works only by its key, pressed in: {place}")
+            self.show_message(f"Close this list, then press the key in: {place}")
 
     def action_close(self) -> None:
         self.dismiss(None)

@@ -252,4 +252,4 @@ def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request:
 def _read(file: PictureFile, size_max: int) -> bytes:
     if data := read_picture(file, size_max=size_max):
         return data
-    raise SourceError(f"{file.name} cannot be read, or is too large.")
+    raise SourceError(f"{file.name} is damaged or too large. Open it in another program.")

@@ -59,15 +59,15 @@ _BROKEN: dict[str, tuple[Handler, str]] = {
         stream(_CHUNKED + b"Content-Encoding: gzip\r\n\r\n", _ENDLESS_NOTHING),
         "is larger than",
     ),
-    "shorter than it says": (raw(_OK + b"Content-Length: 100\r\n\r\nshort"), "Incomplete response"),
-    "chunks without an end": (raw(_CHUNKED + b"\r\n5\r\nwords\r\n"), "Incomplete response"),
+    "shorter than it says": (raw(_OK + b"Content-Length: 100\r\n\r\nshort"), "Only a part of"),
+    "chunks without an end": (raw(_CHUNKED + b"\r\n5\r\nwords\r\n"), "Only a part of"),
     "gzip without an end": (
         answer(gzip.compress(b"words" * 100)[:-9], headers=[("Content-Encoding", "gzip")]),
-        "Incomplete response",
+        "Only a part of",
     ),
     "an encoding that was not asked for": (
         answer(headers=[("Content-Encoding", "br")]),
-        "unsupported content encoding",
+        "cannot read how",
     ),
     "gzip in name only": (answer(b"words", headers=[("Content-Encoding", "gzip")]), "cannot be decompressed"),
     "no HTTP": (raw(b"220 mail.example ESMTP\r\n\r\n"), "valid HTTP"),
@@ -108,7 +108,7 @@ _SLOW: dict[str, Handler] = {
 def test_a_slow_fetch_ends_at_its_deadline(name: str) -> None:
     with HostileServer() as server, open_fetcher(total_seconds_max=0.3, redirects_max=10**9) as fetcher:
         server.handlers["/"] = _SLOW[name]
-        with pytest.raises(FetchError, match=r"Timed out|overloaded"):
+        with pytest.raises(FetchError, match=r"too long to answer|overloaded"):
             fetcher.fetch(server.origin, allow(server))
 
 
@@ -139,7 +139,7 @@ def test_a_resolver_that_never_answers_times_out() -> None:
 @pytest.mark.parametrize(
     ("certificate", "host", "words"),
     [
-        ("site.pem", "other.example", "verification failed for other.example"),
+        ("site.pem", "other.example", "other.example has no valid certificate"),
         ("expired.pem", "docs.example", "expired"),
     ],
 )

@@ -97,7 +97,7 @@ async def test_a_damaged_conversation_is_listed_and_is_not_resumed(app: RoamApp,
         await talk(pilot, "What of steam?", "Steam")
         await open_list(pilot)
         assert listed(app) == ["What of steam?  ● now", "Conversation da3a9ed"]
-        await press_until(pilot, "Cannot resume. It is damaged and cannot be read.", "j", "enter")
+        await press_until(pilot, "Cannot resume this conversation. It is damaged and cannot be read.", "j", "enter")
         await press_until(pilot, "Deleted.", "d", "y")
 
 

@@ -69,7 +69,9 @@ async def test_the_list_of_keys_begins_with_those_of_the_table_and_runs_what_wor
     async with showing(filled) as (app, pilot):
         await press_until(pilot, "Table · you are here", "f1")
         assert "Everywhere" in screen_text(app).partition("you are here")[2]
-        await press_until(pilot, "This cannot be run from here.", *"resume", "enter")
+        await press_until(
+            pilot, "This does not work here. Close this list, and open a document first.", *"resume", "enter"
+        )
         await press_until(pilot, ThemePicker, "escape", *"theme", "enter")
 
 
