@@ -12,7 +12,7 @@ from roamtui.sources.convert.escaping import LINE_START, write_heading
 from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText
 from roamtui.sources.convert.pdf.pdfium import HYPHEN, RAISED_END, RAISED_START
 from roamtui.sources.convert.pdf.rows import PageRow
-from roamtui.sources.convert.pdf.tables import write_table
+from roamtui.sources.convert.pdf.table_writer import write_table
 from roamtui.sources.decode import replace_surrogates
 
 _PARAGRAPH_GAP_MIN = 1.35

@@ -14,7 +14,8 @@ import pytest
 
 from roamtui.sources.convert.pdf.pdfium import PdfFile
 from roamtui.sources.convert.pdf.rows import read_rows
-from roamtui.sources.convert.pdf.tables import detect_tables, write_table
+from roamtui.sources.convert.pdf.table_writer import write_table
+from roamtui.sources.convert.pdf.tables import detect_tables
 from tests.benchmarks.pdf import score_filing
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
