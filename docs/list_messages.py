@@ -94,9 +94,20 @@ def _iter_texts(node: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def _name_part(node: ast.AST) -> str:
-    """Return the name of a value in a text, in braces, without the calls around the value."""
+    """Return the name of a value in a text, in braces."""
     match node:
-        case ast.FormattedValue(value=inner) | ast.Call(args=[inner, *_]):
+        case ast.Call(func=ast.Name(id="format_count"), args=[_, ast.Constant(value=str(noun)), *_]):
+            return f"{{count}} {noun}s"
+        case ast.Call(func=ast.Name(id=name)) if name.startswith("format_"):
+            return f"{{{name.removeprefix('format_').replace('_', ' ')}}}"
+        case ast.Subscript(slice=ast.Constant(value=str(name))):
+            return f"{{{name.rpartition('.')[2]}}}"
+        case (
+            ast.FormattedValue(value=inner)
+            | ast.Call(args=[inner, *_])
+            | ast.BinOp(left=inner)
+            | ast.Subscript(value=inner)
+        ):
             return _name_part(inner)
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return f"{{{name.strip('_').lower().replace('_', ' ')}}}"

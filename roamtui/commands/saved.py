@@ -36,7 +36,9 @@ def _run_conversations(args: Namespace) -> None:
 
     if (args.id is None) != (args.action == "list"):
         raise UsageError(
-            "list takes no ID." if args.action == "list" else f"{args.action} needs the ID of a conversation."
+            "list takes no ID. Leave it out."
+            if args.action == "list"
+            else f"{args.action} needs the ID of a conversation. `roamtui conversations` lists them."
         )
     if args.output is not None and args.action != "export":
         raise UsageError("-o works only with export.")

@@ -219,7 +219,7 @@ def add_facts(resolved: ResolvedModel, facts: ServerFacts, options: ModelOptions
         note = "as the server says"
     elif options.window_tokens is None and resolved.is_ollama:
         window = min(OLLAMA_WINDOW_TOKENS, limit or OLLAMA_WINDOW_TOKENS)
-        note = "as asked of Ollama"
+        note = "as requested from Ollama"
     elif window is None and is_loopback(resolved.api_base or ""):
         window = min(ASSUMED_WINDOW_TOKENS, limit or ASSUMED_WINDOW_TOKENS)
         note = ASSUMED_NOTE

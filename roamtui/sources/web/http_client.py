@@ -167,7 +167,8 @@ class BodyReader:
         name = encoding.strip().lower()
         if name not in ("", "identity", "gzip", "x-gzip"):
             raise FetchError(
-                f"roamtui cannot read how {url} is compressed. Save it from a browser and open the file."
+                f"{url} uses a compression that roamtui cannot read. "
+                "Save it from a browser and open the file."
             )
         self._decoder = zlib.decompressobj(_GZIP_BITS) if name.endswith("gzip") else None
         self._bytes_max = bytes_max

@@ -67,7 +67,7 @@ _BROKEN: dict[str, tuple[Handler, str]] = {
     ),
     "an encoding that was not asked for": (
         answer(headers=[("Content-Encoding", "br")]),
-        "cannot read how",
+        "compression that roamtui cannot read",
     ),
     "gzip in name only": (answer(b"words", headers=[("Content-Encoding", "gzip")]), "cannot be decompressed"),
     "no HTTP": (raw(b"220 mail.example ESMTP\r\n\r\n"), "valid HTTP"),
