@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -18,13 +19,14 @@ from tests.real_documents import PROJECT_DIR
 pytestmark = pytest.mark.slow
 
 
-def _run(*command: str | Path, cwd: Path) -> str:
+def _run(*command: str | Path, cwd: Path, **environ: str) -> str:
     """Run a program in `cwd`, with no network, and return its standard output."""
     result = subprocess.run(
         command,
         cwd=cwd,
         env=os.environ
-        | {"PYTHONPATH": "", "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_CONFIG_FILE": os.devnull},
+        | {"PYTHONPATH": "", "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_CONFIG_FILE": os.devnull}
+        | environ,
         capture_output=True,
         text=True,
         check=False,
@@ -33,9 +35,16 @@ def _run(*command: str | Path, cwd: Path) -> str:
     return result.stdout
 
 
-def _build_wheel(folder: Path) -> Path:
+def _build_source_package(folder: Path) -> Path:
+    """Build the source package as on a machine without git."""
+    _run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=PROJECT_DIR, PATH="")
+    (package,) = folder.glob("roamtui-*.tar.gz")
+    return package
+
+
+def _build_wheel(package: Path, folder: Path) -> Path:
     options = ["--no-deps", "--no-build-isolation", "--quiet", "--wheel-dir"]
-    _run(sys.executable, "-m", "pip", "wheel", *options, folder, PROJECT_DIR, cwd=folder)
+    _run(sys.executable, "-m", "pip", "wheel", *options, folder, package, cwd=folder, PATH="")
     (wheel,) = folder.glob("roamtui-*.whl")
     return wheel
 
@@ -48,8 +57,14 @@ def _list_files(folder: str) -> set[str]:
     }
 
 
-def test_the_wheel_holds_code_themes_and_examples_and_works_when_installed(tmp_path: Path) -> None:
-    wheel = _build_wheel(tmp_path)
+def test_the_packages_hold_code_themes_and_examples_and_work_when_installed(tmp_path: Path) -> None:
+    package = _build_source_package(tmp_path)
+    with tarfile.open(package) as archive:
+        sources = {name.partition("/")[2] for name in archive.getnames()}
+    texts = {"README.md", "LICENSE", "CHANGELOG.md", "PKG-INFO", "pyproject.toml", ".gitignore"}
+    assert sources == _list_files("roamtui") | _list_files("themes") | _list_files("examples") | texts
+
+    wheel = _build_wheel(package, tmp_path)
     names = {name for name in zipfile.ZipFile(wheel).namelist() if not name.endswith("/")}
     code = {name for name in names if not name.startswith(("roamtui/_data/", "roamtui-"))}
     data = {name.removeprefix("roamtui/_data/") for name in names if name.startswith("roamtui/_data/")}
