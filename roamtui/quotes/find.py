@@ -425,7 +425,8 @@ def _list_places(quote: str, text: str) -> Iterator[Bounds]:
     if len(text) <= _SMALL:
         yield 0, len(text)
         return
-    first, *others = _WORD_RUN.findall(_show_words(quote))
+    # "&nbsp;" has a word only in code
+    first, *others = _WORD_RUN.findall(_show_words(quote)) or _WORD_RUN.findall(quote)
     # its case may differ
     runs = sorted(set(others), key=len, reverse=True)[:_COUNTED_MAX] or [first[1:] or first]
     anchor, positions = _find_rarest(runs, text)

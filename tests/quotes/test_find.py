@@ -59,6 +59,13 @@ def test_a_quote_needs_two_letters_or_digits() -> None:
         assert find_quote(quote, text) is None
 
 
+def test_the_name_of_a_sign_is_found_in_a_long_text_as_in_a_short_one() -> None:
+    text = "Write `&nbsp;` for a space that stays.\n"
+    before = "Other words.\n\n" * 5000
+    assert find_quote("&nbsp;", text) == (7, 13)
+    assert find_quote("&nbsp;", before + text) == (len(before) + 7, len(before) + 13)
+
+
 def test_a_quote_must_be_in_the_parts_that_count() -> None:
     text = "The fee is due.\n\nThe fee is due.\n"
     assert find_quote("fee is due", text, within=[(17, len(text))]) == (21, 31)
