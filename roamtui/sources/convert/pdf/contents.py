@@ -1,29 +1,18 @@
-"""Read contents pages, and find the titles of contents and bookmarks in the text."""
+"""Read contents pages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from msgspec import Struct
-from rapidfuzz import fuzz
 
-from roamtui.sources.convert.pdf.outline import (
-    DetectedHeading,
-    PageText,
-    is_marked,
-    join_rows,
-    make_comparison_key,
-    parse_item,
-    parse_part,
-    split_number,
-)
+from roamtui.sources.convert.pdf.filings import parse_item, parse_part
+from roamtui.sources.convert.pdf.pages import PageText
 from roamtui.sources.convert.pdf.pdfium import TocEntry
-from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, find_page_by_label
+from roamtui.sources.convert.pdf.titles import strip_number
 
 _LINKED_MIN = 4
 """Minimum number of rows with links on a contents page."""
@@ -33,7 +22,7 @@ _EARLY_PAGES = 12
 """Number of pages at the start of a file where a table of contents needs no heading such as "Contents"."""
 _HEAD_ROWS = 6
 """Number of rows at the top of a page that are searched for a heading such as "Contents"."""
-_CONTENTS_TITLE = re.compile(
+CONTENTS_TITLE = re.compile(
     r"\W*(?:table of contents|contents|index(?: to .{0,80})?|inhalt(?:sverzeichnis)?|sommaire"
     r"|table des matières|índice|indice|目次|目录"
     r"|차례|목차|فهرست(?: مطالب)?|المحتويات|جدول المحتويات|list of .{3,40})\W*",
@@ -48,21 +37,6 @@ _RISING_SHARE = 0.8
 _INDENT_TOLERANCE = 5.0
 """Maximum difference between the left edges of titles with the same indent, in points."""
 _TITLE_LENGTH_MAX = 300
-_TITLE_ROWS_MAX = 4
-_SIMILARITY_MIN = 91
-"""Minimum similarity of a listed title and rows of a page, in percent."""
-_PAGE_OFFSETS = (0, 1, -1)
-"""Pages to search, relative to the listed one: links often lead to the end of the page before."""
-_HEAD_LENGTH_MIN = 10
-"""A marked row with at least this many letters has a listed title if it is the start of it."""
-_LAST_BRACKET = re.compile(r"\s*\([^()]*\)$")
-_SCORE_WITHOUT_NUMBER = 90.0
-_SCORE_SIMILAR = 80.0
-"""Scores of rows that equal a title but for its number, or are only similar; equal rows have 100."""
-_BOLD_BONUS = 6.0
-_OFFSET_PENALTY = 7.0
-_ROW_PENALTY = 0.02
-"""Changes of a score: for bold type, each page away from the listed one, and each row from the top."""
 
 
 class _ContentsLine(Struct):
@@ -105,7 +79,7 @@ def _read_contents_page(
 
     `continues` says whether the page before is a contents page.
     """
-    is_headed = any(_CONTENTS_TITLE.fullmatch(row.text) for row in page.rows[:_HEAD_ROWS])
+    is_headed = any(CONTENTS_TITLE.fullmatch(row.text) for row in page.rows[:_HEAD_ROWS])
     is_early = number < _EARLY_PAGES or continues
     forward_links = [link for link in page.links if link.page > number]
     if len(forward_links) < _LINKED_MIN and not is_early and not is_headed:
@@ -138,7 +112,7 @@ def _join_wrapped(lines: Sequence[_ContentsLine]) -> list[_ContentsLine]:
     """Return the lines with wrapped titles joined."""
     joined: list[_ContentsLine] = []
     for line in lines:
-        is_title = any(map(str.isalpha, line.title)) and not _CONTENTS_TITLE.fullmatch(line.title)
+        is_title = any(map(str.isalpha, line.title)) and not CONTENTS_TITLE.fullmatch(line.title)
         if not is_title or (not joined and line.page is None):
             continue
         if joined and _is_continued(joined[-1], line):
@@ -162,11 +136,15 @@ def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
         return False
     is_lower = after.title[:1].islower()
     if line.is_linked and after.is_linked:
-        return line.page == after.page and (is_lower or not split_number(after.title)[0])
+        return line.page == after.page and (is_lower or not _has_number(after.title))
     if line.page is None:
-        has_number = parse_item(line.title) is not None or split_number(line.title)[0] != ""
-        return is_lower or (has_number and not split_number(after.title)[0])
+        has_number = parse_item(line.title) is not None or _has_number(line.title)
+        return is_lower or (has_number and not _has_number(after.title))
     return after.page is None and is_lower
+
+
+def _has_number(title: str) -> bool:
+    return strip_number(title) != title
 
 
 def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
@@ -193,87 +171,3 @@ def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
     if max(depths, default=0) > 1 and numbered * 2 >= len(lines):
         return [depth or 1 for depth in depths]
     return levels
-
-
-def anchor_titles(
-    pages: Sequence[PageText], rows: Sequence[PageRow], entries: Sequence[TocEntry]
-) -> list[DetectedHeading]:
-    """Return a heading for each entry: where its title is, on its page or the next one or the one before."""
-    headings: list[DetectedHeading] = []
-    taken: set[int] = set()
-
-    @cache
-    def make_keys(index: int) -> _RowKeys:
-        text = rows[index].text
-        rest = split_number(text)[1]
-        head = make_comparison_key(_LAST_BRACKET.sub("", rest)) if is_marked(rows[index]) else ""
-        return _RowKeys(make_comparison_key(text), make_comparison_key(rest), head)
-
-    for entry in entries:
-        whole = make_comparison_key(entry.title)
-        bare = make_comparison_key(split_number(entry.title)[1])
-        starts = {whole[:2], bare[:2], bare[:2].replace("ff", "f")}
-        matches = []
-        for offset in _PAGE_OFFSETS:
-            page = pages[entry.page + offset] if 0 <= entry.page + offset < len(pages) else PageText([], [])
-            end = page.start + len(page.rows)
-            for index in range(page.start, end):
-                # Comparing the first two letters first makes this fast enough for long files.
-                row_keys = make_keys(index)
-                is_free = index not in taken and not rows[index].is_listed and row_keys.whole
-                if is_free and not starts.isdisjoint((row_keys.whole[:2], row_keys.bare[:2])):
-                    keys = [make_keys(after) for after in range(index, min(index + _TITLE_ROWS_MAX, end))]
-                    score, count = _compare_title(whole, bare, keys)
-                    score += _BOLD_BONUS * rows[index].font.is_bold - _ROW_PENALTY * rows[index].number
-                    matches.append((score - _OFFSET_PENALTY * abs(offset), index, count))
-        score, row, count = max(
-            (match for match in matches if match[2]), key=lambda match: match[0], default=(0, 0, 0)
-        )
-        rows_there = pages[entry.page].rows
-        if count:
-            text = join_rows(rows[row : row + count])
-            # The heading gets the title as written on the page, unless the list says more.
-            title = entry.title if parse_item(entry.title) and not parse_item(text) else text
-            headings.append(DetectedHeading(row=row, count=count, level=entry.level, title=title))
-            taken.update(range(row, row + count))
-            continue
-        is_listed = 2 * sum(row.is_listed for row in rows_there) > len(rows_there)
-        if not is_listed or _CONTENTS_TITLE.fullmatch(entry.title):
-            # The title may be part of a picture, so the heading is inserted at the start of the page.
-            # But some links of contents wrongly lead to a page of contents.
-            row = min(pages[entry.page].start, len(rows) - 1)
-            headings.append(DetectedHeading(row=row, count=0, level=entry.level, title=entry.title))
-    return headings
-
-
-class _RowKeys(NamedTuple):
-    """Keys for comparing a row with titles."""
-
-    whole: str
-    bare: str
-    """Without its number."""
-    head: str
-    """Without its number and a bracket at its end; empty if the row is not marked."""
-
-
-def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[float, int]:
-    """Return how well a title fits to rows, and to how many of them. `whole` and `bare` are its own keys."""
-    best = 0.0
-    best_count = 0
-    joined = ""
-    first = rows[0]
-    if len(first.head) >= _HEAD_LENGTH_MIN and bare.startswith(first.head):
-        best = _SCORE_SIMILAR
-        best_count = 1
-    for count, row in enumerate(rows, start=1):
-        joined += row.whole
-        if joined == whole:
-            score = 100.0
-        elif bare in (joined, first.bare + joined[len(first.whole) :]):
-            score = _SCORE_WITHOUT_NUMBER
-        else:
-            score = _SCORE_SIMILAR if fuzz.ratio(joined, whole, score_cutoff=_SIMILARITY_MIN) else 0.0
-        if score > best:
-            best = score
-            best_count = count
-    return best, best_count

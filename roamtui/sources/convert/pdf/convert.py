@@ -14,31 +14,18 @@ from statistics import median
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import TESSERACT, ConvertedText, PageReport, has_tesseract
-from roamtui.sources.convert.pdf.contents import anchor_titles, detect_contents
-from roamtui.sources.convert.pdf.headings import (
-    TypographicHeadings,
-    detect_exhibits,
-    detect_items,
-    detect_notes,
-    detect_numbered_headings,
-    detect_statements,
-    merge_headings,
-    nest_headings,
-)
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter, WordRepairer
-from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, number_rows, parse_item
-from roamtui.sources.convert.pdf.pdfium import PdfFile, PdfPage, TocEntry
+from roamtui.sources.convert.pdf.outline import detect_outline
+from roamtui.sources.convert.pdf.pages import PageText, number_rows
+from roamtui.sources.convert.pdf.pdfium import PdfFile, PdfPage
 from roamtui.sources.convert.pdf.rows import PageRow, read_rows
-from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, strip_running_heads
+from roamtui.sources.convert.pdf.running_heads import strip_running_heads
 from roamtui.sources.convert.pdf.source_title import compute_source_title
 from roamtui.sources.convert.pdf.tables import detect_tables
 
 _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
 """Time limit for reading the pages, without OCR. No page is started after it."""
-_PAGES_PER_BOOKMARK_MAX = 4
-"""Bookmarks of one or two pages are an outline only if the file has at most this many pages for each."""
-_FIRST_WORDS_LENGTH = 60
 _PAGES_LENGTH_MAX = 60
 _SCAN_ADVICE = "Scans are read with `--ocr`, if tesseract is installed."
 _OCR_SECONDS_MAX = 60
@@ -49,7 +36,6 @@ _PIXELS_MAX = 40_000_000
 _SAME_SIZE_RATIO = 1.15
 """Rows within this ratio of the usual letter height get that height: measured heights vary."""
 _LANGUAGE = re.compile(r"[A-Za-z]\w{1,30}(?:/\w{1,30})?")
-_DIGITS = re.compile(r"\d+")
 
 
 def convert_pdf(
@@ -79,7 +65,7 @@ def convert_pdf(
         page.tables = detect_tables(page_rows)
     bookmarks = list(file.read_bookmarks())
     file_rows = number_rows(pages)
-    headings = _detect_outline(pages, file_rows, bookmarks, printed)
+    headings = detect_outline(pages, file_rows, bookmarks, printed)
     by_page = {
         number: list(group) for number, group in groupby(headings, lambda head: file_rows[head.row].page)
     }
@@ -180,51 +166,3 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
         if 1 / _SAME_SIZE_RATIO < row.size / usual < _SAME_SIZE_RATIO:
             row.size = usual
     return rows
-
-
-def _detect_outline(
-    pages: list[PageText], rows: list[PageRow], bookmarks: list[TocEntry], printed: PrintedNumbers
-) -> list[DetectedHeading]:
-    """Return all headings in order, from bookmarks or contents, words and typography; or one per page."""
-    entries = detect_contents(pages, printed)
-    marked_pages = len({mark.page for mark in bookmarks})
-    names = {_DIGITS.sub("#", mark.title) for mark in bookmarks}
-    is_dense = marked_pages > 2 or marked_pages * _PAGES_PER_BOOKMARK_MAX >= len(pages)
-    # Bookmarks that differ only in a number, such as "Page 7", are not an outline.
-    if is_dense and not (len(names) == 1 and "#" in names.pop()):
-        entries = [mark for mark in bookmarks if mark.page < len(pages)]
-    anchored = anchor_titles(pages, rows, entries)
-    # If an Item's title is not on its page, the list may be wrong, so a title that is detected by its words
-    # is better.
-    doubtful = [heading for heading in anchored if not heading.count and parse_item(heading.title)]
-    headings = merge_headings([heading for heading in anchored if heading not in doubtful], ())
-    items = detect_items(rows, headings)
-    item_numbers = {parse_item(heading.title) for heading in items}
-    items += [heading for heading in doubtful if parse_item(heading.title) not in item_numbers]
-    if headings and not any(parse_item(heading.title) for heading in headings):
-        # The file's outline covers only a part, such as the financial statements inside an Item.
-        above = [heading for heading in items if heading.row < headings[0].row]
-        level = max(above, key=lambda item: item.row).level if above else 0
-        for heading in headings:
-            heading.level += level
-    headings = merge_headings(headings, items)
-    last_item = max((heading.row for heading in headings if parse_item(heading.title)), default=None)
-    if last_item is not None:
-        headings = merge_headings(headings, list(detect_exhibits(rows, last_item - rows[last_item].number)))
-    notes = detect_notes(rows, headings)
-    headings = merge_headings(headings, list(detect_statements(rows, headings, notes)))
-    headings = merge_headings(headings, notes)
-    nest_headings(headings, notes)
-    typographic = TypographicHeadings(rows)
-    if not headings:
-        headings = detect_numbered_headings(rows, typographic.score_title)
-    headings = merge_headings(headings, typographic.detect(headings, has_outline=bool(anchored or items)))
-    return headings or [_name_page(number, page) for number, page in enumerate(pages, start=1) if page.rows]
-
-
-def _name_page(number: int, page: PageText) -> DetectedHeading:
-    """Return a heading for a page: its number and first words."""
-    words = textwrap.shorten(
-        " ".join(row.text for row in page.rows[:2]), _FIRST_WORDS_LENGTH, placeholder=" …"
-    )
-    return DetectedHeading(row=page.start, count=0, level=1, title=f"Page {number}: {words}")

@@ -9,7 +9,8 @@ from itertools import pairwise
 from statistics import median
 
 from roamtui.sources.convert.escaping import LINE_START, write_heading
-from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText
+from roamtui.sources.convert.pdf.headings import DetectedHeading
+from roamtui.sources.convert.pdf.pages import PageText
 from roamtui.sources.convert.pdf.pdfium import HYPHEN, RAISED_END, RAISED_START
 from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.table_writer import write_table

@@ -1,144 +1,180 @@
-"""`PageText`, `DetectedHeading`, and functions to parse and compare titles."""
+"""Detect the outline of a PDF: from its bookmarks or contents pages, its words, and its looks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
 
-from msgspec import Struct, field
+from rapidfuzz import fuzz
 
-from roamtui.sources.convert.pdf.pdfium import HYPHEN, PageLink
+from roamtui.sources.convert.pdf.contents import CONTENTS_TITLE, detect_contents
+from roamtui.sources.convert.pdf.filings import add_filing_headings, parse_item
+from roamtui.sources.convert.pdf.headings import DetectedHeading, detect_numbered_headings, merge_headings
+from roamtui.sources.convert.pdf.pages import PageText
+from roamtui.sources.convert.pdf.pdfium import TocEntry
 from roamtui.sources.convert.pdf.rows import PageRow
-from roamtui.sources.convert.pdf.tables import PageTable
+from roamtui.sources.convert.pdf.running_heads import PrintedNumbers
+from roamtui.sources.convert.pdf.titles import is_marked, join_rows, make_comparison_key, strip_number
+from roamtui.sources.convert.pdf.typography import TypographicHeadings
 
-_HYPHENS = f"-{HYPHEN}"
-NON_LETTERS = re.compile(r"[\W\d_]+")
-_NON_WORD = re.compile(r"[\W_]+")
-_ITEM = re.compile(
-    r"(?:part\s+[iv]+\s*[,.:;\u2013\u2014-]*\s*)?items?\s*(\d{1,2})(?:(\.\d\d)\b|\s?\(?([abc])\)?(?![a-z])|(?!\d))"
-    r"(?=$|[\W_]|[A-Z])",
-    re.IGNORECASE,
-)
-_PART = re.compile(r"part\s*([ivx]{1,4})(?=$|[\W_])", re.IGNORECASE)
-_NUMBER = re.compile(
-    r"(?:(?:chapter|section|part|appendix|note|kapitel|abschnitt|anhang|teil|chapitre|annexe|lecture)\s*)?"
-    r"(?:\d{1,3}(?:\.\d{1,3}){0,5}|[ivxlc]{1,6}|[a-z])(?=[.:)\s\u2014\u2013-])[.:)\s\u2014\u2013-]*",
-    re.IGNORECASE,
-)
-_SIZE_TOLERANCE = 0.06
-"""Maximum difference in letter height between two rows of one title, as a share of the height."""
-CONTINUED = re.compile(r"(?:continued|cont['’]?d\.?|concluded)\W*$", re.IGNORECASE)
-
-
-class PageText(Struct):
-    """The content of a page."""
-
-    rows: list[PageRow]
-    links: list[PageLink]
-    tables: list[PageTable] = field(default_factory=list)
-    start: int = 0
-    """Index of its first row among the rows of all pages."""
+_PAGES_PER_BOOKMARK_MAX = 4
+"""Bookmarks of one or two pages are an outline only if the file has at most this many pages for each."""
+_FIRST_WORDS_LENGTH = 60
+_DIGITS = re.compile(r"\d+")
+_TITLE_ROWS_MAX = 4
+_SIMILARITY_MIN = 91
+"""Minimum similarity of a listed title and rows of a page, in percent."""
+_PAGE_OFFSETS = (0, 1, -1)
+"""Pages to search, relative to the listed one: links often lead to the end of the page before."""
+_HEAD_LENGTH_MIN = 10
+"""A marked row with at least this many letters has a listed title if it is the start of it."""
+_LAST_BRACKET = re.compile(r"\s*\([^()]*\)$")
+_SCORE_WITHOUT_NUMBER = 90.0
+_SCORE_SIMILAR = 80.0
+"""Scores of rows that equal a title but for its number, or are only similar; equal rows have 100."""
+_BOLD_BONUS = 6.0
+_OFFSET_PENALTY = 7.0
+"""Changes of a score: for bold type, and for each page away from the listed one."""
 
 
-class DetectedHeading(Struct, kw_only=True):
-    """A heading."""
-
-    row: int
-    """Index, among the rows of all pages, of the row before which the heading is inserted."""
-    count: int = 1
-    """Number of rows of the heading; 0 if its title is not in the text."""
-    level: int
-    title: str
-    style: tuple[float, ...] = ()
-    """Strength of a heading that was detected by typography. A greater tuple means a higher level."""
-
-    @property
-    def end(self) -> int:
-        """Index of the row after the heading."""
-        return self.row + self.count
-
-
-def number_rows(pages: Sequence[PageText]) -> list[PageRow]:
-    """Tell each row and page its place, and each row whether it is in a table. Return all rows."""
-    rows: list[PageRow] = []
-    for number, page in enumerate(pages):
-        page.start = len(rows)
-        for row_number, row in enumerate(page.rows):
-            row.page = number
-            row.number = row_number
-        for table in page.tables:
-            for row in page.rows[table.start : table.end]:
-                row.is_in_table = True
-        rows += page.rows
-    return rows
+def detect_outline(
+    pages: Sequence[PageText], rows: Sequence[PageRow], bookmarks: Sequence[TocEntry], printed: PrintedNumbers
+) -> list[DetectedHeading]:
+    """Return all headings in order. If nothing looks like a heading, return one for each page."""
+    entries = detect_contents(pages, printed)
+    if _are_outline(bookmarks, len(pages)):
+        entries = [mark for mark in bookmarks if mark.page < len(pages)]
+    anchored = _anchor_titles(pages, rows, entries)
+    headings = add_filing_headings(rows, anchored)
+    has_outline = bool(anchored) or any(parse_item(heading.title) for heading in headings)
+    typographic = TypographicHeadings(rows)
+    if not headings:
+        headings = detect_numbered_headings(rows, typographic.score_title)
+        headings = merge_headings(headings, typographic.find_siblings(headings))
+    headings = merge_headings(headings, typographic.divide_sections(headings, has_outline=has_outline))
+    return headings or [_name_page(number, page) for number, page in enumerate(pages, start=1) if page.rows]
 
 
-def make_comparison_key(title: str) -> str:
-    """Return the letters and digits of a title, in lower case."""
-    return _NON_WORD.sub("", title).casefold()
+def _are_outline(bookmarks: Sequence[TocEntry], page_count: int) -> bool:
+    marked_pages = len({mark.page for mark in bookmarks})
+    names = {_DIGITS.sub("#", mark.title) for mark in bookmarks}
+    is_dense = marked_pages > 2 or marked_pages * _PAGES_PER_BOOKMARK_MAX >= page_count
+    # Bookmarks that differ only in a number, such as "Page 7", are not an outline.
+    return is_dense and not (len(names) == 1 and "#" in names.pop())
 
 
-def parse_item(title: str) -> tuple[int, str] | None:
-    """Parse an Item's number in an SEC filing: `(7, "a")` for "Item 7A", `(5, ".02")` for "Item 5.02"."""
-    match = _ITEM.match(title)
-    return (int(match[1]), (match[2] or match[3] or "").lower()) if match else None
+def _anchor_titles(
+    pages: Sequence[PageText], rows: Sequence[PageRow], entries: Sequence[TocEntry]
+) -> list[DetectedHeading]:
+    """Return a heading for each entry: where its title is, on its page or the next one or the one before."""
+    headings: list[DetectedHeading] = []
+    finder = _TitleFinder(pages, rows)
+    for entry in entries:
+        page = pages[entry.page]
+        span = finder.find(entry)
+        if span:
+            text = join_rows(rows[span.start : span.stop])
+            # The heading gets the title as written on the page, unless the list says more.
+            title = entry.title if parse_item(entry.title) and not parse_item(text) else text
+            headings.append(DetectedHeading(row=span.start, count=len(span), level=entry.level, title=title))
+        elif 2 * sum(row.is_listed for row in page.rows) <= len(page.rows) or CONTENTS_TITLE.fullmatch(
+            entry.title
+        ):
+            # The title may be part of a picture, so the heading is inserted at the start of the page.
+            # But some links of contents wrongly lead to a page of contents.
+            row = min(page.start, len(rows) - 1)
+            headings.append(DetectedHeading(row=row, count=0, level=entry.level, title=entry.title))
+    return headings
 
 
-def parse_part(title: str) -> int | None:
-    """Parse the number of a Part in an SEC filing: 2 for "Part II". Return None if the title has none."""
-    match = _PART.match(title)
-    return {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5}.get(match[1].lower()) if match else None
+class _TitleFinder:
+    """Finds the rows of titles. A row is part of one title only."""
+
+    def __init__(self, pages: Sequence[PageText], rows: Sequence[PageRow]) -> None:
+        self._pages = pages
+        self._rows = rows
+        self._get_keys = cache(lambda index: _make_keys(rows[index]))
+        self._taken: set[int] = set()
+
+    def find(self, entry: TocEntry) -> range:
+        """Return the rows that are most like the title of an entry; an empty range if none are."""
+        whole = make_comparison_key(entry.title)
+        bare = make_comparison_key(strip_number(entry.title))
+        starts = {whole[:2], bare[:2], bare[:2].replace("ff", "f")}
+        best = 0.0
+        span = range(0)
+        for offset in _PAGE_OFFSETS:
+            for index, keys in self._iter_starts(entry.page + offset, starts):
+                score, count = _compare_title(whole, bare, keys)
+                score += _BOLD_BONUS * self._rows[index].font.is_bold - _OFFSET_PENALTY * abs(offset)
+                if count and score > best:
+                    best = score
+                    span = range(index, index + count)
+        self._taken.update(span)
+        return span
+
+    def _iter_starts(self, number: int, starts: set[str]) -> Iterator[tuple[int, list[_RowKeys]]]:
+        """Yield the rows of a page that start with the right two letters, with the keys of the rows there.
+
+        Comparing two letters first makes this fast enough for long files.
+        """
+        page = self._pages[number] if 0 <= number < len(self._pages) else PageText([], [])
+        end = page.start + len(page.rows)
+        for index in range(page.start, end):
+            first = self._get_keys(index)
+            is_free = index not in self._taken and not self._rows[index].is_listed and first.whole
+            if is_free and not starts.isdisjoint((first.whole[:2], first.bare[:2])):
+                yield (
+                    index,
+                    [self._get_keys(after) for after in range(index, min(index + _TITLE_ROWS_MAX, end))],
+                )
 
 
-def split_number(title: str) -> tuple[str, str]:
-    """Split a title into its number, as a comparison key or empty, and the rest."""
-    item = _ITEM.match(title)
-    if item:
-        return "".join(map(str, parse_item(title) or ())), title[item.end() :].lstrip(" .:;\u2014\u2013-|")
-    match = _NUMBER.match(title)
-    if match and match.end() < len(title):
-        return make_comparison_key(match[0]), title[match.end() :]
-    return "", title
+class _RowKeys(NamedTuple):
+    """Keys for comparing a row with titles."""
+
+    whole: str
+    bare: str
+    """Without its number."""
+    head: str
+    """Without its number and a bracket at its end; empty if the row is not marked."""
 
 
-def join_rows(rows: Sequence[PageRow]) -> str:
-    """Join the rows of one title, without hyphens at row ends that come before a small letter."""
-    text = ""
-    for row in rows:
-        if text and text[-1] in _HYPHENS and text[-2:-1].isalpha():
-            text = f"{text[:-1]}{'' if row.text[0].islower() or text.isupper() else '-'}{row.text}"
+def _make_keys(row: PageRow) -> _RowKeys:
+    bare = strip_number(row.text)
+    head = make_comparison_key(_LAST_BRACKET.sub("", bare)) if is_marked(row) else ""
+    return _RowKeys(make_comparison_key(row.text), make_comparison_key(bare), head)
+
+
+def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[float, int]:
+    """Return how well a title fits to rows, and to how many of them. `whole` and `bare` are its own keys."""
+    best = 0.0
+    best_count = 0
+    joined = ""
+    first = rows[0]
+    if len(first.head) >= _HEAD_LENGTH_MIN and bare.startswith(first.head):
+        best = _SCORE_SIMILAR
+        best_count = 1
+    for count, row in enumerate(rows, start=1):
+        joined += row.whole
+        if joined == whole:
+            score = 100.0
+        elif bare in (joined, first.bare + joined[len(first.whole) :]):
+            score = _SCORE_WITHOUT_NUMBER
         else:
-            text = f"{text} {row.text}".strip()
-    return text
+            score = _SCORE_SIMILAR if fuzz.ratio(joined, whole, score_cutoff=_SIMILARITY_MIN) else 0.0
+        if score > best:
+            best = score
+            best_count = count
+    return best, best_count
 
 
-def is_marked(row: PageRow) -> bool:
-    """Check whether a row is in bold type or in capitals."""
-    return row.font.is_bold or row.text.isupper()
-
-
-def is_capitals(text: str) -> bool:
-    """Check whether a text has at least four letters: most of them capitals, none in lower case."""
-    letters = NON_LETTERS.sub("", text)
-    return len(letters) >= 4 and letters.isupper() and 2 * sum(map(str.isupper, letters)) > len(letters)
-
-
-def _continues_title(above: PageRow, row: PageRow, leading_max: float) -> bool:
-    """Check whether a row continues the title in the row above: both look alike and are close."""
-    is_alike = above.text[-1] == HYPHEN or (
-        abs(row.size - above.size) < _SIZE_TOLERANCE * above.size
-        and (row.font.is_bold, row.font.is_italic) == (above.font.is_bold, above.font.is_italic)
-        and is_capitals(row.text) == is_capitals(above.text)
+def _name_page(number: int, page: PageText) -> DetectedHeading:
+    """Return a heading for a page: its number and first words."""
+    words = textwrap.shorten(
+        " ".join(row.text for row in page.rows[:2]), _FIRST_WORDS_LENGTH, placeholder=" …"
     )
-    return is_alike and row.page == above.page and 0 < row.top - above.top < leading_max * above.size
-
-
-def count_similar_rows(rows: Sequence[PageRow], start: int, end: int, *, leading_max: float = 1.5) -> int:
-    """Return the number of consecutive rows from `start`, before `end`, that continue the same title.
-
-    `leading_max` is the maximum distance between two of them, in letter heights.
-    """
-    after = start + 1
-    while after < min(end, len(rows)) and _continues_title(rows[after - 1], rows[after], leading_max):
-        after += 1
-    return after - start
+    return DetectedHeading(row=page.start, count=0, level=1, title=f"Page {number}: {words}")
