@@ -79,7 +79,7 @@ async def make_pictures() -> tuple[dict[str, str], str]:
         model.look = lambda: take("reading")
         await app.main_screen.agent.ask(model.question)
         await take("answer")
-        await pilot.press("escape", "tab", "1", "enter")
+        await pilot.press("escape", "1", "enter")
         await take("quote")
     return pictures, render_html(agent.conversation.state, _SOURCE, library)
 

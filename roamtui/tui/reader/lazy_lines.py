@@ -175,6 +175,15 @@ class LazyLines:
                 if first < last and start < line.block_end and line.block_start < end:
                     yield Highlight(first, last, kind)
 
+    def is_quoted(self, y: int) -> bool:
+        """Whether a line has words of the quote, or stands between two such lines."""
+        located = self.get_line(y)
+        quote = self._highlights.quote
+        if located is None or quote is None:
+            return False
+        is_inside = quote.start < located.line.block_start and located.line.block_end < quote.end
+        return is_inside or any(mark.kind is HighlightKind.QUOTE for mark in self.iter_highlights(located))
+
     def get_top(self, chunk: int) -> int:
         """Return the number of the first line of a chunk."""
         return self._compute_tops()[chunk]

@@ -14,7 +14,7 @@ from rich.segment import Segment
 from textual import events, on, work
 from textual.content import Content
 from textual.css.styles import StylesBase
-from textual.geometry import Offset, Size
+from textual.geometry import Offset, Region, Size
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
@@ -55,6 +55,10 @@ _SIDEWAYS_COLUMNS = 8
 _CONTINUED = "›"
 """Mark at the right edge of a line that is wider than the reader: the right arrow key scrolls to its end."""
 _CONTINUED_STYLE = "bold $accent"
+_QUOTE_BAR = "▌"
+_QUOTE_BAR_STYLE = "$text-success"
+_QUOTED_CODE = Style(bold=True)
+"""The bar marks it too, so that code keeps its colours."""
 _HINT_STYLE = "$block-cursor-foreground on $block-cursor-background"
 _EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
 
@@ -418,6 +422,24 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._post_position()
 
     @override
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw a bar left of the lines of the quote, in the padding, which does not scroll sideways."""
+        strips = super().render_lines(crop)
+        column = self.gutter.left - 1 - crop.x
+        if self._highlights.quote is None or column < 0:
+            return strips
+        bar = Strip(Content.styled(_QUOTE_BAR, _QUOTE_BAR_STYLE).render_segments(self.visual_style))
+        for line_filter in self.get_line_filters():
+            bar = bar.apply_filter(line_filter, self.background_colors[1])
+        first_y = self.top_y + crop.y - self.gutter.top
+        return [
+            Strip.join([strip.crop(0, column), bar, strip.crop(column + 1)])
+            if y in self._view_range and self.lines.is_quoted(y)
+            else strip
+            for y, strip in enumerate(strips, start=first_y)
+        ]
+
+    @override
     def render_line(self, y: int) -> Strip:
         line_y = y + self.top_y
         left = self.scroll_offset.x
@@ -428,7 +450,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         line = located.line
         content = render_line(line, left + width)
         for start, end, kind in self.lines.iter_highlights(located):
-            content = content.stylize(_make_style(self.get_component_styles(kind)), start, end)
+            is_quoted_code = line.is_code and kind is HighlightKind.QUOTE
+            style = _QUOTED_CODE if is_quoted_code else _make_style(self.get_component_styles(kind))
+            content = content.stylize(style, start, end)
         span = self.text_selection.get_span(line_y) if self.text_selection else None
         if span is not None:
             selected = _make_style(self.screen.get_component_styles("screen--selection"))

@@ -149,6 +149,24 @@ async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_
         assert list_lines(reader)[0] == "Exceptions", "the heading and the quote fit"
 
 
+async def test_a_quote_has_a_bar_at_its_edge_and_code_in_it_keeps_its_ground() -> None:
+    quote = f"one\n\n```\nx = {'1 + ' * 30}1\n```\n\ntwo"
+    text = f"# A\n\nzero\n\nhalf {quote}\n\nthree\n"
+    start = text.index(quote)
+    library = make_library(text)
+    async with _run(library, "A") as (_, reader, pilot):
+        reader.show_section(library, find_id(library, "A"), highlight=Span(doc="", start=start, end=start + len(quote)))
+        await pilot.press("right", "right", "right")
+        await pilot.pause()
+        assert reader.scroll_offset.x > 0
+        barred = [strip.text[0] for strip in reader.render_lines(reader.size.region)]
+        shown = [line.line.text for y in range(len(barred)) if (line := reader.lines.get_line(y))]
+        rows = [row for row, edge in enumerate(barred) if edge == "▌"]
+        assert rows == [*range(shown.index("half one"), shown.index("two") + 1)]
+        code = reader.render_line(next(row for row, line in enumerate(shown) if "1 + 1" in line))
+        assert len({part.style.bgcolor for part in code if part.style is not None and "1" in part.text}) == 1
+
+
 async def test_the_current_match_other_matches_and_a_selection_have_grounds_of_their_own() -> None:
     text = "# A\n\nRye, oats, rye and barley.\n"
     async with _run(make_library(text), "A") as (app, reader, pilot):
