@@ -48,6 +48,8 @@ class HitList(Struct, frozen=True, kw_only=True):
     """Document text in the list. The model may quote it."""
     section_ids: tuple[str, ...] = ()
     """Sections that have a line in the list, in order."""
+    left_out: tuple[str, ...] = ()
+    """Hits without a line: there was no room, or all their text stands above."""
 
 
 def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Sequence[str] = ()) -> HitList:
@@ -86,15 +88,20 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
             note = _KNOWN_MARK
         size = format_size(library, section_id)
         marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
-        lines.append(f"- [{section_id}] {_format_short_path(library, section_id)} ({marks})")
+        lines.append(f"- [{section_id}] {format_short_path(library, section_id)} ({marks})")
         lines += _leave_out_repeated(_quote_spans(library, section_id, spans), seen)
     missing = list_missing_names(query, matcher.language, library)
     if missing:
         lines.append(f"(Nowhere in the text: {', '.join(missing)}.)")
-    return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=tuple(chosen))
+    return HitList(
+        text="\n".join(lines),
+        excerpts=tuple(excerpts),
+        section_ids=tuple(chosen),
+        left_out=tuple(hit_id for hit_id in hits_by_id if hit_id not in chosen),
+    )
 
 
-def _format_short_path(library: Library, section_id: str) -> str:
+def format_short_path(library: Library, section_id: str) -> str:
     """Format the title of a section after that of its file or page, or else of the section above it."""
     above = [node_id for node_id in library.node(section_id).ancestors if node_id != library.title_id]
     files = [above_id for above_id in above if library.node(above_id).kind in (NodeKind.FILE, NodeKind.LINK)]

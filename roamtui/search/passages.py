@@ -48,6 +48,9 @@ SNIPPET_LENGTH = 240
 _SECTION_LENGTH_MAX = 60_000
 """Maximum length of a section in characters. Of a longer one, only the start is searched."""
 _SENTENCES_MAX = 4
+_FILLED_SHARE_MAX = 0.1
+"""Maximum share of an excerpt's size that may be added to fill short omissions. A reader who needs what an
+omission hides has to ask again, which costs more."""
 _TOTAL_ROW = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
 """The start of a row with totals."""
 
@@ -226,8 +229,8 @@ def select_excerpt(
 
     These are the passages of the best sentences, and, as long as there is room, the passages after and before
     them. A passage that is too long is cut; a part of a table comes with its head and its total, a part of
-    code with its fences. All spans together have at most `tokens_max` tokens. A text with at most
-    `tokens_max` or `whole_max` tokens is returned whole.
+    code with its fences. All spans together have at most `tokens_max` tokens; then short omissions are
+    filled. A text with at most `tokens_max` or `whole_max` tokens is returned whole.
     """
     text = text[:_SECTION_LENGTH_MAX]
     passages = split_passages(text)
@@ -264,6 +267,13 @@ def select_excerpt(
         length_max = max(1, (end - start) * tokens_max // estimate_tokens(text[start:end]))
         cut = text.rfind(" ", start, start + length_max)
         return ((start, cut if cut > start else start + length_max),)
+    room = int(_FILLED_SHARE_MAX * tokens_max)
+    for start, end in sorted(subtract_bounds(*whole, chosen), key=lambda bounds: bounds[1] - bounds[0]):
+        room -= estimate_tokens(text[start:end])
+        if room < 0:
+            break
+        if text[start:end].strip():
+            chosen.append((start, end))
     return tuple(merge_bounds(chosen))
 
 

@@ -185,4 +185,6 @@ async def test_the_searches_of_a_step_share_a_budget_and_bring_only_new_text() -
     excerpts = [span for use in agent.conversation.state.exchanges[-1].steps[0].uses for span in use.excerpts]
     assert len(excerpts) > len(queries)
     assert not any(one.overlaps(other) for one, other in combinations(excerpts, 2))
-    assert " of 9 shown: the rest did not fit" in results(agent)[0]
+    left_out = results(agent)[0].rpartition("\n(No room for these, or they only repeat text above: ")[2]
+    assert left_out.count("] Bird ") == 4, left_out
+    assert left_out.startswith("[")

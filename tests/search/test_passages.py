@@ -137,6 +137,13 @@ def test_the_best_sentence_of_a_long_text_comes_with_its_context() -> None:
     assert estimate_tokens(found) <= 60
 
 
+def test_a_short_omission_is_filled() -> None:
+    herons = "\n\n".join(f"Heron {number} costs {number} euros. {_FILLER * 3}".rstrip() for number in range(4))
+    tokens = estimate_tokens(herons)
+    found = _excerpts(f"## Fees\n\n{herons}\n\nChildren pay half of it.\n", "heron euros", tokens + 2)
+    assert "Children pay half" in found[-1], "one would have to ask for these words again"
+
+
 def test_a_row_comes_with_the_totals_of_its_table() -> None:
     table = f"| Animal | Price |\n|---|---|\n{_ROWS}| Beaver | 99 crowns |\n{_ROWS}| **Total** | 7 crowns |\n"
     found = "\n".join(_excerpts(f"## Prices\n\n{_FILLER * 20}\n\n{table}", "price of a beaver"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from roamtui.agent.question_context import list_history_texts, make_search_event, make_view
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
@@ -13,13 +13,14 @@ from roamtui.outline.labels import format_path
 from roamtui.outline.structure import find_unread_pages
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.choose import drop_weak_hits
-from roamtui.retrieval.render import render_hits
+from roamtui.retrieval.render import format_short_path, render_hits
 
 NAME = "search_sections"
 LIMIT_DEFAULT = 5
 LIMIT_MAX = 20
 _DESCRIPTION = 'Find sections by words or by a "phrase", also only `within` one.'
 _QUERY_LENGTH_MAX = 1_000
+_LEFT_OUT_NAMED_MAX = 4
 _PROPERTIES = {
     "query": {"type": "string"},
     "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
@@ -57,13 +58,21 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     results = tuple((section_id, "found") for section_id in listed.section_ids)
     parts = [] if results else [await asyncio.to_thread(_format_no_hits, library, query)]
     parts.append(listed.text)
-    if "limit" in arguments and len(results) < min(limit, len(hits)):
-        parts.append(f"({len(results)} of {limit} shown: the rest did not fit, or only repeats text above.)")
+    if "limit" in arguments and results and listed.left_out:
+        parts.append(_format_left_out(library, listed.left_out))
     elif "limit" in arguments and 0 < len(hits) < limit:
         parts.append(f"({len(hits)} of {limit} shown: other sections match less well.)")
     context.conversation.apply_unsaved(make_search_event(library, query, hits))
     text = "\n".join(filter(None, (*parts, note)))
     return ToolResponse(text=text, query=query, results=results, excerpts=listed.excerpts)
+
+
+def _format_left_out(library: Library, section_ids: Sequence[str]) -> str:
+    named = section_ids[:_LEFT_OUT_NAMED_MAX]
+    titles = [f"[{section_id}] {format_short_path(library, section_id)}" for section_id in named]
+    if len(section_ids) > len(named):
+        titles.append(f"{len(section_ids) - len(named)} more")
+    return f"(No room for these, or they only repeat text above: {'; '.join(titles)}.)"
 
 
 def _format_no_hits(library: Library, query: str) -> str:
