@@ -55,6 +55,8 @@ _CELL_LINE = re.compile(
 _LINK = re.compile(
     r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)"
 )
+_LINK_MASK = "[xxxxxxxx]"
+"""Stands for a link. It has the length of an id in square brackets."""
 _VERIFIED = (QuoteState.FOUND.label, PASSAGE_LABEL, CHANGED_LABEL)
 """Labels in exports of quotes that were found."""
 _PATH_STEP = " › "
@@ -393,22 +395,30 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
             if match["state"] in (None, *_VERIFIED)
         ]
         return tuple(sorted(claims, key=lambda claim: claim.line))
-    # a link inside a quote is part of its words; every other link becomes an id, so that a quote binds to it
-    quotes = read_answer(_LINK.sub(lambda link: f"[{'x' * (len(link[0]) - 2)}]", markdown)).quotes
-    is_quoted = bytearray(len(markdown))
+    # A link inside a quote is part of its words. Every other link becomes an id, so that a quote binds to it.
+    # Both forms have the same length: quotes, whose length may be limited, are the same in both readings.
+    masked = _LINK.sub(_LINK_MASK, markdown)
+    quotes = read_answer(masked).quotes
+    is_quoted = bytearray(len(masked))
     for quote in quotes:
         is_quoted[quote.start : quote.end] = b"\1" * (quote.end - quote.start)
     links: dict[str, re.Match[str]] = {}
+    ends: list[int] = []
+    shifts = [0]
 
     def replace_link(link: re.Match[str]) -> str:
-        if is_quoted[link.start()]:
-            return "[link]"
+        start = link.start() - shifts[-1]
+        ends.append(start + len(_LINK_MASK))
+        shifts.append(link.end() - ends[-1])
+        if is_quoted[start]:
+            return _LINK_MASK
         placeholder_id = f"{len(links):08x}"
         links[placeholder_id] = link
         return f"[{placeholder_id}]"
 
     claims = []
-    for quote, quotation in zip(quotes, read_answer(_LINK.sub(replace_link, markdown)).quotes, strict=True):
+    with_ids = _LINK.sub(replace_link, markdown)
+    for quotation in read_answer(with_ids).quotes:
         if quotation.is_code or not quotation.marks:
             continue
         section_id = quotation.marks[0].section_id
@@ -417,11 +427,14 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
         if section_id in links:
             source, _, anchor = (links[section_id]["wide"] or links[section_id]["target"]).partition("#")
             section_id = ""
+        first = with_ids.index(quotation.text, quotation.start)
+        places = (quotation.start, first, first + len(quotation.text))
+        mark, start, end = (offset + shifts[bisect_right(ends, offset)] for offset in places)
         claims.append(
             Claim(
-                quote=markdown[quote.start + 1 : quote.end].lstrip()[: len(quote.text)],
+                quote=markdown[start:end],
                 place=name,
-                line=_get_line_number(markdown, quote.start),
+                line=_get_line_number(markdown, mark),
                 source=unquote(source),
                 section_id=section_id,
                 anchor=unquote(anchor),
