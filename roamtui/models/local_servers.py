@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 OLLAMA_URL = "http://127.0.0.1:11434"
 OLLAMA_WINDOW_TOKENS = 32_768
@@ -101,10 +102,10 @@ async def ask_server(provider: str, url: str, name: str, key: str | None) -> Ser
             if provider == "lm_studio":
                 return parse_lm_studio(await _read_json(client, f"{root}/api/v0/models"), name)
             facts = parse_models(await _read_json(client, f"{root}/v1/models"), name)
-            if facts.window_tokens is None or facts.can_call_tools is None:
-                facts = parse_properties(await _read_json(client, f"{root}/props"), facts)
+            facts = parse_properties(await _read_json(client, f"{root}/props"), facts)
             if facts.window_tokens is None:
-                facts = parse_lm_studio(await _read_json(client, f"{root}/api/v0/models"), name)
+                windows = parse_lm_studio(await _read_json(client, f"{root}/api/v0/models"), name)
+                facts = replace(windows, can_call_tools=facts.can_call_tools)
             return facts
     except (TimeoutError, httpx.ConnectError, httpx.ConnectTimeout):
         return None

@@ -66,6 +66,13 @@ async def test_tools_are_sent_if_the_server_says_that_the_model_has_them(
     assert found.can_call_tools is {"llamafile": False, "ollama_chat": True}.get(provider)
 
 
+async def test_tools_are_not_sent_if_the_server_says_only_that_the_model_has_none(worker: WorkerProcess) -> None:
+    with FakeOpenAIServer() as server:
+        server.facts["/props"] = {"chat_template_caps": {"supports_tools": False}}
+        found = await describe(worker, "llamafile/tiny", server)
+    assert found.can_call_tools is False
+
+
 def spoil(value: Any, bad: object) -> Any:  # noqa: ANN401 - any JSON
     """Return JSON with a bad size in each place where a server names one."""
     if isinstance(value, dict):
