@@ -30,6 +30,7 @@ from roamtui.agent.question_context import (
     make_view,
     retrieve_context,
 )
+from roamtui.agent.spending import SpendingLimit
 from roamtui.agent.tools import (
     Tool,
     ToolContext,
@@ -150,8 +151,6 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     """Text to send before each question. It is no part of it, so its words are not searched for."""
     policy: RetrievalPolicy = DEFAULT_POLICY
     """What comes of the sections that search finds."""
-    committed_usd: dict[str, float] | None = None
-    """Spent or about to be spent, by conversation id, if several agents share the spending limit."""
 
 
 def make_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
@@ -171,12 +170,18 @@ class Agent:
         model: Model,
         searcher: Searcher | None = None,
         options: AgentOptions | None = None,
+        spending: SpendingLimit | None = None,
     ) -> None:
-        """Answer with `model`. Without a searcher, the model gets no `search_sections` tool."""
+        """Answer with `model`. Without a searcher, the model gets no `search_sections` tool.
+
+        `spending` is a limit to share with other agents. Without it, that of `options` holds for each
+        conversation.
+        """
         self.conversation = conversation
         self.model = model
         self.searcher = searcher
         self.options = options or AgentOptions()
+        self._spending = spending or SpendingLimit(self.options.cost_usd_max)
         self._has_failed = False
         """Whether the last question failed, or reached a limit. One that was stopped has not failed."""
         self._consented_id = ""
@@ -428,7 +433,7 @@ class Agent:
             sent_tokens = tokens + (
                 TOOLLESS_TOKENS if self.model.lacks_tools else TOOL_TOKENS * len(request.tools)
             )
-            if self.options.cost_usd_max is not None and not await self._confirm_spending(run, sent_tokens):
+            if not await self._confirm_spending(run, sent_tokens):
                 return False
             run.step = NO_STEP
             run.reason = ""
@@ -465,24 +470,22 @@ class Agent:
 
         Without known prices, a request costs nothing.
         """
-        limit = self.options.cost_usd_max or 0.0
+        limit = self._spending.usd_max
         state = self.conversation.state
         model = self.model
-        if self._consented_id == state.id:
+        if limit is None or self._consented_id == state.id:
             return True
         spent = sum(
             usage.cost_usd or 0.0 for usage in (run.usage, *(exchange.usage for exchange in state.exchanges))
         )
-        committed = self.options.committed_usd if self.options.committed_usd is not None else {}
         input_usd, output_usd = model.prices or (0.0, 0.0)
         reply_tokens = get_answer_tokens(model.window_tokens or _WINDOW_TOKENS_DEFAULT)
-        committed[state.id] = spent + input_usd * tokens + output_usd * reply_tokens
-        if sum(committed.values()) <= limit:
+        if self._spending.reserve(state.id, spent + input_usd * tokens + output_usd * reply_tokens):
             return True
-        committed[state.id] = spent
+        self._spending.settle(state.id, spent)
         question = "The next request may exceed your spending limit."
         detail = f"${spent:.2f} of ${limit:.2f} spent."
-        if await self.conversation.loader.approver(
+        if await self.conversation.approver(
             ApprovalRequest(question=question, detail=detail, yes="Continue")
         ):
             self._consented_id = state.id

@@ -16,7 +16,7 @@ from roamtui.conversation.events import (
     SectionsExpanded,
     WarningRaised,
 )
-from roamtui.conversation.library_loader import LibraryLoader
+from roamtui.conversation.library_loader import Approver, LibraryLoader, deny
 from roamtui.conversation.library_sync import identify_document, resume_state
 from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.conversation.question_flow import has_exchange, rewind
@@ -84,6 +84,8 @@ class Conversation:
         self.store = store
         self.loader = LibraryLoader(self, loader, open_source)
         self.lock = asyncio.Lock()
+        self.approver: Approver = deny
+        """Asked before a request that costs much, or that goes to an origin that the person did not type."""
         self.is_one_shot = False
         """Whether `roamtui ask` asks the questions. Lists leave out conversations of this kind."""
         self.save_failure = ""

@@ -46,6 +46,7 @@ class LoadingConversation(Protocol):
 
     state: ConversationState
     lock: asyncio.Lock
+    approver: Approver
 
     def set_library(self, library: Library) -> None:
         """Replace the library."""
@@ -74,8 +75,6 @@ class LibraryLoader:
         self.source_loader = source_loader
         """Reads files and pages of the current sources."""
         self._open_source = open_source
-        self.approver: Approver = deny
-        """Asked before pages are fetched from an origin that the person did not type."""
         self._loading: asyncio.Future[None] | None = None
         """Loads all files."""
         self._refused: set[tuple[int, str]] = set()
@@ -117,7 +116,9 @@ class LibraryLoader:
             return False
         question = f"Allow this conversation to fetch pages from {web_origin.partition('://')[2]}?"
         detail = f"{shorten(urls[0], _URL_LENGTH_MAX)}{f' and {len(urls) - 1} more' if len(urls) > 1 else ''}"
-        is_approved = await self.approver(ApprovalRequest(question=question, detail=detail, yes="Fetch"))
+        is_approved = await self._conversation.approver(
+            ApprovalRequest(question=question, detail=detail, yes="Fetch")
+        )
         if not is_approved:
             self._refused.add(refusal)
         return is_approved

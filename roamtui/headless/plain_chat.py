@@ -58,7 +58,7 @@ class PlainChat:
         self._report = AskReport(agent, is_watched=True)
         self._is_typed = sys.stdin.isatty()
         self._has_failed = False
-        self._conversation.loader.approver = approve if self._is_typed else deny
+        self._conversation.approver = approve if self._is_typed else deny
 
     def run(self) -> int:
         """Answer lines until the input ends or the person quits, and return the exit status."""

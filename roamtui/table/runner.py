@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.spending import SpendingLimit
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.log import ConversationStore
@@ -131,13 +132,8 @@ class _Filler:
         self._on_progress = on_progress
         self._slots = asyncio.Semaphore(plan.jobs)
         self._conversations = ConversationStore(table.conversations)
-        self._committed_usd: dict[str, float] = {}
-        self._options = replace(
-            plan.agent_options,
-            instructions=CELL_INSTRUCTIONS,
-            needs_certainty=True,
-            committed_usd=self._committed_usd,
-        )
+        self._spending = SpendingLimit(plan.agent_options.cost_usd_max, is_shared=True)
+        self._options = replace(plan.agent_options, instructions=CELL_INSTRUCTIONS, needs_certainty=True)
         for cell in chain.from_iterable(map(table.list_cells, table.rows)):
             run.pending += self._must_ask(cell)
             if cell is not None:
@@ -225,15 +221,16 @@ class _Filler:
         conversation = Conversation(library, store=self._conversations, loader=loader, new_id=conversation_id)
         conversation.is_one_shot = True
         note = f"The value must be {column.type_description}." if column.type_description else ""
-        agent = Agent(conversation, self._plan.model, searcher, replace(self._options, question_note=note))
+        options = replace(self._options, question_note=note)
+        agent = Agent(conversation, self._plan.model, searcher, options, self._spending)
         try:
             exchange = await agent.ask(column.question)
         finally:
             conversation.close()
         assert exchange is not None
-        self._committed_usd[conversation_id] = exchange.usage.cost_usd or 0.0
+        self._spending.settle(conversation_id, exchange.usage.cost_usd or 0.0)
         if exchange.stopped is StopReason.COST:  # the next run asks the question again
-            limit = self._options.cost_usd_max
+            limit = self._spending.usd_max
             self._run.stop_reason = f"The next question could go over your spending limit of ${limit:g}."
             return
         asked = replace(asked, conversation=conversation_id, usage=exchange.usage)

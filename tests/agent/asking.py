@@ -68,7 +68,7 @@ def make_agent(
 ) -> Agent:
     conversation = Conversation(make_library(text), store=store)
     if approver is not None:
-        conversation.loader.approver = approver
+        conversation.approver = approver
     agent = Agent(conversation, ScriptedModel(window_tokens=window_tokens), searcher, options)
     script(agent, *replies)
     return agent

@@ -169,7 +169,7 @@ async def test_an_approved_origin_stays_approved_in_the_conversation() -> None:
     with FakeSite({"/x.md": "# X\n\nFar words.\n", "/y.md": "# Y\n"}) as other, open_site("a") as site:
         site.pages["/llms.txt"] = write_list("/a.md", other.url("/x.md"), other.url("/y.md"))
         conversation = start_fetching(site)
-        conversation.loader.approver = approver = FakeApprover(answer=True)
+        conversation.approver = approver = FakeApprover(answer=True)
         results = await expand(conversation, "x.md", "a.md")
         assert [request.detail for request in approver.asked] == [other.url("/x.md")]
         # Only what a person typed may be on this machine: a yes to a document's link opens no way into it.
@@ -185,7 +185,7 @@ async def test_a_refused_origin_is_not_fetched(origin: Origin) -> None:
     with FakeSite({"/x.md": "# X\n"}) as other, open_site("a") as site:
         site.pages["/llms.txt"] = write_list("/a.md", other.url(f"/{'long-' * 40}/x.md"))
         conversation = start_fetching(site)
-        conversation.loader.approver = approver = FakeApprover(answer=False)
+        conversation.approver = approver = FakeApprover(answer=False)
         for _ in range(2):
             (result,) = await expand(conversation, "x.md", origin=origin)
             assert result.status is ExpandStatus.FAILED
@@ -200,7 +200,7 @@ async def test_a_redirect_to_another_origin_needs_approval() -> None:
     with FakeSite({"/x.md": "# X\n"}) as other, open_site("a") as site:
         conversation = start_fetching(site)
         site.pages["/a.md"] = SitePage(status=302, location=other.url("/x.md"))
-        conversation.loader.approver = approver = FakeApprover(answer=False)
+        conversation.approver = approver = FakeApprover(answer=False)
         (result,) = await expand(conversation, "a.md")
         host = other.origin.partition("://")[2]
         assert [host in request.question for request in approver.asked] == [True]
@@ -214,7 +214,7 @@ async def test_text_of_a_document_cannot_make_the_program_fetch() -> None:
     with FakeSite({"/steal.md": "# Gone\n"}) as thief, open_site("a") as site:
         site.pages["/a.md"] = INJECTED.format(origin=thief.origin)
         conversation = start_fetching(site)
-        conversation.loader.approver = approver = FakeApprover(answer=False)
+        conversation.approver = approver = FakeApprover(answer=False)
         (opened,) = await expand(conversation, "a.md")
         assert opened.status is ExpandStatus.OPENED
         asked = (f"{thief.origin}/steal.md", thief.origin, "steal.md", "../a.md")

@@ -111,7 +111,7 @@ def _show_approval(approval: ApprovalRequest) -> Scene:
     async def show(pilot: Pilot[None]) -> None:
         app = app_of(pilot)
         await pilot.pause()
-        app.main_screen.run_worker(app.main_screen.conversation.loader.approver(approval))
+        app.main_screen.run_worker(app.main_screen.conversation.approver(approval))
         await wait_until(pilot, ConfirmDialog)
         await pilot.pause()
 
