@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 
@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER
+from roamtui.agent.tools import Tool
 from roamtui.conversation.events import (
     Citation,
     QuestionAnswered,
@@ -56,6 +57,10 @@ _TOO_EXPENSIVE = (
 class QuestionRun(Struct):
     """Progress of one question."""
 
+    tools: Mapping[str, Tool]
+    """Tools that the model may call. They differ from those before if the library has grown."""
+    hits_text: str = ""
+    """What search found for the question."""
     step: Step = NO_STEP
     """The reply that is not recorded yet. The result of a call says so until it has run."""
     citations: tuple[Citation, ...] = ()

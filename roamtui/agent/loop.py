@@ -186,10 +186,6 @@ class Agent:
         """Whether the last question failed, or reached a limit. One that was stopped has not failed."""
         self._consented_id = ""
         """Id of the conversation whose spending limit the person lifted."""
-        self._tools: Mapping[str, Tool] = {}
-        """Tools of the current question. They may differ from the previous ones if the library has grown."""
-        self._hits_text = ""
-        """Search results of the current question."""
 
     async def ask(self, question: str, options: AskOptions = AskOptions()) -> Exchange | None:
         """Answer a question once all earlier requests are done. Cancelling the task keeps the answer so far.
@@ -213,13 +209,14 @@ class Agent:
             if replaced is not None and not has_exchange(conversation.state, replaced):
                 return None
             conversation.publish(QuestionReceived(question=question, starts_model=not self.model.is_started))
-            count: int | None = None
+            earlier: int | None = None
             try:
-                await self._prepare(options)
-                count = len(conversation.state.exchanges)
+                await self._prepare(options)  # which may remove exchanges
+                earlier = len(conversation.state.exchanges)
                 await self._answer(question, options.within)
             except BaseException:
-                if count in (None, len(conversation.state.exchanges)):
+                has_begun = earlier is not None and len(conversation.state.exchanges) > earlier
+                if not has_begun:
                     conversation.publish(QuestionDropped())
                 raise
             exchange = conversation.state.exchanges[-1]
@@ -273,14 +270,12 @@ class Agent:
 
     async def _answer(self, question: str, within: str | None) -> None:
         conversation = self.conversation
-        self._tools = make_tools(conversation.state.library, has_search=self.searcher is not None)
-        self._hits_text = ""
-        conversation.set_budget(self._make_budget())
+        run = QuestionRun(make_tools(conversation.state.library, has_search=self.searcher is not None))
+        conversation.set_budget(self._make_budget(run))
         number = len(conversation.state.exchanges) + 1
-        run = QuestionRun()
         outcome: QuestionAnswered | None = None
         try:
-            await self._begin(question, within)
+            await self._begin(run, question, within)
             if self.model.name == OFFLINE:
                 needs_certainty = self.options.needs_certainty
                 run.usage = Usage(cost_usd=0.0)
@@ -302,24 +297,24 @@ class Agent:
                 outcome = outcome or build_outcome(conversation.state, run, None)
                 await conversation.apply(finish_question(conversation.state, outcome))
 
-    async def _begin(self, question: str, within: str | None) -> None:
+    async def _begin(self, run: QuestionRun, question: str, within: str | None) -> None:
         """Start the question together with the sections and hits that search finds for it."""
         state = self.conversation.state
         retrieved = QuestionContext()
         library = state.library
-        if self.options.sends_hits and self.model.name != OFFLINE:
-            prompt = self._build_prompt_context()
+        if self._sends_hits:
+            prompt = self._build_prompt_context(run)
             room = estimate_hits_room(state, question, prompt)
             view = make_view(state, room_tokens=room, policy=self.options.policy)
             earlier = list_history_texts(state.exchanges)
             outline_max = prompt.budget.outline_max
             retrieved = await retrieve_context(self.searcher, view, question, within, earlier, outline_max)
-            self._hits_text = retrieved.text
+            run.hits_text = retrieved.text
         opened = tuple(
             section_id for section_id in retrieved.auto_opened if section_id not in state.open_sections
         )
         context = replace(
-            self._build_prompt_context(opened),
+            self._build_prompt_context(run, opened),
             search_events=(make_search_event(library, question, retrieved.hits),) if retrieved.hits else (),
         )
         is_one_shot = self.conversation.is_one_shot
@@ -329,19 +324,19 @@ class Agent:
         await self.conversation.apply(begin_question(self.conversation.state, asked, context))
 
     @property
-    def _searches_first(self) -> bool:
-        """Whether each question comes with what search finds for it."""
-        return self.options.sends_hits and self.searcher is not None and self.model.name != OFFLINE
+    def _sends_hits(self) -> bool:
+        """Whether a model gets each question with what search finds for it, if there is a searcher."""
+        return self.options.sends_hits and self.model.name != OFFLINE
 
-    def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
+    def _build_prompt_context(self, run: QuestionRun, opened: tuple[str, ...] = ()) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
         state = self.conversation.state
         outline = ""
-        budget = self._make_budget()
+        budget = self._make_budget(run)
         whole = list_whole_document(state.library, budget.hits_max) if self.options.sends_hits else ()
         if whole and {*whole} <= {*state.open_sections, *opened}:
             outline = WHOLE_NOTE
-        elif not self._searches_first:
+        elif self.searcher is None or not self._sends_hits:
             tokens = compute_outline_budget(state.library, budget.outline_max)
             outline = render_outline(state.library, budget_tokens=tokens)
         is_small = self.model.window_tokens is not None and self.model.window_tokens < TOOLS_WINDOW_MIN
@@ -351,20 +346,23 @@ class Agent:
             model=self.model.name,
             budget=budget,
             auto_opened=opened,
-            hits_text=self._hits_text,
+            hits_text=run.hits_text,
             note=self.options.question_note,
             instructions=self.options.instructions,
         )
 
-    def _make_budget(self) -> RequestBudget:
+    def _make_budget(self, run: QuestionRun) -> RequestBudget:
         """Share the context window of the model, as far as it is known by now."""
         model = self.model
         return share_window(
             model.window_tokens,
-            tools_tokens=TOOLLESS_TOKENS if model.lacks_tools else TOOL_TOKENS * len(self._tools),
+            tools_tokens=self._get_tools_tokens(run),
             has_tools=not model.lacks_tools,
             token_ratio=model.token_ratio,
         )
+
+    def _get_tools_tokens(self, run: QuestionRun) -> int:
+        return TOOLLESS_TOKENS if self.model.lacks_tools else TOOL_TOKENS * len(run.tools)
 
     async def _run_steps(self, run: QuestionRun) -> StopReason:
         """Ask the model and run its calls, step by step, until it answers or a limit is reached."""
@@ -414,25 +412,23 @@ class Agent:
             ModelError: The model could not answer, or not even the question fits.
         """
         conversation = self.conversation
-        limit = self._make_budget().messages_max
+        limit = self._make_budget(run).messages_max
         may_retry = True
         while True:
-            context = self._build_prompt_context()
+            context = self._build_prompt_context(run)
             context = replace(context, budget=replace(context.budget, messages_max=limit))
             if shrunk := shrink_transcript(conversation.state, context):
                 await conversation.apply(shrunk)
             request = ModelRequest(
                 messages=tuple(conversation.state.iter_messages()),
-                tools=tuple(tool.spec for tool in self._tools.values()),
+                tools=tuple(tool.spec for tool in run.tools.values()),
                 allow_calls=allow_calls,
             )
             tokens = estimate_message_tokens(request.messages)
             room = _WINDOW_TOKENS_DEFAULT - tokens if limit is None else limit - tokens
             if room < 0 and limit is not None:
                 raise ModelError(_NO_ROOM.format(window=self.model.window_tokens or limit))
-            sent_tokens = tokens + (
-                TOOLLESS_TOKENS if self.model.lacks_tools else TOOL_TOKENS * len(request.tools)
-            )
+            sent_tokens = tokens + self._get_tools_tokens(run)
             if not await self._confirm_spending(run, sent_tokens):
                 return False
             run.step = NO_STEP
@@ -445,20 +441,20 @@ class Agent:
                 if not (may_retry and error.overflow):
                     raise
                 may_retry = False
-                limit = self._learn_from_refusal(error, tokens, sent_tokens)
+                limit = self._learn_from_refusal(run, error, tokens, sent_tokens)
             else:
                 usage = run.step.usage
                 if usage.source == "provider":
                     self.model.learn_size(sent_tokens, usage.input_tokens)
                 return True
 
-    def _learn_from_refusal(self, error: ModelError, tokens: int, sent_tokens: int) -> int:
+    def _learn_from_refusal(self, run: QuestionRun, error: ModelError, tokens: int, sent_tokens: int) -> int:
         """Learn from a request that was too long. Return the maximum tokens of the next one's messages."""
         if error.window_tokens is not None:
             self.model.limit_window(error.window_tokens)
         if error.request_tokens is not None:
             self.model.learn_size(sent_tokens, error.request_tokens)
-        budget = self._make_budget()
+        budget = self._make_budget(run)
         self.conversation.set_budget(budget)
         smaller = tokens // 2  # the server has named nothing that explains its refusal
         return (
@@ -559,30 +555,32 @@ class Agent:
         searches_left = sum(use.call.name == search.NAME for use in uses)
         for index, use in enumerate(uses):
             name = use.call.name[:60]
-            tool = self._tools.get(use.call.name)
             if index >= _CALLS_MAX:
                 uses[index] = replace(use, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step")
                 continue
             arguments = parse_tool_arguments(use.call.arguments)
             key = name, json.dumps(arguments, sort_keys=True)
             run.call_counts[key] += 1
-            is_repeated = run.call_counts[key] > 1
             run.may_call = run.may_call and run.call_counts[key] < _SAME_CALLS_MAX
-            result = ToolResponse(text=f'There is no tool "{name}". The tools are {", ".join(self._tools)}.')
-            if is_repeated:
+            tool = run.tools.get(use.call.name)
+            if run.call_counts[key] > 1:
                 result = ToolResponse(text=REPEATED_CALL, notice="The model repeated the same tool call")
-            context = ToolContext(
-                conversation=self.conversation,
-                searcher=self.searcher,
-                room_tokens=room,
-                excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
-                search_tokens=search_room // max(1, searches_left),
-            )
-            try:
-                if tool is not None and not is_repeated:
+            elif tool is None:
+                result = ToolResponse(
+                    text=f'There is no tool "{name}". The tools are {", ".join(run.tools)}.'
+                )
+            else:
+                context = ToolContext(
+                    conversation=self.conversation,
+                    searcher=self.searcher,
+                    room_tokens=room,
+                    excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
+                    search_tokens=search_room // max(1, searches_left),
+                )
+                try:
                     result = await tool.run(arguments, context)
-            except RoamtuiError as error:
-                result = ToolResponse(text=f"{name} failed: {error}")
+                except RoamtuiError as error:
+                    result = ToolResponse(text=f"{name} failed: {error}")
             tokens = estimate_tokens(result.text)
             room = max(0, room - tokens)
             if name == search.NAME:
