@@ -69,14 +69,13 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.question_flow import (
-    PromptContext,
     begin_question,
     estimate_hits_room,
     finish_question,
     has_exchange,
-    shrink_transcript,
 )
 from roamtui.conversation.state import AskOptions, Exchange
+from roamtui.conversation.transcript import PromptContext, shrink_transcript
 from roamtui.conversation.update import ExpandSections
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library

@@ -26,8 +26,9 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.library_sync import identify_document, reload_state
-from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
+from roamtui.conversation.question_flow import begin_question, finish_question
 from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, OpenSectionOptions, apply, fold_events
+from roamtui.conversation.transcript import PromptContext
 from roamtui.conversation.update import CloseSections, Command, Events, ExpandSections, PinSections, update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import RequestBudget
-from roamtui.conversation.events import Message, OpenSection, Origin, StopReason
+from roamtui.conversation.events import OpenSection, Origin, StopReason
 from roamtui.conversation.question_flow import select_sections_to_close
 from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, apply
 from roamtui.conversation.update import FoldNodes, update
@@ -11,8 +11,6 @@ from tests.conversation.conversations import (
     PROMPT_CONTEXT,
     ask,
     begin,
-    check_messages,
-    close_by,
     find,
     finish,
     make_state,
@@ -32,23 +30,6 @@ def test_a_section_without_room_is_named_and_retried() -> None:
     assert next(iter(state.open_sections.values())).deliveries == ()
     state = begin(finish(state))
     assert "long-0 " in messages(state)[-1].text
-
-
-def test_a_rebuild_has_open_text_once_and_earlier_exchanges_without_text() -> None:
-    state = ask(make_state(), "Alpha", "Beta", question="First?")
-    state = ask(open_by_person(state, "Gamma"), "Delta", question="Second?")
-    state = begin(close_by(state, Origin.PERSON, "Beta"), "Third?")
-    text = read_all(state)
-    assert [text.count(f"{name}-0 ") for name in ("alpha", "beta", "gamma", "delta")] == [1, 0, 1, 1]
-    system, first, answer, second, second_answer, third = messages(state)
-    assert system.text == PROMPT_CONTEXT.system
-    assert first.text.startswith("- [12345678]")
-    assert "\n\nSections that are open already:\n\n[" in first.text
-    assert first.text.endswith("\n\nQuestion: First?")
-    assert (answer.text, second.text, second_answer.text) == ("Because.", "Second?", "Because.")
-    assert third.text == "Third?"
-    check_messages(messages(state))
-    assert not state.needs_rebuild
 
 
 _QUESTIONS = 5
@@ -111,18 +92,3 @@ def test_of_what_answers_unfolded_only_what_the_last_one_cites_and_what_is_read_
     state = step(begin(state), "In A")
     assert state.unfolded & {a, b, c, d} == {a, b, c, d}
     assert finish(state, cited=["In A"]).unfolded & {a, b, c, d} == {a, c, d}, "B was cited by an earlier answer"
-
-
-def test_until_something_closes_each_request_begins_with_the_previous_one() -> None:
-    state = make_state()
-    before: list[Message] = []
-    for titles in (["Alpha"], [], ["Beta", "Gamma"], ["Alpha", "Parent"], ["Child one"]):
-        state = begin(state)
-        for title in titles:
-            sent = messages(state)
-            assert sent[: len(before)] == before
-            check_messages(sent)
-            before = sent
-            state = step(state, title)
-        state = finish(state)
-    assert len(before) > 15

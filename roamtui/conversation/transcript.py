@@ -1,0 +1,225 @@
+"""Rebuild what the model reads of a conversation, and shrink it when it is too long.
+
+Like `update`, these functions have no side effects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from roamtui.conversation.budget import RequestBudget, estimate_message_tokens
+from roamtui.conversation.events import (
+    CloseReason,
+    OpenSection,
+    Origin,
+    SectionsClosed,
+    SectionsExpanded,
+    SectionsSearched,
+    TranscriptRebuilt,
+)
+from roamtui.conversation.state import ConversationState, apply
+from roamtui.conversation.update import Events
+from roamtui.outline.expansion import render_open_section
+from roamtui.outline.labels import format_path
+from roamtui.plain import sanitise_text
+from roamtui.text import Bounds, Span, estimate_tokens, merge_bounds
+
+_INSTRUCTIONS_LEAD = (
+    "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite "
+    "stays as you were told:"
+)
+
+
+class PromptContext(Struct, frozen=True, kw_only=True):
+    """The parts of a question's prompt that are not in the conversation."""
+
+    system: str
+    outline: str
+    """The current outline, which stays until the next rebuild; empty if it comes with each question."""
+    model: str
+    """Name of the model that will answer. If it changes, the transcript is rebuilt."""
+    budget: RequestBudget = RequestBudget()
+    auto_opened: tuple[str, ...] = ()
+    """Sections to open with the question: a clear hit, or all that the question is about if it is short."""
+    hits_text: str = ""
+    """Search results for the question as text, with the outline near them."""
+    search_events: tuple[SectionsSearched, ...] = ()
+    """Events with which front ends show the search."""
+    note: str = ""
+    """Text that the program adds before the question; empty if a person asks it."""
+    instructions: str = ""
+    """The person's wishes for all answers. The transcript keeps them unchanged until the next rebuild."""
+
+
+def list_remarks(state: ConversationState, within: str | None, context: PromptContext) -> list[str]:
+    """List what a preface says of the person and the question."""
+    parts: list[str] = []
+    if within is not None and within in state.library:
+        path = format_path(state.library, within)
+        parts.append(f"(The question is about [{within}] {path} and what lies below it: look only there.)")
+    if state.reading_id is not None and state.reading_id in state.library:
+        parts.append(
+            f"(The person is reading [{state.reading_id}] {format_path(state.library, state.reading_id)}.)"
+        )
+    if context.note:
+        parts.append(f"({context.note})")
+    return parts
+
+
+def make_rebuild_event(
+    state: ConversationState,
+    context: PromptContext,
+    *,
+    history_max: int | None = None,
+    preface: str | None = None,
+) -> TranscriptRebuilt:
+    """Build a new transcript: outline, open sections, and earlier questions with answers.
+
+    During a question, the question and its steps stay as they are. The prologue then contains only the open
+    text that is not in these. With `preface`, this takes the place of all that the model got for the question
+    so far, and the prologue contains all open text.
+    """
+    exchanges = state.exchanges
+    is_kept = state.is_asking and preface is None
+    before = exchanges[-1].open_before if is_kept else state.open_sections.values()
+    earlier = {span for section in before for span in section.deliveries}
+    first_with_steps = len(exchanges) - 1 if state.is_asking else len(exchanges)
+    blocks: list[str] = []
+    rendered: dict[str, list[Bounds]] = {}
+    for section in state.open_sections.values():
+        # The rest is in the current question and its steps.
+        merged = merge_bounds((span.start, span.end) for span in section.deliveries if span in earlier)
+        if merged:
+            doc = section.deliveries[0].doc
+            spans = tuple(Span(doc=doc, start=start, end=end) for start, end in merged)
+            block = render_open_section(
+                state.library,
+                section.section_id,
+                spans,
+                delivered=rendered,
+                nonce=state.nonce,
+                page_tokens=state.options.page_tokens,
+            )
+            blocks.append(block)
+            rendered.setdefault(doc, []).extend(merged)
+    parts = []
+    # Instructions go into the user's message as a quotation, so that none of their lines can be mistaken for
+    # an outline or a section.
+    if instructions := sanitise_text(context.instructions).strip():
+        parts.append(
+            "\n".join([_INSTRUCTIONS_LEAD, *(f"> {line}".rstrip() for line in instructions.splitlines())])
+        )
+    if context.outline:
+        parts.append(context.outline.rstrip())
+    if blocks:
+        parts += ["Sections that are open already:", *blocks]
+    first_sent = 0
+    if history_max is not None:  # keep the newest exchanges that fit
+        for index in range(first_with_steps - 1, -1, -1):
+            history_max -= estimate_tokens(exchanges[index].question) + estimate_tokens(
+                exchanges[index].reply
+            )
+            if history_max < 0:
+                first_sent = index + 1
+                break
+    if first_sent:
+        parts.append(f"({first_sent} earlier questions of this conversation are left out here to save room.)")
+    return TranscriptRebuilt(
+        system=context.system,
+        prologue="\n\n".join(parts),
+        model=context.model,
+        first_with_steps=first_with_steps,
+        first_sent=first_sent,
+        preface=preface,
+        first_step=len(exchanges[-1].steps) if preface is not None else 0,
+    )
+
+
+def shrink_transcript(state: ConversationState, context: PromptContext, needed_tokens: int = 0) -> Events:
+    """Make room for `needed_tokens` more in the transcript if it does not fit the budget.
+
+    First, older sections and steps go, and most earlier questions; then pinned sections and all earlier
+    questions. During a question, search results and steps go last, and then the oldest of the text that was
+    opened for it.
+    """
+    limit = context.budget.messages_max
+
+    def fits(events: Events) -> bool:
+        tokens = estimate_message_tokens(apply(state, *events).iter_messages())
+        return limit is None or tokens + needed_tokens <= limit
+
+    events: Events = ()
+    if fits(events):
+        return events
+    number = len(state.exchanges) if state.is_asking else len(state.exchanges) + 1
+    older = [
+        section
+        for section in state.open_sections.values()
+        if section.last_used < number and section.deliveries
+    ]
+    unpinned = [section.section_id for section in older if not section.is_pinned]
+    for closing, history_max in (
+        (unpinned, context.budget.history_max),
+        ([section.section_id for section in older], 0),
+    ):
+        closed = _close_for_room(closing)
+        events = (*closed, make_rebuild_event(apply(state, *closed), context, history_max=history_max))
+        if fits(events):
+            return events
+    if not state.is_asking:
+        return events
+    texts = _list_newest_texts(state)
+    tokens = [estimate_tokens(state.library.text_at(span)) for _, span in texts]
+    while limit is not None and sum(tokens[: len(texts)]) + needed_tokens > limit:
+        texts = texts[:-1]
+    remarks = list_remarks(state, state.exchanges[-1].within, context)
+    with_hits = [context.hits_text, *remarks]
+    while True:
+        trimmed = _keep_texts(state, texts)
+        for preface in (with_hits, remarks) if context.hits_text else (remarks,):
+            words = "\n\n".join(preface)
+            rebuilt = make_rebuild_event(apply(state, *trimmed), context, history_max=0, preface=words)
+            events = (*trimmed, rebuilt)
+            if fits(events):
+                return events
+        if not texts:
+            return events
+        texts = texts[:-1]
+
+
+def _list_newest_texts(state: ConversationState) -> list[tuple[str, Span]]:
+    """List the text of open sections that the model has, the newest first, each with its section."""
+    opened: dict[str, int] = {}
+    for number, event in enumerate(state.exchanges[-1].events):
+        if isinstance(event, SectionsExpanded):
+            opened |= dict.fromkeys((section.section_id for section in event.sections), number)
+    sections = sorted(
+        state.open_sections.values(),
+        key=lambda section: (section.last_used, opened.get(section.section_id, -1)),
+        reverse=True,
+    )
+    return [(section.section_id, span) for section in sections for span in reversed(section.deliveries)]
+
+
+def _keep_texts(state: ConversationState, texts: Sequence[tuple[str, Span]]) -> Events:
+    """Close all open sections but those with these texts, and forget the other texts of these."""
+    kept: dict[str, OpenSection] = {}
+    closing: list[str] = []
+    for section in state.open_sections.values():
+        deliveries = tuple(span for span in section.deliveries if (section.section_id, span) in texts)
+        if section.deliveries and not deliveries:
+            closing.append(section.section_id)
+        elif deliveries != section.deliveries:
+            tokens = sum(estimate_tokens(state.library.text_at(span)) for span in deliveries)
+            kept[section.section_id] = replace(section, deliveries=deliveries, tokens=tokens)
+    shortened = SectionsExpanded(results=(), origin=Origin.AGENT, sections=tuple(kept.values()))
+    return (*_close_for_room(closing), *((shortened,) if kept else ()))
+
+
+def _close_for_room(section_ids: Sequence[str]) -> Events:
+    if not section_ids:
+        return ()
+    return (SectionsClosed(section_ids=tuple(section_ids), origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)
