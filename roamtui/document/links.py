@@ -14,7 +14,7 @@ from msgspec import Struct
 from roamtui.document.document import NodeKind, make_anchor
 from roamtui.document.library import Library
 from roamtui.sources.listing import name_paths, split_sources
-from roamtui.sources.pictures import DocumentFile, locate_document
+from roamtui.sources.pictures import DocumentFile, join_link, locate_document
 from roamtui.sources.web.urls import resolve_href
 from roamtui.text import Span
 
@@ -198,7 +198,11 @@ def _resolve_path(
 
 def _find_file(own: DocumentFile, path: str) -> Path | None:
     """Find the file or folder that a path in a document leads to, with symbolic links resolved."""
-    bases = (own.root / path.lstrip("/"), Path(path)) if path.startswith("/") else (own.path.parent / path,)
+    if path.startswith("/"):
+        joined = [join_link(own.root, path.lstrip("/")), join_link(own.root, path)]
+    else:
+        joined = [join_link(own.path.parent, path)]
+    bases = [base for base in joined if base is not None]
     with suppress(OSError, ValueError, RuntimeError):  # a name that is too long, a NUL, a loop of links
         for base in bases:
             for path_of_file in map(Path, _list_candidate_paths(str(base))):

@@ -72,9 +72,21 @@ def find_picture(source: str, doc: str, href: str) -> PictureFile | None:
             name = posixpath.normpath(path.lstrip("/"))
             return PictureFile(package, name) if _find_member(package, name) is not None else None
         folder = owner.root if path.startswith("/") else owner.path.parent
-        file = (folder / path.lstrip("/")).resolve()
+        file = join_link(folder, path.lstrip("/"))
+        if file is None:
+            return None
+        file = file.resolve()
         return PictureFile(file) if file.is_relative_to(owner.root.resolve()) and file.is_file() else None
     return None
+
+
+def join_link(folder: Path, path: str) -> Path | None:
+    r"""Return the file that the path in a link leads to, or None if it is on another drive.
+
+    On Windows, ``\\server\share`` is a drive, and looking there tells the server the name of the person.
+    """
+    file = folder / path
+    return file if file.drive == folder.drive else None
 
 
 class DocumentFile(Struct, frozen=True):
