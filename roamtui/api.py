@@ -14,8 +14,9 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.models.registry import make_model
 from roamtui.outline.render import render_outline
+from roamtui.quotes.claims import Claim, read_claims
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.recheck import Claim, Finding, read_claims, recheck
+from roamtui.quotes.recheck import Finding, recheck
 from roamtui.search.base import Hit, RetrievalOptions
 from roamtui.search.hybrid import make_searcher
 

@@ -1,6 +1,6 @@
 """Conversations and notes as Markdown.
 
-`roamtui.quotes.recheck` parses the source lines, so it must understand every change to their format.
+`roamtui.quotes.claims` parses the source lines, so it must understand every change to their format.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.parser import read_markdown
 from roamtui.plain import sanitise_line, sanitise_text
+from roamtui.quotes.located_notes import LocatedNote
 from roamtui.quotes.read import MARK
-from roamtui.quotes.recheck import LocatedNote
 from roamtui.quotes.verdicts import list_path_titles, simplify_quote
 from roamtui.text import normalise_line_ends
 

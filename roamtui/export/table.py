@@ -1,4 +1,4 @@
-"""Tables as JSON, CSV or Markdown. `roamtui.quotes.recheck` reads the quotes and links of the Markdown."""
+"""Tables as JSON, CSV or Markdown. `roamtui.quotes.claims` reads the quotes and links of the Markdown."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.output import check_output_path, warn, write_json, write_notice, write_text
 from roamtui.paths import conversations_path
 from roamtui.plain import format_count, sanitise_line
-from roamtui.quotes.recheck import locate_notes
+from roamtui.quotes.located_notes import locate_notes
 
 _JSON_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions", "problem")
 """Fields of each conversation when conversations are listed as JSON."""

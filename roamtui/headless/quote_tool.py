@@ -14,8 +14,10 @@ from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import resolve_name
 from roamtui.plain import format_count, sanitise_line, shorten
+from roamtui.quotes.claims import Claim
+from roamtui.quotes.nearest import CITED_SIMILARITY_MIN
 from roamtui.quotes.quotations import read_quotations
-from roamtui.quotes.recheck import CITED_SIMILARITY_MIN, Claim, ClaimStatus, Finding, recheck
+from roamtui.quotes.recheck import ClaimStatus, Finding, recheck
 from roamtui.quotes.verdicts import make_citation
 
 _QUOTES_MAX = 60

@@ -21,15 +21,10 @@ from roamtui.export.table import render_json_table
 from roamtui.output import warn, write_json, write_text
 from roamtui.paths import conversations_path
 from roamtui.plain import format_count, sanitise_line
+from roamtui.quotes.claims import Claim, parse_source_line, read_claims
+from roamtui.quotes.nearest import format_word_diff
 from roamtui.quotes.quotations import read_quotations
-from roamtui.quotes.recheck import (
-    Claim,
-    ClaimStatus,
-    format_word_diff,
-    parse_source_line,
-    read_claims,
-    recheck,
-)
+from roamtui.quotes.recheck import ClaimStatus, recheck
 from roamtui.sources.read import is_path
 from roamtui.table.store import is_table, read_table
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from roamtui.markdown.blocks import Block, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
+from roamtui.quotes.claims import Claim
 from roamtui.quotes.read import MARK, MARKED_ID, Quotation, read_answer
-from roamtui.quotes.recheck import Claim
 from roamtui.quotes.words import read_words
 from roamtui.text import Bounds
 

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Sequence
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
+from roamtui.quotes.claims import Claim
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.recheck import Claim, ClaimStatus, recheck
+from roamtui.quotes.recheck import ClaimStatus, recheck
 from roamtui.sources.read import RawText
 from tests.real_documents import list_documents, read_document
 

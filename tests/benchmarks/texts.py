@@ -21,9 +21,10 @@ from roamtui.outline.expansion import render_section, strip_ids
 from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
 from roamtui.plain import strip_anchor
+from roamtui.quotes.claims import read_claims
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.quotations import read_quotations
-from roamtui.quotes.recheck import find_cited_passage, read_claims
+from roamtui.quotes.recheck import find_cited_passage
 from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.retrieval.passages import find_statement
 from roamtui.search.keyword import parse_query

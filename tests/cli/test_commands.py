@@ -10,7 +10,7 @@ from roamtui.bootstrap import open_library
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.paths import cache_path, conversations_path
-from roamtui.quotes.recheck import cite_span
+from roamtui.quotes.located_notes import cite_span
 from tests.cli.conftest import RunCommand, write_settings
 from tests.conversation.conversations import find
 from tests.fakes.model_servers import FakeEmbeddingServer

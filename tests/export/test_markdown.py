@@ -7,7 +7,9 @@ from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.notes import Note
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
-from roamtui.quotes.recheck import ClaimStatus, LocatedNote, read_claims
+from roamtui.quotes.claims import read_claims
+from roamtui.quotes.located_notes import LocatedNote
+from roamtui.quotes.recheck import ClaimStatus
 from tests.conversation.conversations import Recorder, find
 from tests.export.answering import LABELS, answer_question
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.events import Citation, QuoteState
 from roamtui.export.table import render_csv, render_json_table, render_markdown_table
-from roamtui.quotes.recheck import read_claims
+from roamtui.quotes.claims import read_claims
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table

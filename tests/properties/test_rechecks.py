@@ -12,8 +12,10 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.export.markdown import render_markdown
 from roamtui.export.table import render_markdown_table
+from roamtui.quotes.claims import read_claims
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.recheck import ClaimStatus, cite_span, read_claims, recheck
+from roamtui.quotes.located_notes import cite_span
+from roamtui.quotes.recheck import ClaimStatus, recheck
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table

@@ -1,4 +1,4 @@
-"""Quotes and notes in the current version of their document."""
+"""Quotes in the current version of their document."""
 
 from collections import Counter
 
@@ -6,21 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.conversation.events import CitationsChecked, QuoteState
-from roamtui.conversation.notes import Note, make_note
 from roamtui.conversation.state import Exchange, OpenSectionOptions, apply, start_conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
-from roamtui.quotes.recheck import (
-    Claim,
-    ClaimStatus,
-    check_citations_again,
-    cite_span,
-    find_cited_passage,
-    format_word_diff,
-    locate_notes,
-    read_claims,
-    recheck,
-)
+from roamtui.quotes.claims import Claim
+from roamtui.quotes.nearest import format_word_diff
+from roamtui.quotes.recheck import ClaimStatus, check_citations_again, find_cited_passage, recheck
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.sources.read import RawText
 from roamtui.text import Span
@@ -91,30 +82,6 @@ def test_only_the_words_that_changed_are_shown_as_changed(quote: str, changes: s
         assert (finding.status, format_word_diff(quote, found)) == (ClaimStatus.CHANGED, changes)
 
 
-def test_claims_with_links_are_read() -> None:
-    text = (
-        'Three weeks: "A book\nmay be kept for three weeks" ([Loans](my%20handbook.md#loans)).\n\n'
-        '"Nobody" says this. "See [the desk](desk.md) first" [Rooms](<rooms at night.md>)\n\n'
-        "It says “Ask [the desk](desk.md).” ([Rooms](rooms.md))\n"
-    )
-    assert read_claims(text, "faq.md") == (
-        Claim(
-            quote="A book\nmay be kept for three weeks", place="faq.md", line=1, source="my handbook.md", anchor="loans"
-        ),
-        Claim(quote="See [the desk](desk.md) first", place="faq.md", line=4, source="rooms at night.md"),
-        Claim(quote="Ask [the desk](desk.md).", place="faq.md", line=6, source="rooms.md"),
-    )
-
-
-def test_a_quote_with_a_long_link_is_read_in_single_quotation_marks_too() -> None:
-    quote = f"See [the desk](https://example.com/{'a' * 600}) first"
-    text = f"Read [this page](a.md).\n\n'{quote}' ([Rooms](rooms.md)).\n\n\"Ask nobody\" ([Desk](desk.md)).\n"
-    assert [(claim.quote, claim.source) for claim in read_claims(text, "faq.md")] == [
-        (quote, "rooms.md"),
-        ("Ask nobody", "desk.md"),
-    ]
-
-
 def test_changes_of_real_documents_are_classified() -> None:
     names = [name for name in list_documents(*PATTERNS) if "us-constitution" in name or "oci-runtime" in name]
     if not names:
@@ -124,47 +91,6 @@ def test_changes_of_real_documents_are_classified() -> None:
     assert right["leave"] == sum(change == "leave" for change, _ in results)
     assert {kind: right[kind] for kind in ("rename", "move", "reword")} == {"rename": 4, "move": 4, "reword": 4}
     assert right["delete"] >= 3  # of 4: a document may say nearly the same twice
-
-
-TEXT = read_case("garden_to_recheck.md")
-SPADE = "A late spade costs 50 cents a day."
-
-
-def make(text: str = TEXT) -> Library:
-    return make_library(text, source="/docs/garden.md")
-
-
-def keep(title: str, quote: str = "", words: str = "") -> Note:
-    library, span = make(), None
-    if quote:
-        start = TEXT.index(quote)
-        span = Span(doc="", start=start, end=start + len(quote))
-    return make_note(library, cite_span(find(library, title), span, library), words)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "standing", "title"),
-    [
-        ("## Water", "## Water", ClaimStatus.SAME, "Sheds"),
-        ("## Tools", "## Spades and such", ClaimStatus.MOVED, "Sheds"),
-        ("### Sheds", "### Huts", ClaimStatus.MOVED, "Huts"),
-        ("two keys", "three keys", ClaimStatus.CHANGED, "Sheds"),
-        (TEXT[TEXT.index("### Sheds") : TEXT.index("## Water")], "", ClaimStatus.GONE, None),
-    ],
-)
-def test_a_noted_section_is_located(old: str, new: str, standing: ClaimStatus, title: str | None) -> None:
-    library = make(TEXT.replace(old, new))
-    [placed] = locate_notes([keep("Sheds")], library)
-    assert placed.status is standing
-    assert (None if placed.new_citation is None else library.node(placed.new_citation.section_id).title) == title
-    assert bool(placed.change_note) is (standing is not ClaimStatus.SAME)
-
-
-def test_notes_are_in_document_order_and_lost_ones_last() -> None:
-    notes = [keep("Water"), keep("Sheds"), keep("Tools"), keep("Tools", SPADE)]
-    library = make(TEXT.replace(TEXT[TEXT.index("### Sheds") : TEXT.index("## Water")], ""))
-    placed = locate_notes(notes, library)
-    assert [one.note for one in placed] == [notes[2], notes[3], notes[0], notes[1]]
 
 
 @pytest.mark.parametrize(

@@ -532,7 +532,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="verdicts", exclusive=True, exit_on_error=False)
     async def _check_quotes(self, *, is_asked: bool) -> None:
         """Look up the quotes of all answers in the current document. Say what changed, or all if asked."""
-        from roamtui.quotes.recheck import check_answers_again
+        from roamtui.agent.recheck import check_answers_again
         from roamtui.quotes.verdicts import format_verification
 
         if not self.conversation.state.exchanges:

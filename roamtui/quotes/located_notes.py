@@ -1,0 +1,109 @@
+"""Find a person's notes in the current version of their document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from roamtui.conversation.events import Citation, QuoteState
+from roamtui.conversation.notes import Note
+from roamtui.document.library import Library
+from roamtui.plain import sanitise_line
+from roamtui.quotes.claims import Claim
+from roamtui.quotes.recheck import ClaimStatus, recheck
+from roamtui.quotes.verdicts import list_path_titles, make_citation
+from roamtui.text import Span
+
+_PATH_STEP = " › "
+
+
+class LocatedNote(Struct, frozen=True, kw_only=True):
+    """A note with its place in the current document: the section, and the words of a quote."""
+
+    note: Note
+    status: ClaimStatus
+    new_citation: Citation | None = None
+    """A citation of the place in the current document, or None if it has no such place."""
+    message: str = ""
+    """Why the place cannot be reached."""
+
+    @property
+    def current_citation(self) -> Citation:
+        """The citation of the current place, or else the original one."""
+        return self.new_citation or self.note.citation
+
+    @property
+    def change_note(self) -> str:
+        """What has changed at the place, in a few words for a person; empty if nothing has."""
+        is_quote = self.note.citation.quote is not None
+        match self.status:
+            case ClaimStatus.SAME:
+                return ""
+            case ClaimStatus.MOVED:
+                path = self.current_citation.path
+                before = list_path_titles(self.note.citation, path[0] if path else "")
+                return f"moved or renamed: it was {_PATH_STEP.join(before) or 'untitled'}"
+            case ClaimStatus.CHANGED:
+                words = sanitise_line(self.current_citation.quote or "")
+                return f"now reads “{words}”" if is_quote else "its text has changed since"
+            case ClaimStatus.GONE:
+                return (
+                    f"{'these words' if is_quote else 'this section'} can no longer be found in the document"
+                )
+            case ClaimStatus.UNREACHABLE:
+                return self.message or "its file or page is not loaded yet"
+
+
+def locate_notes(notes: Iterable[Note], library: Library | None) -> tuple[LocatedNote, ...]:
+    """Locate the notes of one document in its current version.
+
+    Returns:
+        The notes in the order of the document, those without a place last. Without a library, the original
+        order.
+    """
+    if library is None:
+        return tuple(LocatedNote(note=note, status=ClaimStatus.SAME) for note in notes)
+    order = {section_id: number for number, section_id in enumerate(library.walk())}
+
+    def get_position(located: LocatedNote) -> tuple[int, int]:
+        citation = located.new_citation
+        if citation is None:
+            return len(order), 0
+        return order.get(
+            citation.section_id, len(order)
+        ), citation.span.start if citation.span is not None else 0
+
+    return tuple(sorted((_locate_note(note, library) for note in notes), key=get_position))
+
+
+def _locate_note(note: Note, library: Library) -> LocatedNote:
+    """Locate the quote of a note, or the opening words of its section."""
+    section_id = note.citation.section_id
+    quote = note.citation.quote
+    is_unread = any(link in library and not library.node(link).is_loaded for link in note.links)
+    # it may be in text that is not loaded
+    if section_id not in library and (is_unread or library.unloaded_files):
+        return LocatedNote(note=note, status=ClaimStatus.UNREACHABLE)
+    words = quote or note.opening
+    if not words:
+        status = ClaimStatus.SAME if section_id in library else ClaimStatus.GONE
+        return LocatedNote(
+            note=note, status=status, new_citation=note.citation if section_id in library else None
+        )
+    finding = recheck(Claim(quote=words, place="", section_id=section_id), library)
+    new_citation = None
+    if finding.span is not None and quote is None:
+        new_citation = cite_span(finding.section_id, None, library)
+    elif finding.span is not None:
+        new_words = library.text_at(finding.span) if finding.status is ClaimStatus.CHANGED else quote
+        new_citation = make_citation(finding.section_id, new_words, QuoteState.FOUND, finding.span, library)
+    return LocatedNote(note=note, status=finding.status, new_citation=new_citation, message=finding.message)
+
+
+def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:
+    """Make a citation of a section, or of the text of a span in it."""
+    if span is None:
+        return make_citation(section_id, None, QuoteState.NO_QUOTE, None, library)
+    section_id = library.section_at(span.doc, span.start) or section_id
+    return make_citation(section_id, library.text_at(span), QuoteState.FOUND, span, library)
