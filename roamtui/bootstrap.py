@@ -27,9 +27,9 @@ from roamtui.models.local_embedder import find_local_embedder
 from roamtui.models.registry import make_model
 from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
 from roamtui.output import ProgressLine, report_conversion, warn, write_notice
-from roamtui.paths import cache_path, conversations_path, make_index_stem, table_path
+from roamtui.paths import cache_path, conversations_path, table_path
 from roamtui.plain import sanitise_line
-from roamtui.search.base import Progress, Searcher, SearchMode, SearchServices
+from roamtui.search.base import IndexLostError, Progress, Searcher, SearchMode, SearchServices
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation, load_summaries
 from roamtui.settings import Settings, load_settings
@@ -113,9 +113,16 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
     def _add_summaries(self, library: Library) -> Library:
         """Add the summaries that the index of the library holds."""
-        path = cache_path("indexes") / f"{make_index_stem(library.source)}.sqlite3"
-        saved = load_summaries(path) if path.exists() else {}
-        return replace(library, summaries={**library.summaries, **saved})
+        path = IndexLocation(folder=cache_path("indexes")).get_path(library)
+        if path is None or not path.exists():
+            return library
+        try:
+            return replace(library, summaries={**library.summaries, **load_summaries(path)})
+        except IndexLostError as error:
+            self.on_warning(
+                f"The search index on disk cannot be read ({error}). If it had summaries, they are missing."
+            )
+            return library
 
     def open_added(self, name: str) -> tuple[Library, Loader | None]:
         """Open a source that is added to a conversation, with all its files. Errors are as in `open`."""
@@ -311,8 +318,11 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             IndexLostError: The LanceDB database of the settings cannot be used.
         """
         services = self.make_search_services(needs_vectors=needs_vectors)
-        force = keeps_vectors and services.meaning is not None
-        location = IndexLocation(folder=cache_path("indexes"), on_warning=self.on_warning, force=force)
+        location = IndexLocation(
+            folder=cache_path("indexes"),
+            on_warning=self.on_warning,
+            stores_small=keeps_vectors and services.meaning is not None,
+        )
         return partial(make_searcher, options=self.settings.retrieval, services=services, location=location)
 
     def make_search_services(self, *, needs_vectors: bool = False) -> SearchServices:

@@ -10,7 +10,8 @@ from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.loader import load_pages
 from roamtui.errors import UsageError
-from roamtui.paths import config_path, make_private_folder
+from roamtui.paths import cache_path, config_path, make_private_folder
+from roamtui.search.index import IndexLocation
 from tests.fakes.site import FakeSite
 
 
@@ -35,6 +36,17 @@ def test_only_changed_and_new_files_are_read(folder: Path) -> None:
     assert titles(after) == ["a.md", "Title of a", "b.md", "Other title", "d.md", "New"]
     assert [*before.walk()][:2] == [*after.walk()][:2]
     assert after.summaries == before.summaries
+
+
+def test_a_person_hears_that_the_summaries_of_a_source_are_lost(folder: Path) -> None:
+    path = IndexLocation(folder=cache_path("indexes")).get_path(open_library([str(folder)]))
+    assert path is not None
+    make_private_folder(path.parent)
+    path.write_bytes(b"garbage " * 1_000)
+    warnings: list[str] = []
+    library, _ = Bootstrap(on_warning=warnings.append).open([str(folder)])
+    assert library.summaries == {}
+    assert ["summaries" in warning for warning in warnings] == [True]
 
 
 def test_what_could_not_be_read_is_read_again(folder: Path) -> None:

@@ -62,7 +62,7 @@ def run_index(
             cannot write summaries, or the person declined.
         RoamtuiError: The model failed, or the index or the database cannot be used.
     """
-    location = IndexLocation(folder=cache_path("indexes"), force=True, on_warning=warn)
+    location = IndexLocation(folder=cache_path("indexes"), stores_small=True, on_warning=warn)
     path = location.get_path(library)
     if library.source == "-":
         raise UsageError("standard input cannot be indexed. Name a file or a folder.")

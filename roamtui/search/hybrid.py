@@ -50,7 +50,7 @@ def make_searcher(
     if options.mode is SearchMode.OFF:
         return None
     if location is not None and options.needs_vectors:
-        location = replace(location, force=True)
+        location = replace(location, stores_small=True)
     words = KeywordSearcher(library, location=location)
     services = services or SearchServices()
     has_extras = (

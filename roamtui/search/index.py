@@ -25,8 +25,11 @@ from roamtui.search.base import IndexLostError, Progress
 from roamtui.search.lexicon import STOP_WORDS, TOKENIZER, stem
 from roamtui.search.terms import normalise_unicode, space_unspaced_scripts, split_words, tokenise
 
-VERSION = 6
-"""Version of the tables and of their rows. A file that has another version is rebuilt."""
+VERSION = 7
+"""Version of the text in a file: of the tables `sections` and `indexed`, and of their rows.
+
+In a file of another version, they are filled again. The table `saved` always stays, because summaries cost
+money: another form of its rows needs another table."""
 _WEIGHTS = (3.0, 1.0, 1.0)
 """Weights of a word in the title, in the titles above or the path of the file, and in the text."""
 _BUSY_SECONDS = 10.0
@@ -38,7 +41,7 @@ SUMMARIES = "summary"
 _SCHEMA = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS sections USING fts5(title, path, body, tokenize='{TOKENIZER}')",
     (
-        "CREATE TABLE IF NOT EXISTS parts (number INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL "
+        "CREATE TABLE IF NOT EXISTS indexed (number INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL "
         "UNIQUE)"
     ),
     (
@@ -53,8 +56,8 @@ _LISTED_MIN = 5
 _CONTENTS_ROWS = 4
 """Number of sections at the start of a document without pages that are searched for a contents page."""
 _NON_LETTERS = re.compile(r"[\W\d_]+")
-_PART_BITS = 32
-"""The id of a row has the number of its part above these bits, and the row of the document in them."""
+_ROW_BITS = 32
+"""The id of a row has the number of its document above these bits, and the row of the document in them."""
 _RANKED = """
 SELECT rowid, rank FROM sections WHERE sections MATCH ? AND rank MATCH ? AND rowid BETWEEN ? AND ?
 ORDER BY rank, rowid"""
@@ -76,10 +79,10 @@ class SectionIndex:
         self.library = library
         self.store = store or SectionStore()
         self.layout = library.numbering
-        parts = [IndexedDocument.make(document, self.layout, library) for document in library.documents]
-        numbers = self.store.sync(parts, on_progress)
-        self._documents = {numbers[part.digest]: part.document for part in parts}
-        self._part_numbers = {id(document): number for number, document in self._documents.items()}
+        indexed = [IndexedDocument.make(document, self.layout, library) for document in library.documents]
+        numbers = self.store.sync(indexed, on_progress)
+        self._documents = {numbers[each.digest]: each.document for each in indexed}
+        self._document_numbers = {id(document): number for number, document in self._documents.items()}
 
     def __len__(self) -> int:
         return len(self.layout)
@@ -114,7 +117,7 @@ class SectionIndex:
             return []
         first, last = 1 << 62, -1
         for document, start, end in self.layout.iter_runs(within):
-            base = self._part_numbers[id(document)] << _PART_BITS
+            base = self._document_numbers[id(document)] << _ROW_BITS
             first, last = min(first, base + start), max(last, base + end - 1)
         rows = self.store.rank(expression, (first, last), lambda row: self._get_number(row) in within, limit)
         return [(self._get_number(row), score) for row, score in rows]
@@ -125,8 +128,8 @@ class SectionIndex:
 
     def _get_number(self, row: int) -> int:
         """Return the number of the node of a row of the store, or -1 if this library has no such node."""
-        document = self._documents.get(row >> _PART_BITS)
-        return -1 if document is None else self.layout.number_of(document, row & ((1 << _PART_BITS) - 1))
+        document = self._documents.get(row >> _ROW_BITS)
+        return -1 if document is None else self.layout.number_of(document, row & ((1 << _ROW_BITS) - 1))
 
 
 @lru_cache(maxsize=1 << 15)
@@ -176,6 +179,7 @@ class IndexedDocument(Struct, frozen=True):
         loaded = frozenset(row for row in rows if len(layout.subtree(layout.number_of(document, row))) > 1)
         digest = blake2b(digest_size=16)
         names = (
+            str(VERSION),
             document.key,
             document.content_hash,
             *above,
@@ -250,8 +254,9 @@ class SectionStore:
             finalize(self, self._connection.close)
             self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         with self._writing() as connection:
-            if connection.execute("PRAGMA user_version").fetchone()[0] not in (0, VERSION):
-                raise sqlite3.DatabaseError("another version of roamtui wrote it")
+            if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+                for table in ("sections", "indexed", "parts"):
+                    connection.execute(f"DROP TABLE IF EXISTS {table}")
             for statement in _SCHEMA:
                 connection.execute(statement)
 
@@ -260,35 +265,35 @@ class SectionStore:
         with self._lock:
             self._connection.close()
 
-    def sync(self, parts: Sequence[IndexedDocument], on_progress: Progress | None = None) -> dict[str, int]:
-        """Make `parts` the whole content of the index, and return the number of each by its digest.
+    def sync(self, indexed: Sequence[IndexedDocument], on_progress: Progress | None = None) -> dict[str, int]:
+        """Make `indexed` the whole content of the index, and return the number of each by its digest.
 
         Missing documents are written, and all others are removed. `on_progress` receives the number of new
         sections that are written, and their total.
         """
         with self._writing() as connection:
             execute = connection.execute
-            numbers: dict[str, int] = dict(execute("SELECT digest, number FROM parts"))
-            self._digests = frozenset(part.digest for part in parts)
+            numbers: dict[str, int] = dict(execute("SELECT digest, number FROM indexed"))
+            self._digests = frozenset(document.digest for document in indexed)
             for digest in numbers.keys() - self._digests:
-                first = numbers.pop(digest) << _PART_BITS
+                first = numbers.pop(digest) << _ROW_BITS
                 execute(
-                    "DELETE FROM sections WHERE rowid BETWEEN ? AND ?", (first, first + (1 << _PART_BITS) - 1)
+                    "DELETE FROM sections WHERE rowid BETWEEN ? AND ?", (first, first + (1 << _ROW_BITS) - 1)
                 )
-                execute("DELETE FROM parts WHERE digest = ?", (digest,))
-            missing = [part for part in parts if part.digest not in numbers]
+                execute("DELETE FROM indexed WHERE digest = ?", (digest,))
+            missing = [document for document in indexed if document.digest not in numbers]
             done = 0
             total = sum(map(len, missing))
-            for part in missing:
+            for document in missing:
                 if on_progress is not None:
                     on_progress(done, total)
-                number = execute("INSERT INTO parts(digest) VALUES(?)", (part.digest,)).lastrowid or 0
-                rows = (((number << _PART_BITS) + row, *columns) for row, columns in part.make_rows())
+                number = execute("INSERT INTO indexed(digest) VALUES(?)", (document.digest,)).lastrowid or 0
+                rows = (((number << _ROW_BITS) + row, *columns) for row, columns in document.make_rows())
                 connection.executemany(
                     "INSERT INTO sections(rowid, title, path, body) VALUES(?, ?, ?, ?)", rows
                 )
-                numbers[part.digest] = number
-                done += len(part)
+                numbers[document.digest] = number
+                done += len(document)
         if on_progress is not None and total:
             on_progress(total, total)
         return numbers
@@ -332,7 +337,7 @@ class SectionStore:
             version = self._connection.execute("PRAGMA data_version").fetchone()[0]
             if version != self._data_version:
                 self._data_version = version
-                stored = {digest for (digest,) in self._connection.execute("SELECT digest FROM parts")}
+                stored = {digest for (digest,) in self._connection.execute("SELECT digest FROM indexed")}
                 if not self._digests <= stored:
                     raise IndexLostError("another program has indexed a different text")
             yield
@@ -367,7 +372,7 @@ class IndexLocation(Struct, frozen=True, kw_only=True):
     folder: Path
     on_warning: Callable[[str], None] = lambda _: None
     """Receives a sentence if an index is rebuilt or cannot be stored."""
-    force: bool = False
+    stores_small: bool = False
     """Whether to store indexes of small libraries too."""
 
     def get_path(self, library: Library) -> Path | None:
@@ -380,16 +385,17 @@ class IndexLocation(Struct, frozen=True, kw_only=True):
         """Return the path of a library's index, or None to keep it in memory, as that of a small library."""
         path = self.get_path(library)
         is_large = sum(len(document.text) for document in library.documents) >= _ON_DISK_CHARACTERS_MIN
-        return path if path is not None and (is_large or self.force or path.exists()) else None
+        return path if path is not None and (is_large or self.stores_small or path.exists()) else None
 
 
 def load_summaries(path: Path) -> dict[str, str]:
-    """Return the summaries in the index at `path`. The search says if the file cannot be used."""
-    try:
-        with closing(SectionStore(path)) as store:
-            return store.load(SUMMARIES)
-    except IndexLostError:
-        return {}
+    """Return the summaries in the index at `path`.
+
+    Raises:
+        IndexLostError: The file cannot be used.
+    """
+    with closing(SectionStore(path)) as store:
+        return store.load(SUMMARIES)
 
 
 def delete_index(path: Path) -> bool:

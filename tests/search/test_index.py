@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
-from roamtui.search.index import IndexLocation, SectionIndex, SectionStore
+from roamtui.search.index import SUMMARIES, VERSION, IndexLocation, SectionIndex, SectionStore, load_summaries
 from roamtui.search.keyword import KeywordSearcher
 from tests.search.libraries import make_folder, make_library
 
@@ -70,7 +70,7 @@ class _IndexFolder:
 
     def __init__(self, folder: Path) -> None:
         self.warnings: list[str] = []
-        self.location = IndexLocation(folder=folder / "indexes", on_warning=self.warnings.append, force=True)
+        self.location = IndexLocation(folder=folder / "indexes", on_warning=self.warnings.append, stores_small=True)
 
     def open(self, library: Library = _FRUIT_LIBRARY) -> KeywordSearcher:
         return KeywordSearcher(library, location=self.location)
@@ -104,6 +104,23 @@ def test_a_damaged_file_is_replaced_with_a_warning(folder: _IndexFolder, kept: i
     data = folder.path.read_bytes()
     folder.path.write_bytes(data[:kept] + filling * ((len(data) - kept) // max(1, len(filling))))
     _check_that_memory_replaces_it_once(folder, folder.open())
+
+
+def test_a_file_of_another_version_keeps_its_summaries_and_vectors(folder: _IndexFolder) -> None:
+    store = folder.open().prepare().store
+    store.save(SUMMARIES, {"digest": "Fruit that was paid for."})
+    store.save("embedder", {"digest": b"vector"})
+    store.close()
+    with closing(sqlite3.connect(folder.path)) as connection:
+        connection.execute("UPDATE sections SET title = 'of another form'")
+        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+        connection.commit()
+    assert load_summaries(folder.path) == {"digest": "Fruit that was paid for."}
+    searcher = folder.open()
+    assert _finds(searcher, "sweet") == ["Dates"]
+    assert _finds(searcher, "another form") == []
+    assert searcher.prepare().store.load("embedder") == {"digest": b"vector"}
+    assert folder.warnings == []
 
 
 def test_a_file_that_is_damaged_while_in_use_is_replaced(folder: _IndexFolder) -> None:

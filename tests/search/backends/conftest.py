@@ -35,7 +35,7 @@ class Backend:
 
     @property
     def location(self) -> IndexLocation:
-        return IndexLocation(folder=self.folder / "indexes", force=True)
+        return IndexLocation(folder=self.folder / "indexes", stores_small=True)
 
     def count_written(self, library: Library) -> int:
         """Bring the index up to date, and return how many sections or chunks were written."""
