@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from roamtui.models.litellm_model import WORKER_COMMAND, WorkerProcess
+from roamtui.models.worker_process import WORKER_COMMAND, WorkerProcess
 from tests.fakes import forked_models as forking
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
@@ -187,7 +187,7 @@ def forking_program(forking_command: tuple[str, ...]) -> tuple[str, ...]:
     lines = (
         "import sys",
         "from roamtui.cli import main",
-        "from roamtui.models.litellm_model import WorkerProcess",
+        "from roamtui.models.worker_process import WorkerProcess",
         f"WorkerProcess.__init__.__kwdefaults__ = {{'command': {forking_command!r}}}",
         "sys.exit(main(sys.argv[1:]))",
     )

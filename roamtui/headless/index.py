@@ -116,7 +116,7 @@ async def _write_summaries(
         sent = sum(estimate_tokens(SUMMARY_PROMPT) + estimate_tokens(task.text) for task in tasks)
         written = _SUMMARY_TOKENS * len(tasks)
         cost = ""
-        prices = await model.describe() if isinstance(model, LitellmModel) else None
+        prices = await model.learn() if isinstance(model, LitellmModel) else None
         if prices is not None and prices.input_usd is not None and prices.output_usd is not None:
             usd = sent * prices.input_usd + written * prices.output_usd
             cost = f", about ${usd:.2f}"

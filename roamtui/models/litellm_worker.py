@@ -33,7 +33,6 @@ from roamtui.models.local_servers import (
 from roamtui.models.redaction import list_keys, mask_keys
 from roamtui.models.redirects import refuse_redirects
 from roamtui.models.worker_protocol import (
-    ASSUMED_NOTE,
     EmbeddingBatch,
     Frame,
     Job,
@@ -214,6 +213,7 @@ def add_facts(resolved: ResolvedModel, facts: ServerFacts, options: ModelOptions
     window = resolved.window_tokens
     note = resolved.window_note
     limit = facts.window_tokens_max
+    is_assumed = False
     if options.window_tokens is None and facts.window_tokens is not None:
         window = facts.window_tokens
         note = "as the server says"
@@ -222,9 +222,16 @@ def add_facts(resolved: ResolvedModel, facts: ServerFacts, options: ModelOptions
         note = "as requested from Ollama"
     elif window is None and is_loopback(resolved.api_base or ""):
         window = min(ASSUMED_WINDOW_TOKENS, limit or ASSUMED_WINDOW_TOKENS)
-        note = ASSUMED_NOTE
+        note = "assumed, because the server does not say it"
+        is_assumed = True
     can_call_tools = resolved.can_call_tools if facts.can_call_tools is None else facts.can_call_tools
-    return replace(resolved, window_tokens=window, window_note=note, can_call_tools=can_call_tools)
+    return replace(
+        resolved,
+        window_tokens=window,
+        window_note=note,
+        is_window_assumed=is_assumed,
+        can_call_tools=can_call_tools,
+    )
 
 
 def prepare_environment(environ: MutableMapping[str, str]) -> None:

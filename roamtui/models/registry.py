@@ -28,9 +28,10 @@ from roamtui.models.base import (
     format_window,
     get_key_variable,
 )
-from roamtui.models.litellm_model import LitellmModel, WorkerProcess
+from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.local_servers import LOCAL_SERVERS, OLLAMA_URL, LocalServer, is_loopback, parse_models
 from roamtui.models.recorded import RecordedModel
+from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ResolvedModel
 from roamtui.plain import sanitise_line, shorten
 from roamtui.sources.web.page import FetchOptions, UnreachableError
@@ -210,7 +211,7 @@ async def inspect_model(
             return ModelAvailability(
                 name=name, is_usable=True, reason=_OFFLINE_REASON, window_tokens=window, can_call_tools=True
             )
-        resolved = await model.describe()
+        resolved = await model.learn()
         is_usable, reason = await asyncio.to_thread(_judge, name, resolved, environ)
         can_call_tools = resolved.can_call_tools
         if is_usable and is_tried:

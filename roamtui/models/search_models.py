@@ -20,10 +20,10 @@ from msgspec.structs import replace
 
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.base import Model, ModelOptions
-from roamtui.models.litellm_model import WorkerProcess
 from roamtui.models.local_embedder import LOCAL, LocalEmbedder
 from roamtui.models.registry import check_server_url
 from roamtui.models.reply import complete_once
+from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
 from roamtui.plain import sanitise_line, shorten
 from roamtui.search.base import Embedder, VectorRows

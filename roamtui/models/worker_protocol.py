@@ -12,7 +12,6 @@ from msgspec import Struct
 from roamtui.models.base import PROVIDERS, ModelEvent, ModelOptions, ModelRequest
 
 Frame = dict[str, Any]
-ASSUMED_NOTE = "assumed, because the server does not say it"
 _NO_REQUEST = ModelRequest(messages=())
 
 
@@ -69,6 +68,8 @@ class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
     window_tokens: int | None = None
     window_note: str = ""
     """Where the size of the window is from, in a few words; empty if it is from litellm's table."""
+    is_window_assumed: bool = False
+    """Whether nothing and nobody says the size of the window."""
     is_reached: bool = True
     """Whether its server, if it has one of its own, could be reached."""
     output_tokens: int | None = None

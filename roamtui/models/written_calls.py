@@ -1,4 +1,4 @@
-"""Parse tool calls that a model wrote as text, because its server did not take them out of the reply."""
+"""Tool calls as text: parse those that a model writes, and write those that a model without tools made."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import json
 import re
 from collections.abc import Iterator
 
-from roamtui.conversation.events import ToolCall
+from roamtui.conversation.events import Message, Role, ToolCall
+from roamtui.models.base import ModelRequest
 
 READ_TOOL = "expand_sections"
 """The tool that a line such as ``READ: a8a96034, b9e8ef5c`` calls."""
 READ_START = "READ:"
 """How a model without tools begins the line with the ids of the sections that it wants to read."""
 SECTION_ID = re.compile(r"\b[0-9a-f]{8}\b(?::[\dc.]*\d)?", re.IGNORECASE)
+_NO_TOOLS = "You have no tools here: answer from the texts and excerpts in these messages."
+_READ_REQUEST = (
+    f"If they do not answer the question, reply with one line and nothing else: {READ_START} and the ids of "
+    f"the sections that you want to read, such as {READ_START} a8a96034, b9e8ef5c"
+)
+"""Added for a model without tools. `parse_calls` reads its reply."""
 _READ_LINE = re.compile(rf"\s*{READ_START}(?P<ids>[^\n]*)", re.IGNORECASE)
 _NAME_KEYS = ("name", "function", "tool", "tool_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args")
@@ -51,6 +58,36 @@ def parse_calls(text: str) -> tuple[tuple[ToolCall, ...], str]:
         decoded_calls += decoded
         position = _skip_between(text, end)
     return tuple(decoded_calls), text[position:]
+
+
+def remove_tools(request: ModelRequest) -> ModelRequest:
+    """Remove tools from a request, and write earlier calls as text, so that the model sees what it has read.
+
+    Of calls, only those that open sections are kept. Messages alternate between user and assistant, because
+    many chat templates demand it.
+    """
+    advice = f"{_NO_TOOLS} {_READ_REQUEST}" if request.tools and request.allow_calls else _NO_TOOLS
+    messages: list[Message] = []
+    opening_ids: set[str] = set()
+    for message in request.messages:
+        opening = [call for call in message.tool_calls if call.name == READ_TOOL]
+        opening_ids.update(call.id for call in opening)
+        text = message.text
+        role = message.role
+        if role is Role.SYSTEM:
+            text = f"{text}\n\n{advice}"
+        elif role is Role.TOOL:
+            text = text if message.tool_call_id in opening_ids else ""
+            role = Role.USER
+        elif message.tool_calls:
+            text = "\n".join(
+                f"{READ_START} {', '.join(SECTION_ID.findall(call.arguments))}" for call in opening
+            )
+        if text and messages and messages[-1].role is role:
+            messages[-1] = Message(role=role, text=f"{messages[-1].text}\n\n{text}")
+        elif text:
+            messages.append(Message(role=role, text=text))
+    return ModelRequest(messages=tuple(messages))
 
 
 def split_arguments(arguments: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from roamtui.models.litellm_model import WorkerProcess
+from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.model_servers import FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer
 
 collect_ignore = ["test_real_embedder.py", "test_small_model.py"]

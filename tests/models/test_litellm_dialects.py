@@ -7,7 +7,8 @@ import pytest
 
 from roamtui.conversation.events import ToolCall, Usage
 from roamtui.models.base import ModelOptions, ReplyFinished, TextDelta, UsageReported
-from roamtui.models.litellm_model import LitellmModel, WorkerProcess
+from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.model_servers import Ending, FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer, FakeReply
 from tests.models.asking import CALLS, OPTIONS, answer_calls, collect, join_text, list_calls, make_request
 

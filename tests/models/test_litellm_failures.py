@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, RetryPending, TextDelta
-from roamtui.models.litellm_model import LitellmModel, WorkerProcess
+from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply, openai_error
 from tests.models.asking import OPTIONS, collect, join_text, make_request
 from tests.models.conftest import OPENAI_KEY

@@ -9,9 +9,10 @@ import pytest
 
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelOptions, format_window
-from roamtui.models.litellm_model import LitellmModel, WorkerProcess
+from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.local_servers import LOCAL_SERVERS, complete_url
 from roamtui.models.registry import inspect_model
+from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ResolvedModel
 from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeReply, FakeServer, openai_error
 from tests.models.asking import OPTIONS, collect, join_text
@@ -44,7 +45,7 @@ def server(provider: str) -> Iterator[FakeServer]:
 async def describe(
     worker: WorkerProcess, name: str, server: FakeServer, options: ModelOptions = OPTIONS
 ) -> ResolvedModel:
-    return await LitellmModel(name, api_base=server.origin, options=options, worker=worker).describe()
+    return await LitellmModel(name, api_base=server.origin, options=options, worker=worker).learn()
 
 
 async def test_every_server_is_asked_for_the_window_that_it_has_now(
@@ -127,7 +128,7 @@ async def test_a_window_that_was_named_in_a_refusal_stays(worker: WorkerProcess)
         assert caught.value.overflow
         assert (caught.value.window_tokens, caught.value.request_tokens) == (4_096, 9_000)
         model.limit_window(4_096)
-        await model.describe()
+        await model.learn()
         assert model.window_tokens == 4_096
 
 

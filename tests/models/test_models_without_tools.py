@@ -5,7 +5,8 @@ from msgspec.structs import replace
 
 from roamtui.conversation.events import ToolCall
 from roamtui.models.base import RetryPending
-from roamtui.models.litellm_model import LitellmModel, WorkerProcess
+from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeReply
 from tests.models.asking import EXPAND, OPTIONS, answer_calls, collect, join_text, make_request
 

@@ -11,7 +11,8 @@ import pytest_asyncio
 
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelOptions
-from roamtui.models.litellm_model import LitellmModel, WorkerProcess
+from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
 from tests.case_files import read_rows
 from tests.fakes.site import FakeSite, SitePage

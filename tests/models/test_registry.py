@@ -3,8 +3,9 @@
 import pytest
 
 from roamtui.errors import UsageError
-from roamtui.models.litellm_model import LitellmModel, WorkerProcess
+from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.registry import list_usable_models, make_model, probe_server
+from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.site import FakeSite, SitePage, make_ollama
 
 
@@ -38,7 +39,7 @@ def test_a_key_offers_its_provider() -> None:
 async def test_every_offer_is_a_model_that_litellm_knows(worker: WorkerProcess) -> None:
     providers = ("OPENAI", "ANTHROPIC", "GEMINI", "MISTRAL", "GROQ", "OPENROUTER", "DEEPSEEK")
     offers = list_usable_models({f"{provider}_API_KEY": "k" for provider in providers})[:-1]
-    described = [await LitellmModel(offer.name, worker=worker).describe() for offer in offers]
+    described = [await LitellmModel(offer.name, worker=worker).learn() for offer in offers]
     assert [description.provider.upper() for description in described] == list(providers)
     unknown = [d.provider for d in described if not d.can_call_tools or (d.window_tokens or 0) < 100_000]
     assert unknown == ["openrouter"]  # litellm has no list of what it resells

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelOptions
-from roamtui.models.litellm_model import WorkerProcess
 from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, ModelReranker, parse_choice
+from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.hashed_embedder import hash_runs
 from tests.fakes.model_servers import FakeEmbeddingServer
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply

@@ -15,7 +15,8 @@ import pytest_asyncio
 
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelOptions, ReplyFinished, RetryPending, TextDelta
-from roamtui.models.litellm_model import LitellmModel, WorkerProcess
+from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.worker_process import WorkerProcess
 from tests.fakes import model_process
 from tests.models.asking import collect, join_text, make_request
 
@@ -24,7 +25,7 @@ QUICK = "be quick"
 
 PARENT = """
 import asyncio, sys
-from roamtui.models.litellm_model import WorkerProcess
+from roamtui.models.worker_process import WorkerProcess
 
 async def main():
     worker = WorkerProcess()
