@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from roamtui.sentences import CLOSERS
+
 _PERIOD_MAX = 200
 """Maximum number of characters that are repeated."""
 _LENGTH_MIN = 600
@@ -12,7 +14,7 @@ _TIMES_MIN = 6
 _TAIL_LENGTH = _PERIOD_MAX * _TIMES_MIN
 _STEP = 50
 """Number of characters after which a text is examined again."""
-_SENTENCE_END = re.compile(r"[.!?…。][\"”’»)*_]*(?=\s)|\n")
+_SENTENCE_END = re.compile(rf"[.!?…。]{CLOSERS}(?=\s)|\n")
 
 
 class RepetitionGuard:

@@ -31,6 +31,7 @@ from roamtui.quotes.words import (
     read_plain_words,
     read_words,
 )
+from roamtui.sentences import CLOSERS, is_abbreviation
 from roamtui.text import Bounds
 
 _LENGTH_MIN = 2
@@ -107,16 +108,14 @@ _TURNING_PARTS = (
 )
 """Parts of words that turn the meaning, in languages that write them together with other words."""
 _SENTENCE_END = re.compile(
-    r"(?P<stop>[.…])[\"'”’»)\]*_]*(?:\[[^\[\]\s]{1,12}\]|[\d¹²³⁴-⁹]{1,2}|<sup>[^<>]*</sup>)*"
-    r"(?:\s+(?![a-zß-öø-ÿ])|(?=[A-Z][a-z]))|[!?][\"'”’»)\]*_]*\s+(?![a-zß-öø-ÿ])|[。！？｡]|।"
+    rf"(?P<stop>[.…]){CLOSERS}(?:\[[^\[\]\s]{{1,12}}\]|[\d¹²³⁴-⁹]{{1,2}}|<sup>[^<>]*</sup>)*"
+    rf"(?:\s+(?![a-zß-öø-ÿ])|(?=[A-Z][a-z]))|[!?]{CLOSERS}\s+(?![a-zß-öø-ÿ])|[。！？｡]|।"
 )
+"""After note marks too, and where a page lacks the space: a quote must not join two sentences."""
 _PARAGRAPH_BREAK = re.compile(r"[\s>*_]*")
 """What stands between two paragraphs without a mark of a list or table, or the end of a sentence."""
-_ABBREVIATION = re.compile(
-    r"(?:\A|[\s(\[“\"'])(?:[^\W\d_]|No|Nos|Nr|Art|Arts|Abs|Sec|Secs|Sect|Fig|Figs|pp?|ch|vol|Vol|cf|vs|etc|approx|ca"
-    r"|Ziff|Mr|Mrs|Ms|Dr|Prof|St|Inc|Ltd|Co|Corp|bzw|vgl|z\.B|d\.h|e\.g|i\.e|[A-Z]\.[A-Z]|U\.S)\Z"
-)
-_ORDINAL = re.compile(r"(?:\A|\s)\d{1,2}\Z")
+_SENTENCE_MAX = 60
+"""Maximum number of characters to read before a full stop, to tell whether it ends a sentence."""
 
 _SMALL = 1 << 16
 """Texts up to this number of characters are read whole."""
@@ -277,10 +276,10 @@ def _is_abbreviated(text: str, match: re.Match[str]) -> bool:
     """Return whether the full stop of a match belongs to an abbreviation or an ordinal number."""
     if not match["stop"]:
         return False
-    before = text[max(0, match.start() - 12) : match.start()]
-    return bool(_ABBREVIATION.search(before)) or (
-        bool(_ORDINAL.search(before)) and match.end() - match.start() == 2
-    )
+    stop = match.start()
+    nearest = max(0, stop - _SENTENCE_MAX)
+    start = max(nearest, text.rfind("\n", nearest, stop) + 1)
+    return is_abbreviation(text, start, stop, stop + 1)
 
 
 _Run = tuple[int, int, int, int]

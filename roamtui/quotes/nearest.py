@@ -21,6 +21,7 @@ words that both have in the same order."""
 CITED_SIMILARITY_MIN = 0.4
 """If a model's words and a passage are less similar than this, they were not made from it."""
 _BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
+"""Similar words are not widened over any of these. After an abbreviation, too few are better."""
 _OPENING = re.compile(r"(?:!?\[|[*_~`])+\Z")
 _CLOSING = re.compile(r"(?:\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|\]\[[^\]\n]*\]|[*_~`])+")
 """Markup next to the words of a passage."""

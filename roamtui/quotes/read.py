@@ -17,6 +17,8 @@ from itertools import chain, pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.sentences import CLOSERS
+
 NOT_FOUND_START = "Not found:"
 """How the prompt asks a model to begin if the text has no answer."""
 _NOT_FOUND_STARTS = (
@@ -54,12 +56,11 @@ _MARKS = re.compile(rf"{MARK.pattern}(?>(?:\s*+{MARK.pattern})*)(?P<end>\s*+[.!?
 _FINAL_COLON = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
 _MARKS_AFTER = rf"(?>(?:\s*+{MARK.pattern})*)"
-_CLOSERS = r"[\"'”’»)\]」』*_]*+"
 _SENTENCE_END = (
     # Never match from the middle of a row of full stops: that would scan the row once for each of them.
     rf"(?:(?<![.…])(?:(?<!\b[^\W\d_])|[.…](?=[.…]))[.…]++|(?<![!?])[!?]++)"
-    rf"{_CLOSERS}(?P<marks>{_MARKS_AFTER})\s++(?![\[(]?[a-zß-öø-ÿ\d])"
-    rf"|[。！？]++{_CLOSERS}(?P<wide_marks>{_MARKS_AFTER})\s*+"
+    rf"{CLOSERS}(?P<marks>{_MARKS_AFTER})\s++(?![\[(]?[a-zß-öø-ÿ\d])"
+    rf"|[。！？]++{CLOSERS}(?P<wide_marks>{_MARKS_AFTER})\s*+"
     r"|\n[ \t]*\n|\n(?=[ \t]*(?:\||(?:[-*+#]|\d+[.)])[ \t#]))"
 )
 """End of a sentence, including the marks after its full stop. A full stop after an initial does not end a

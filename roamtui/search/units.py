@@ -16,6 +16,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from roamtui.commonmark import parse_blocks
+from roamtui.sentences import CLOSERS, is_abbreviation
 from roamtui.text import compute_line_starts, measure_front_matter, normalise_line_ends
 
 
@@ -71,34 +72,13 @@ _NOT_LINE_END = re.compile(r"[^\n]")
 _LETTER = re.compile(r"[^\W_]")
 
 
-_SENTENCE_END = r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s)|[。！？｡]++[」』”’）】]*+|(?=  \n)"
-"""The end of a sentence, or of a line that Markdown breaks there, such as a row of a PDF outside a table."""
+_SENTENCE_END = rf"(?<![.!?…])[.!?…]++{CLOSERS}(?=\s)|[。！？｡]++[」』”’）】]*+|(?=  \n)"
+"""The end of a sentence, or of a line that Markdown breaks there, such as a row of a PDF outside a table.
+
+No space follows a wide full stop, so marks such as `*` after it may belong to the next sentence."""
 _CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
-_LAST_WORD = re.compile(r"[\w.]+$")
 _PARENTHESIS_LENGTH_MAX = 300
 """A parenthesis that does not close within this many characters is ignored."""
-_ABBREVIATION_WORDS = """
-al capt cf co corp dept dr e.g ed eds excl gen i.e inc incl jr lt ltd mr mrs ms mt prof reg resp sr st treas
-vs viz bzw d.h ggf inkl u.a vgl z.b mme p.ej p.ex sra
-"""
-_ABBREVIATIONS = frozenset(_ABBREVIATION_WORDS.split())
-"""Words without their full stop, which ends a sentence only before one of `_OPENERS`."""
-_BEFORE_NUMBER = frozenset(
-    ("abs", "approx", "art", "ca", "ch", "eq", "fig", "figs", "no", "nos", "nr", "pp", "sec", "vol")
-)
-"""Words that are abbreviations before a number, but may end a sentence elsewhere."""
-_OPENING_WORDS = """
-all although an any as at because but by each for he however if in it its no on our she since such that the
-their there these they this those to under we when while you das der die diese ein eine er es sie wenn wir
-"""
-_OPENERS = frozenset(_OPENING_WORDS.split())
-"""Words that begin a sentence even after an abbreviation."""
-_DOTTED = re.compile(r"(?![ap]\.m\b)(?:[^\W\d_]\.)+[^\W\d_]\Z")
-"""Letters with full stops, as in `U.S.` or `L.L.C.`"""
-_ORDINAL = re.compile(
-    r"\b(?:am|ab|bis|das|dem|den|der|des|die|im|seit|vom|zum|zur)\s+\d{1,2}\Z", re.IGNORECASE
-)
-"""A German ordinal number, without its full stop."""
 _WORD = re.compile(r"\w+")
 _SENTENCE_KINDS = (UnitKind.PROSE, UnitKind.ITEM)
 
@@ -226,28 +206,8 @@ def _iter_inner_ends(text: str, unit: Unit) -> Iterator[int]:
             following = piece[end : end + 40].lstrip("\r\n\t >*_\"'“‘([")[:1]
             if following.islower() or not following:
                 continue
-            if piece[stop] == "." and _is_abbreviation(piece, start, stop, end, following):
+            if piece[stop] == "." and is_abbreviation(piece, start, stop, end):
                 continue
         yield unit.start + end
         start = end
         depth = 0
-
-
-def _is_abbreviation(piece: str, start: int, stop: int, end: int, following: str) -> bool:
-    """Check whether the full stop at `stop` belongs to the word or number before it.
-
-    The sentence begins at `start`. `end` is the offset after the full stop and its closing marks. `following`
-    is the next character that is not a blank or a mark.
-    """
-    last = _LAST_WORD.search(piece, max(start, stop - 20), stop)
-    word = last.group().lower() if last else ""
-    if word in _BEFORE_NUMBER:
-        return following.isdigit()
-    if word.isdigit() and last is not None:
-        is_enumerator = not piece[start : last.start()].strip()
-        return bool(is_enumerator or _ORDINAL.search(piece, start, stop))
-    is_initial = len(word) == 1 and word.isalpha() and word != "i"
-    if not (is_initial or word in _ABBREVIATIONS or _DOTTED.match(word)):
-        return False
-    opener = _WORD.search(piece, end)
-    return opener is None or opener.group().lower() not in _OPENERS
