@@ -26,8 +26,8 @@ from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.document.loader import is_url
 from roamtui.errors import EXIT_CANCELLED, StoreError, UsageError
 from roamtui.models.base import Model
+from roamtui.models.discovery import ModelOffer, discover_models, list_usable_models
 from roamtui.models.recorded import RecordedModel
-from roamtui.models.registry import ModelOffer, discover_models, list_usable_models
 from roamtui.output import ProgressLine, write_notice
 from roamtui.paths import config_path, conversations_path, display_path, get_resource_dir, themes_path
 from roamtui.plain import format_count, sanitise_line

@@ -13,8 +13,8 @@ from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.errors import SourceError
 from roamtui.launch import AppServices, Launch
+from roamtui.models.discovery import discover_models
 from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
-from roamtui.models.registry import discover_models
 from roamtui.output import report_conversion
 from roamtui.paths import config_path
 from roamtui.settings import Settings, load_settings
@@ -59,7 +59,7 @@ def servers_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[FakeSite]]:
         names = (("qwen3:8b", "snowflake-arctic-embed2:latest"), ("google/gemma-3",), ("a model.gguf", "llama"), ())
         fakes = [stack.enter_context(make_ollama(*models)) for models in names]
         usual = [server._replace(default_url=fake.origin) for server, fake in zip(LOCAL_SERVERS, fakes, strict=True)]
-        monkeypatch.setattr("roamtui.models.registry.LOCAL_SERVERS", usual)
+        monkeypatch.setattr("roamtui.models.discovery.LOCAL_SERVERS", usual)
         yield fakes
 
 
@@ -79,7 +79,7 @@ def test_models_of_the_servers_on_this_machine_are_offered_without_those_that_on
 
 def test_servers_that_do_not_run_are_named_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = [server._replace(default_url="http://127.0.0.1:1") for server in LOCAL_SERVERS]
-    monkeypatch.setattr("roamtui.models.registry.LOCAL_SERVERS", closed)
+    monkeypatch.setattr("roamtui.models.discovery.LOCAL_SERVERS", closed)
     assert discover_models() == ((), "No model server found (Ollama, LM Studio, llama.cpp, vLLM)")
 
 

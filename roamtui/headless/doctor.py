@@ -11,14 +11,14 @@ from importlib.metadata import PackageNotFoundError, version
 
 from roamtui.errors import UsageError
 from roamtui.models.base import ModelOptions
-from roamtui.models.local_embedder import DEFAULT_MODEL, find_local_embedder
-from roamtui.models.registry import (
+from roamtui.models.discovery import (
     ModelAvailability,
     get_ollama_url,
     inspect_model,
     inspect_providers,
     probe_server,
 )
+from roamtui.models.local_embedder import DEFAULT_MODEL, find_local_embedder
 from roamtui.output import write_notice, write_sanitised
 from roamtui.paths import cache_path, config_path, conversations_path, models_path
 from roamtui.plain import format_count

@@ -1,47 +1,19 @@
-"""Make models by name, and find out which can be used here, without a request to any provider."""
+"""Make models by name. Nothing is started or requested yet."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-import os
 from collections.abc import AsyncIterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from urllib.parse import urlsplit
 
-from msgspec import Struct
-from msgspec.structs import replace
 from typing_extensions import override
 
-from roamtui.conversation.events import Message, Role
 from roamtui.conversation.state import RECORDED
 from roamtui.errors import ModelError, SourceError, UsageError
-from roamtui.models.base import (
-    OFFLINE,
-    PROVIDERS,
-    Model,
-    ModelEvent,
-    ModelOptions,
-    ModelRequest,
-    ToolSpec,
-    format_window,
-    get_key_variable,
-)
+from roamtui.models.base import OFFLINE, Model, ModelEvent, ModelOptions, ModelRequest
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.local_servers import LOCAL_SERVERS, OLLAMA_URL, LocalServer, is_loopback, parse_models
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.worker_process import WorkerProcess
-from roamtui.models.worker_protocol import ResolvedModel
 from roamtui.plain import sanitise_line, shorten
-from roamtui.sources.web.page import FetchOptions, UnreachableError
-from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
-
-_PROBE_SECONDS_MAX = 1.0
-_KEYLESS_PROVIDER = "hosted_vllm"
-"""litellm's provider for any server with OpenAI's interface that needs no key."""
-_REPLY_BYTES_MAX = 1_000_000
-_OFFLINE_REASON = "no key, no network"
+from roamtui.sources.web.urls import normalise_url
 
 
 class NoModel(Model):
@@ -59,51 +31,6 @@ class NoModel(Model):
             ModelError: Always.
         """
         raise ModelError(f"{OFFLINE} is not a language model. Choose one with --model.")
-
-
-class ModelOffer(Struct, frozen=True, kw_only=True):
-    """A usable model that is proposed to the person."""
-
-    name: str
-    """Value for `--model`."""
-    note: str
-    """Reason for the offer, such as ``OPENAI_API_KEY is set``."""
-    provider: str = ""
-    """Provider that would receive questions and sections, so that the person must agree first; empty for
-    local models."""
-    api_base: str = ""
-    """URL of the server, which is saved with the name; empty for the provider's own server."""
-    needs_test: bool = False
-    """Whether it is tested by a request for one token before it is used."""
-    is_known_to_work: bool = False
-    """Whether it needs nothing, or its server has just listed it."""
-
-
-class ModelAvailability(Struct, frozen=True, kw_only=True):
-    """Whether a model can be used here, and why."""
-
-    name: str
-    is_usable: bool
-    reason: str
-    """Why it is usable or not. Names the variable of a key, never the key."""
-    provider: str | None = None
-    window_tokens: int | None = None
-    window_note: str = ""
-    """Where the size of the window is from, as in `ResolvedModel`."""
-    can_call_tools: bool | None = None
-    """None if unknown."""
-
-
-class ServerStatus(Struct, frozen=True, kw_only=True):
-    """The models of a server, or the reason why there are none."""
-
-    url: str
-    """Without credentials."""
-    models: tuple[str, ...] = ()
-    window_sizes: Mapping[str, int] = {}
-    """Context windows of the models for which the list names them."""
-    problem: str = ""
-    """Why none of its models can be used, in a few words; empty if there are models."""
 
 
 def make_model(
@@ -128,7 +55,7 @@ def make_model(
     """
     if name == RECORDED:
         return RecordedModel()
-    if not name or not name.isprintable() or any(character.isspace() for character in name):
+    if not is_model_name(name):
         shown = shorten(sanitise_line(name), 80)
         raise UsageError(
             f'invalid model name "{shown}". Use provider/model, such as openai/gpt-4.1-mini, or offline.'
@@ -137,6 +64,11 @@ def make_model(
         return NoModel()
     check_server_url(api_base)
     return LitellmModel(name, api_base=api_base, options=options, environ=environ, worker=worker)
+
+
+def is_model_name(name: str) -> bool:
+    """Return whether a name can be that of a model."""
+    return bool(name) and name.isprintable() and " " not in name  # no other space is printable
 
 
 def check_server_url(api_base: str | None, flag: str = "--api-base") -> None:
@@ -158,185 +90,3 @@ def check_server_url(api_base: str | None, flag: str = "--api-base") -> None:
         raise UsageError(
             f'"{shown}" is not a server URL. Write {flag} like http://localhost:11434.'
         ) from None
-
-
-def list_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelOffer, ...]:
-    """List one model of each provider whose key is set, and then `offline`, without asking a server."""
-    offline, *keyed = inspect_providers(os.environ if environ is None else environ)
-    return tuple(
-        ModelOffer(
-            name=report.name,
-            note=report.reason,
-            provider=PROVIDERS[report.provider].title if report.provider else "",
-            needs_test=report.provider is not None,
-            is_known_to_work=report.provider is None,
-        )
-        for report in (*keyed, offline)
-        if report.is_usable
-    )
-
-
-def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ...]:
-    """Report whether `offline`, and one model of each known provider, can be used. Providers need a key."""
-    reports = [ModelAvailability(name=OFFLINE, is_usable=True, reason=_OFFLINE_REASON)]
-    for name, provider in PROVIDERS.items():
-        if model := provider.suggestion:
-            key = get_key_variable(name, environ)
-            reason = f"{provider.key_variables[0]} is not set" if key is None else f"{key} is set"
-            reports.append(
-                ModelAvailability(name=model, is_usable=key is not None, reason=reason, provider=name)
-            )
-    return tuple(reports)
-
-
-async def inspect_model(
-    name: str,
-    *,
-    api_base: str | None = None,
-    options: ModelOptions | None = None,
-    environ: Mapping[str, str] | None = None,
-    is_tried: bool = False,
-) -> ModelAvailability:
-    """Report whether a model can be used, and why, as litellm and the person's own server say.
-
-    With `is_tried`, it must also answer a request for one token.
-    """
-    environ = os.environ if environ is None else environ
-    options = options or ModelOptions()
-    worker = WorkerProcess(environ)
-    try:
-        model = make_model(name, api_base=api_base, options=options, worker=worker)
-        if not isinstance(model, LitellmModel):
-            window = model.window_tokens
-            return ModelAvailability(
-                name=name, is_usable=True, reason=_OFFLINE_REASON, window_tokens=window, can_call_tools=True
-            )
-        resolved = await model.learn()
-        is_usable, reason = await asyncio.to_thread(_judge, name, resolved, environ)
-        can_call_tools = resolved.can_call_tools
-        if is_usable and is_tried:
-            options = replace(options, output_tokens=1, retries=0)
-            trial = make_model(name, api_base=api_base, options=options, worker=worker)
-            await request_one_token(trial)
-            reason += "; it answered"
-            can_call_tools = not trial.lacks_tools
-    except (UsageError, ModelError) as error:
-        return ModelAvailability(name=name, is_usable=False, reason=str(error))
-    finally:
-        await worker.close()
-    return ModelAvailability(
-        name=name,
-        is_usable=is_usable,
-        reason=reason,
-        provider=resolved.provider,
-        window_tokens=resolved.window_tokens,
-        window_note=resolved.window_note,
-        can_call_tools=can_call_tools,
-    )
-
-
-def _judge(name: str, resolved: ResolvedModel, environ: Mapping[str, str]) -> tuple[bool, str]:
-    """Return whether a model can be used, and why."""
-    if resolved.is_ollama:
-        tag = name.partition("/")[2]
-        ollama = probe_server(resolved.api_base or OLLAMA_URL)
-        has_model = tag in ollama.models or f"{tag}:latest" in ollama.models
-        problem = ollama.problem or f'it does not have the model; run "ollama pull {tag}"'
-        return has_model, f"Ollama at {ollama.url}: {'it has the model' if has_model else problem}"
-    if not resolved.is_usable:
-        return False, f"{' or '.join(resolved.missing_keys)} is not set"
-    if not resolved.is_reached:
-        return False, f"{resolved.title} cannot be reached; start the server there, or check --api-base"
-    if key_variable := get_key_variable(resolved.provider, environ):
-        return True, f"{key_variable} is set"
-    return True, f"uses {resolved.address}" if resolved.address else "no missing keys"
-
-
-async def request_one_token(model: Model) -> None:
-    """Test a model whose replies have one token, by a short request that has no text of a document.
-
-    Raises:
-        ModelError: The model could not answer.
-    """
-    tool = ToolSpec(name="wait", description="Do nothing.", parameters={"type": "object", "properties": {}})
-    question = Message(role=Role.USER, text="Say yes.")
-    async for _ in model.stream(ModelRequest(messages=(question,), tools=(tool,))):
-        pass
-
-
-def get_ollama_url(environ: Mapping[str, str]) -> str:
-    """Return the configured Ollama URL, or the default."""
-    return environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_URL
-
-
-def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> ServerStatus:
-    """List the models of a server by one GET request, in at most `seconds`. No key is sent."""
-    from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - not needed by the first screen
-
-    try:
-        url = normalise_url(server_url).rstrip("/")
-        origin = origin_of(server_url)
-    except SourceError:
-        return ServerStatus(url="?", problem="its address is invalid; write it like " + OLLAMA_URL)
-    options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_REPLY_BYTES_MAX, redirects_max=0)
-    models: tuple[str, ...] = ()
-    window_sizes: dict[str, int] = {}
-    with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
-        try:
-            url_of_list = url.removesuffix("/v1") + "/v1/models"
-            page = fetcher.fetch(url_of_list, AllowedOrigins(typed=frozenset({origin})))
-            reply = json.loads(page.body)
-            models = tuple(sorted(str(entry["id"]) for entry in reply["data"] or ()))
-            sizes = {name: parse_models(reply, name).window_tokens for name in models}
-            window_sizes = {name: size for name, size in sizes.items() if size is not None}
-        except UnreachableError:
-            problem = "no server runs there"
-        except (SourceError, ValueError, KeyError, TypeError, RecursionError):
-            problem = "it does not list models"
-        else:
-            problem = "" if models else "it has no models yet"
-    return ServerStatus(url=url, models=models, window_sizes=window_sizes, problem=problem)
-
-
-def _describe_served(server: LocalServer, url: str, window_tokens: int | None) -> str:
-    window = f", {format_window(window_tokens)}" if window_tokens else ""
-    return f"{server.title}{window}{', nothing leaves this machine' if is_loopback(url) else ''}"
-
-
-def discover_models(
-    server_url: str | None = None, model: str = OFFLINE
-) -> tuple[tuple[ModelOffer, ...], str]:
-    """List the models of the servers on this machine, and describe the result.
-
-    Args:
-        server_url: The server that the person chose, which may be another machine, or None. No other one is
-            contacted.
-        model: The model of the settings, whose provider is taken to be that of the server.
-    """
-    urls = {
-        server: os.environ.get(server.variable, "").strip() or server.default_url for server in LOCAL_SERVERS
-    }
-    places = {server: url for server, url in urls.items() if is_loopback(url)}
-    if server_url is not None and server_url.rstrip("/") not in places.values():
-        provider = model.partition("/")[0] if "/" in model else _KEYLESS_PROVIDER
-        chosen = LocalServer(urlsplit(server_url).netloc, provider, "", server_url, "")
-        places[chosen] = server_url
-    with ThreadPoolExecutor(len(places)) as pool:
-        statuses = [*zip(places, pool.map(probe_server, places.values()), strict=True)]
-    offers = tuple(
-        ModelOffer(
-            name=f"{server.provider}/{model}",
-            note=_describe_served(server, status.url, status.window_sizes.get(model)),
-            provider="" if is_loopback(status.url) else server.title,
-            api_base=status.url,
-            needs_test=True,
-            is_known_to_work=True,
-        )
-        for server, status in statuses
-        for model in status.models
-        # `make_model` accepts no other names
-        if "embed" not in model and model.isprintable() and " " not in model
-    )
-    names = ", ".join(server.title for server, status in statuses if status.models)
-    tried = ", ".join(server.title for server in places)
-    return offers, f"Found {names}" if names else f"No model server found ({tried})"

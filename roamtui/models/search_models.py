@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.base import Model, ModelOptions
 from roamtui.models.local_embedder import LOCAL, LocalEmbedder
-from roamtui.models.registry import check_server_url
+from roamtui.models.registry import check_server_url, is_model_name
 from roamtui.models.reply import complete_once
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
@@ -102,7 +102,7 @@ def make_embedder(name: str | None, background: BackgroundLoop, *, api_base: str
         raise UsageError('this mode of search needs numpy. Install it with: pip install "roamtui[vectors]"')
     if name.startswith(LOCAL):
         return LocalEmbedder(Path(name.removeprefix(LOCAL)).expanduser())
-    if "/" not in name or not name.isprintable() or any(character.isspace() for character in name):
+    if "/" not in name or not is_model_name(name):
         raise UsageError(f'invalid embedder name "{shorten(sanitise_line(name), 80)}". Use {EXAMPLES}.')
     check_server_url(api_base, "embedder_api_base")
     return LitellmEmbedder(name, background, api_base=api_base)

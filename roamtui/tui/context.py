@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.conversation.conversation import Conversation
     from roamtui.models.base import Model
-    from roamtui.models.registry import ModelOffer
+    from roamtui.models.discovery import ModelOffer
     from roamtui.table.runner import TablePlan
     from roamtui.table.store import Table
 

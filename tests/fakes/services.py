@@ -8,7 +8,7 @@ from typing_extensions import override
 from roamtui.agent.loop import Agent
 from roamtui.errors import UsageError
 from roamtui.models.base import Model
-from roamtui.models.registry import ModelOffer
+from roamtui.models.discovery import ModelOffer
 from roamtui.sources.convert.converted import PageReport
 from roamtui.table.runner import TablePlan
 from roamtui.table.store import Table

@@ -27,7 +27,7 @@ from roamtui.agent.loop import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.models.registry import ModelOffer
+from roamtui.models.discovery import ModelOffer
 from roamtui.plain import sanitise_text
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.actions import ACTIONS, PANES, format_keys

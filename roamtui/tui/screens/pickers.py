@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, format_window, get_recommended_key_variable
-from roamtui.models.registry import ModelOffer, inspect_model, inspect_providers, request_one_token
+from roamtui.models.discovery import ModelOffer, inspect_model, inspect_providers, request_one_token
 from roamtui.plain import sanitise_line
 from roamtui.tui.context import AppContext, Services
 from roamtui.tui.labels import adapt_flags

@@ -5,7 +5,8 @@ from textual.pilot import Pilot
 
 from roamtui.conversation.events import Origin
 from roamtui.document.loader import build_library
-from roamtui.models.registry import ModelOffer, NoModel
+from roamtui.models.discovery import ModelOffer
+from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope

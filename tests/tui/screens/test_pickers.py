@@ -13,7 +13,7 @@ from roamtui.bootstrap import Bootstrap
 from roamtui.errors import RoamtuiError
 from roamtui.launch import AppServices
 from roamtui.models.base import Model
-from roamtui.models.registry import ModelOffer
+from roamtui.models.discovery import ModelOffer
 from roamtui.settings import load_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import ConfirmDialog
