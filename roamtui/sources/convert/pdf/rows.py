@@ -207,6 +207,8 @@ def _starts_column(cell: str, last: str, after: str) -> bool:
         return True
     if cell[0].isalpha() or not (last[-1] in _FIGURE_ENDS or cell in _DASHES):
         return False
+    if after in _CURRENCIES and _YEAR.fullmatch(last):
+        return False  # a head such as "2022 $ million"
     are_whole = _WHOLE_FIGURE.fullmatch(last) and _WHOLE_FIGURE.fullmatch(after)
     return after[0] in _CURRENCIES or bool(are_whole and _FIGURE_SIGNS.search(last + after))
 
@@ -237,8 +239,10 @@ def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
             before.x1 -= (before.x1 - before.x0) / len(before.text)
             before.text = before.text[:-1].rstrip()
         is_prefixed = _FIGURE_PREFIX.fullmatch(before.text) is not None and cell.text[0] not in ")%"
-        is_suffix = _FIGURE_SUFFIX.fullmatch(cell.text) is not None and (
-            before.text[-1].isdigit() or (cell.text[0] == "%" and before.text not in _CURRENCIES)
+        is_suffix = (
+            _FIGURE_SUFFIX.fullmatch(cell.text) is not None
+            and (before.text[-1].isdigit() or (cell.text[0] == "%" and before.text[-1] in f")%{_DASHES}"))
+            and not _YEAR.fullmatch(before.text)
         )
         is_numbered = (
             len(joined) == 1 and _ENUMERATOR.fullmatch(before.text) and not _FIGURE_START.match(cell.text)

@@ -182,3 +182,11 @@ def test_figures_of_two_columns_are_two_cells_even_if_they_are_close() -> None:
     assert _row(_place("9,035", x=0), _place("$488", x=28), _place("$(715)", x=51)) == ["9,035", "$488", "$(715)"]
     assert _row(*(_place(word, x=x) for word, x in (("31,", 0), ("2022", 17), ("2021", 39)))) == ["31, 2022", "2021"]
     assert _row(_place("net", x=0), _place("of", x=17), _place("5", x=29), _place("$3", x=36)) == ["net of 5 $3"]
+
+
+def test_signs_join_figures_and_not_the_heads_beside_them() -> None:
+    assert _row(_place("(4.2)", x=0), _place("%", x=40)) == ["(4.2)%"]
+    assert _row(_place("—", x=0), _place("%", x=40)) == ["—%"]
+    assert _row(_place("July", x=0), _place("3,", x=22), _place("%", x=40)) == ["July 3,", "%"]
+    assert _row(_place("2022", x=0), _place("%", x=40)) == ["2022", "%"]
+    assert _row(_place("2022", x=0), _place("$", x=22), _place("million", x=29)) == ["2022 $ million"]
