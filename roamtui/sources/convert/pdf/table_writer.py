@@ -190,7 +190,7 @@ class _TableLayout(NamedTuple):
             is_lone = len(cells) == 1 and index > 0 and _count_dates(rows[index - 1].cells) > 1
             if is_lone or self._is_label_head(cells[0]):
                 texts[0].append(cells.pop(0).text)
-            for head in outer.place(cells, [self._find_span(cell) for cell in cells]):
+            for head in reversed(outer.place(cells, [self._find_span(cell) for cell in cells])):
                 for number in range(head.span.first, head.span.last + 1):
                     texts[number + 1].append(head.cell.text)
         return [_HYPHEN_SPACE.sub(r"\1", " ".join(reversed(parts))) for parts in texts]

@@ -16,6 +16,7 @@ _FIGURE = re.compile(
     r"|[$€£¥]?\s?[-–—−]+\s?[%)]?|[nN]/?[aAmM]\.?|NM|n\.m\.|N\.M\.|\*+"
 )
 """A number with currency, sign, unit and note mark, or a sign for a missing one: a dash, "n/a", "NM"."""
+_AMOUNT = re.compile(r"[$€£¥]\s?\d|\d\s?%")
 YEAR = re.compile(
     r"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\)|\x03[^\x04]*\x04)*|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE
 )
@@ -29,7 +30,6 @@ LABEL_INDENT_MAX = 40.0
 """In points. A figure that starts this close to the left edge is a label, such as a year."""
 _PLAIN_ROWS_MAX = 4
 """Maximum number of consecutive rows without figures inside a table."""
-_DATA_ROWS_MIN = 2
 _HEADER_ROWS_MAX = 10
 _PROSE_LENGTH_MIN = 110
 """A longer row is prose."""
@@ -37,8 +37,6 @@ _SENTENCE_LENGTH_MIN = 60
 """A longer row is prose if it ends like a sentence."""
 _PROSE_CELLS_MAX = 2
 """A row with more cells is not prose."""
-_FIGURE_SHIFT_MAX = 14.0
-"""Maximum distance in points between the right edges of figures of one column."""
 _LABEL_LINES_MAX = 4
 """Maximum number of lines of a label."""
 
@@ -60,8 +58,8 @@ def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
             index += 1
             continue
         body = range(index, _find_body_end(rows, index))
-        if sum(is_data_row(rows[number]) for number in body) >= _DATA_ROWS_MIN:
-            header = _detect_header(rows, body, tables[-1].end if tables else 0)
+        header = _detect_header(rows, body, tables[-1].end if tables else 0)
+        if _is_table(rows[header.start : header.stop], rows[body.start : body.stop]):
             tables.append(PageTable(header.start, body.stop, len(header)))
         index = body.stop
     return tables
@@ -94,6 +92,20 @@ def _is_prose_row(row: PageRow) -> bool:
     return len(text) > _PROSE_LENGTH_MIN or (len(text) > _SENTENCE_LENGTH_MIN and text[-1] in ".;")
 
 
+def _is_table(header: Sequence[PageRow], body: Sequence[PageRow]) -> bool:
+    """Check whether rows are a table: two have figures, or one has several figures below heads."""
+    first, *others = filter(is_data_row, body)
+    if others:
+        return True
+    heads = [cell.text for row in header for cell in row.cells]
+    has_amounts = any(
+        _AMOUNT.search(head) or (is_figure(head) and not YEAR.fullmatch(head)) for head in heads
+    )
+    figures = sum(is_figure(cell.text) for cell in first.cells)
+    are_years = YEAR.fullmatch(first.cells[-1].text) is not None
+    return len(heads) > len(header) and not has_amounts and figures > 1 and not are_years
+
+
 def _find_body_end(rows: Sequence[PageRow], start: int) -> int:
     """Return the end of the table body that starts with the figures in row `start`."""
     last = start  # the last row with figures so far
@@ -108,23 +120,28 @@ def _find_body_end(rows: Sequence[PageRow], start: int) -> int:
                 break  # years below figures are the header of the next table
             has_amounts = has_amounts or not are_years
             last = index
-        elif index - last > _PLAIN_ROWS_MAX or (_is_prose_row(row) and not _wraps_label(rows, index, last)):
-            break
+        else:
+            starts_table = has_amounts and _starts_header(row, rows[last])
+            starts_prose = _is_prose_row(row) and not _wraps_label(rows, index)
+            if starts_table or starts_prose or index - last > _PLAIN_ROWS_MAX:
+                break
     return last + 1
 
 
-def _wraps_label(rows: Sequence[PageRow], index: int, last: int) -> bool:
-    """Check whether a long row is the start of a label whose figures are in one of the next rows.
+def _starts_header(row: PageRow, above: PageRow) -> bool:
+    """Check whether a row has the heads of the next table: without a label, with units, or several years."""
+    has_label = row.x0 < above.x0 + LABEL_INDENT_MAX and not UNITS.fullmatch(row.cells[0].text)
+    years = sum(YEAR.fullmatch(cell.text) is not None for cell in row.cells)
+    return len(row.cells) > 1 and not row.text[0].islower() and (years > 1 or not has_label)
 
-    Those figures must end at the same x as the figures of row `last`, the last row with figures.
-    """
+
+def _wraps_label(rows: Sequence[PageRow], index: int) -> bool:
+    """Check whether a long row is the start of a label whose figures are in one of the next rows."""
     for above, row in pairwise(rows[index : index + _LABEL_LINES_MAX]):
         if len(above.cells) > 1 or above.text[-1] in ".:;" or row.top < above.top:
             return False
         if is_data_row(row):
-            ends = [cell.x1 for cell in rows[last].cells[1:]]
-            shifts = [abs(cell.x1 - end) for cell, end in zip(row.cells[:0:-1], ends[::-1], strict=False)]
-            return not _is_year_row(row) and max(shifts) < _FIGURE_SHIFT_MAX
+            return True
     return False
 
 

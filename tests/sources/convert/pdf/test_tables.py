@@ -34,6 +34,24 @@ def test_two_rows_of_figures_are_a_table_and_one_is_not() -> None:
     assert _find((("10", _FIRST),), (("7", _FIRST),)) == []
 
 
+def test_heads_below_figures_start_the_next_table_and_wrapped_words_do_not() -> None:
+    table = (_line("Sales", "10", "9"), _line("Costs", "7", "6"))
+    assert _find(*table, (("Assets", _FIRST), ("Debt", _SECOND)), *table) == [(0, 2, 0), (2, 5, 1)]
+    assert _find(*table, (("($ in millions)", _LABEL), ("Net", _FIRST)), *table) == [(0, 2, 0), (2, 5, 1)]
+    assert _find(*table, (("and its parts", 120), ("value", _FIRST)), *table) == [(0, 5, 0)]
+
+
+def test_one_row_of_figures_below_heads_is_a_table() -> None:
+    goodwill = _line("Goodwill", "10", "9")
+    assert _find("Text", (("Gross", _FIRST), ("Net", _SECOND)), goodwill, "More text") == [(1, 3, 1)]
+    assert _find("Text", (("$10 to $12", _FIRST), ("$3 to $4", _SECOND)), goodwill, "More text") == []
+
+
+def test_two_heads_above_one_column_stay_in_order() -> None:
+    rows = _rows((("Item", 200.0), ("2023", _FIRST)), _line("Sales", "10"), _line("Costs", "7"))
+    assert write_table(rows, 1).startswith("|  | Item 2023 |")
+
+
 def test_a_header_over_two_columns_is_in_both_and_a_bar_is_escaped() -> None:
     rows = _rows((("Years that ended in | June", _FIRST),), _line("Sales", "10", "9"), _line("Costs", "7", "6"))
     assert write_table(rows, 1).splitlines()[0] == r"|  | Years that ended in \| June | Years that ended in \| June |"
