@@ -30,14 +30,8 @@ from roamtui.models.base import OFFLINE
 from roamtui.outline.labels import format_path
 from roamtui.plain import strip_blank_lines
 from roamtui.quotes.read import is_not_found, replace_signs
-from roamtui.quotes.verdicts import (
-    PASSAGE_LABEL,
-    AnswerProof,
-    QuoteChecker,
-    format_source_line,
-    format_verification,
-    make_proof,
-)
+from roamtui.quotes.verdicts import AnswerProof, QuoteChecker, make_proof
+from roamtui.quotes.wording import PASSAGE_LABEL, format_source_line, format_verification
 from roamtui.search.base import Hit, Searcher
 
 NO_STEP = Step(text="", uses=())

@@ -36,7 +36,8 @@ from roamtui.markdown.blocks import (
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.verdicts import AnswerProof, JudgedMark, describe_source, simplify_quote
+from roamtui.quotes.verdicts import AnswerProof, JudgedMark
+from roamtui.quotes.wording import describe_source, simplify_quote
 
 
 def render_html(state: ConversationState, source: str, library: Library) -> str:

@@ -20,7 +20,7 @@ from roamtui.markdown.parser import read_markdown
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.located_notes import LocatedNote
 from roamtui.quotes.read import MARK
-from roamtui.quotes.verdicts import list_path_titles, simplify_quote
+from roamtui.quotes.wording import list_path_titles, simplify_quote
 from roamtui.text import normalise_line_ends
 
 _PATH_STEP = " › "

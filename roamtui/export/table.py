@@ -11,7 +11,7 @@ from pathlib import Path
 
 from roamtui.export.json import to_json
 from roamtui.plain import format_count, format_json, sanitise_line, shorten
-from roamtui.quotes.verdicts import format_quote
+from roamtui.quotes.wording import format_quote
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.runner import TableRun
 from roamtui.table.store import Table

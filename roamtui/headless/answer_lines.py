@@ -23,7 +23,8 @@ from roamtui.markdown.lines import RunStyle, TextRole
 from roamtui.outline.labels import format_path
 from roamtui.output import write_notice, write_sanitised, write_styled
 from roamtui.plain import format_count, sanitise_text, shorten
-from roamtui.quotes.verdicts import AnswerProof, describe_source
+from roamtui.quotes.verdicts import AnswerProof
+from roamtui.quotes.wording import describe_source
 from roamtui.retrieval.passages import find_statement, strip_markup
 
 _WIDTH_MIN = 20

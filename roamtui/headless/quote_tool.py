@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping
 
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse
-from roamtui.conversation.events import QuoteState
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.models.base import ToolSpec
@@ -70,7 +69,7 @@ def _format_place(finding: Finding, library: Library, *, is_found: bool) -> str:
     if finding.span is None:
         return finding.message or "nothing like it is in the text"
     section_id = finding.section_id or library.root_id
-    lines = make_citation(section_id, None, QuoteState.FOUND, finding.span, library).place
+    lines = make_citation(section_id, library, span=finding.span).place
     place = f"[{section_id}] {format_path(library, section_id)}, {lines}"
     if is_found:
         return place

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from roamtui.conversation.events import CHANGED_LABEL, QuoteState
 from roamtui.quotes.read import read_answer
-from roamtui.quotes.verdicts import PASSAGE_LABEL
+from roamtui.quotes.wording import PASSAGE_LABEL
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 # only the first state counts: trying each would take time by the square of the line

@@ -12,7 +12,8 @@ from roamtui.document.library import Library
 from roamtui.plain import sanitise_line
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.recheck import ClaimStatus, recheck
-from roamtui.quotes.verdicts import list_path_titles, make_citation
+from roamtui.quotes.verdicts import make_citation
+from roamtui.quotes.wording import list_path_titles
 from roamtui.text import Span
 
 _PATH_STEP = " › "
@@ -97,13 +98,15 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
         new_citation = cite_span(finding.section_id, None, library)
     elif finding.span is not None:
         new_words = library.text_at(finding.span) if finding.status is ClaimStatus.CHANGED else quote
-        new_citation = make_citation(finding.section_id, new_words, QuoteState.FOUND, finding.span, library)
+        new_citation = make_citation(
+            finding.section_id, library, quote=new_words, state=QuoteState.FOUND, span=finding.span
+        )
     return LocatedNote(note=note, status=finding.status, new_citation=new_citation, message=finding.message)
 
 
 def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:
     """Make a citation of a section, or of the text of a span in it."""
     if span is None:
-        return make_citation(section_id, None, QuoteState.NO_QUOTE, None, library)
+        return make_citation(section_id, library)
     section_id = library.section_at(span.doc, span.start) or section_id
-    return make_citation(section_id, library.text_at(span), QuoteState.FOUND, span, library)
+    return make_citation(section_id, library, quote=library.text_at(span), state=QuoteState.FOUND, span=span)

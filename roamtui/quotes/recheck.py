@@ -186,19 +186,15 @@ def _check_again(citation: Citation, library: Library) -> Citation:
         )
         span = finding.span
         is_in_own = finding.status is ClaimStatus.SAME
-    section_id = citation.section_id
-    if span is not None and section_id not in library:
-        section_id = library.section_at(span.doc, span.start) or section_id
-        is_in_own = (
-            make_citation(section_id, None, QuoteState.NO_QUOTE, None, library).path[-1:]
-            == citation.path[-1:]
-        )
+    again = citation
+    if citation.section_id in library:
+        again = make_citation(citation.section_id, library, quote=quote, span=span)
+    elif span is not None and (new_id := library.section_at(span.doc, span.start)) is not None:
+        again = make_citation(new_id, library, quote=quote, span=span)
+        is_in_own = again.path[-1:] == citation.path[-1:]  # the ids may be others, but not the title
     state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
     if is_in_own and citation.state is not QuoteState.ELSEWHERE:
         state = QuoteState.FOUND
-    again = citation
-    if section_id in library:
-        again = make_citation(section_id, quote, state, span, library)
     return replace(
         again,
         section_id=citation.section_id,

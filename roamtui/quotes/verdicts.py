@@ -1,4 +1,4 @@
-"""Give each quote of an answer its verdict, its place in the answer and its number, and say where it is.
+"""Give each quote of an answer its verdict, its place in the answer and its number.
 
 A quote without an id, of its own or in its sentence, has no verdict. An id without a quote is a citation
 without a quote. Quotes are not looked up in the whole document, but only in the text that the model got as
@@ -15,21 +15,16 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.events import CHANGED_LABEL, Citation, QuoteState
+from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown
-from roamtui.markdown.inline import extract_words
 from roamtui.outline.expansion import strip_ids
 from roamtui.outline.labels import UNTITLED, format_node_title
-from roamtui.plain import format_count, format_json, sanitise_line, strip_anchor
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import MARK, MARKED_ID, CitationMark, Quotation, read_answer
-from roamtui.text import Bounds, Span, merge_bounds, normalise_line_ends
+from roamtui.text import Bounds, Span, merge_bounds
 
-_UNREAD_LABEL = "not in what the model has read"
-PASSAGE_LABEL = "passage"
-"""Stands in the sources of an answer of passages in place of a verdict."""
 _FROM_WORST_TO_BEST = (QuoteState.NOT_FOUND, QuoteState.ELSEWHERE, QuoteState.FOUND, QuoteState.NO_QUOTE)
 """`NO_QUOTE` is last, because it counts only if a mark has nothing else."""
 
@@ -126,7 +121,7 @@ class QuoteChecker:
         for mark in reading.marks:
             if (mark.section_id, mark.sentence) not in cited:
                 cited.add((mark.section_id, mark.sentence))
-                no_quote = make_citation(mark.section_id, None, QuoteState.NO_QUOTE, None, self._library)
+                no_quote = make_citation(mark.section_id, self._library)
                 placed.append((replace(no_quote, start=mark.start, end=mark.start), mark))
         placed.sort(key=lambda pair: pair[0].start)
         at_mark = defaultdict[tuple[str, int], list[int]](list)
@@ -150,14 +145,18 @@ class QuoteChecker:
         """
         for mark in quote.marks:
             if (span := self._find_in_section(quote.text, mark.section_id)) is not None:
-                return make_citation(mark.section_id, quote.text, QuoteState.FOUND, span, self._library)
+                return make_citation(
+                    mark.section_id, self._library, quote=quote.text, state=QuoteState.FOUND, span=span
+                )
         if quote.is_code or not quote.marks:
             return None
         in_sections = (self._find_in_section(quote.text, section_id) for section_id in self._open_ids)
         in_excerpts = (self._find_in(quote.text, doc, bounds) for doc, bounds in self._excerpts.items())
         span = next(filter(None, chain(in_sections, in_excerpts)), None)
         state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
-        return make_citation(quote.marks[0].section_id, quote.text, state, span, self._library)
+        return make_citation(
+            quote.marks[0].section_id, self._library, quote=quote.text, state=state, span=span
+        )
 
     def _find_in_section(self, quote: str, section_id: str) -> Span | None:
         """Find a quote in the text of a section that the model got, and in its title."""
@@ -195,17 +194,22 @@ class QuoteChecker:
 
 
 def make_citation(
-    section_id: str, quote: str | None, quote_state: QuoteState, span: Span | None, library: Library
+    section_id: str,
+    library: Library,
+    *,
+    quote: str | None = None,
+    state: QuoteState = QuoteState.NO_QUOTE,
+    span: Span | None = None,
 ) -> Citation:
     """Make the citation of a section, or of a quote found at `span`, with its place in the library."""
     if section_id not in library:
-        return Citation(section_id=section_id, quote=quote, state=quote_state)
+        return Citation(section_id=section_id, quote=quote, state=state)
     node = library.node(section_id)
     first, last, page, _ = library.get_place(span or node.span)
     return Citation(
         section_id=section_id,
         quote=quote,
-        state=quote_state,
+        state=state,
         doc=node.doc if span is None else span.doc,
         path=(*(title or UNTITLED for title in node.path[:-1]), node.title or format_node_title(node)),
         start_line=first,
@@ -213,91 +217,6 @@ def make_citation(
         page=page,
         span=span,
     )
-
-
-class Source(Struct, frozen=True, kw_only=True):
-    """What the line of a citation says, in the words that all front ends use."""
-
-    section_id: str
-    """The section that contains the quote: the cited one, unless the quote was found in another."""
-    document: str
-    """Short name of the document; empty if there is only one."""
-    title: str
-    """Title of the cited section."""
-    place: str
-    """Where the quote is, or that it was not found."""
-
-
-def describe_source(citation: Citation, library: Library) -> Source:
-    """Say where a quote is, or that it was not found."""
-    section_id = citation.section_id
-    state = citation.state
-    span = citation.span
-    title = _format_section(section_id, library)
-    file = _format_file(citation.doc)
-    if state is QuoteState.ELSEWHERE and section_id in library:
-        file = _format_file(library.node(section_id).doc)  # the citation has the file of the words
-    if (
-        not file
-        and library.sources
-        and section_id in library
-        and (source := library.source_of(section_id)) is not None
-    ):
-        file = sanitise_line(source.title)
-    place = citation.place if citation.page is None else f"p. {citation.page}"
-    if citation.is_changed:
-        place = CHANGED_LABEL
-    elif state is QuoteState.NOT_FOUND:
-        place = _UNREAD_LABEL
-    elif state is QuoteState.ELSEWHERE:
-        if span is not None and span.doc in library.documents_by_key:
-            section_id = library.section_at(span.doc, span.start) or section_id
-        section = _format_section(section_id, library)
-        other = _format_file(citation.doc)
-        if other not in ("", file) and not other.endswith(section):
-            section = f"{section} in {other}"
-        place = f"these words are in {section}, {place}"
-    elif not citation.start_line:
-        place = ""
-    return Source(section_id=section_id, document="" if file == title else file, title=title, place=place)
-
-
-def _format_file(doc: str) -> str:
-    return sanitise_line((doc.rpartition("/")[2] if "://" in doc else "") or doc)
-
-
-def _format_section(section_id: str, library: Library) -> str:
-    if section_id not in library:
-        return f"section {section_id} (not in this document)"
-    return format_node_title(library.node(section_id))
-
-
-def list_path_titles(citation: Citation, title: str) -> list[str]:
-    """List the titles from the top to the cited section, after its file's path if there are several.
-
-    `title`, the title of the document, is omitted.
-    """
-    names = [strip_anchor(sanitise_line(name)) for name in citation.path]
-    if len(names) > 1 and citation.path[0] == title:
-        del names[0]
-    is_of_file = citation.doc and "://" not in citation.doc and names != [sanitise_line(citation.doc)]
-    return [sanitise_line(citation.doc), *names] if is_of_file else names
-
-
-def format_verification(citations: Sequence[Citation]) -> str:
-    """Format where the quotes are; empty without quotes. A quote in the text may still answer nothing."""
-    states = [citation.state for citation in citations if citation.quote is not None]
-    verified = states.count(QuoteState.FOUND)
-    if not states:
-        return ""
-    if verified == len(states):
-        return f"{verified}/{verified} {'quote' if verified == 1 else 'quotes'} found in the text"
-    elsewhere = states.count(QuoteState.ELSEWHERE)
-    changed = sum(citation.is_changed for citation in citations)
-    unread = states.count(QuoteState.NOT_FOUND) - changed
-    counts = {"where cited": verified, "elsewhere": elsewhere, CHANGED_LABEL: changed, _UNREAD_LABEL: unread}
-    places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
-    return f"{format_count(len(states), 'quote')}: {places}"
 
 
 def resolve_citation(citation: Citation | None, library: Library) -> Span | None:
@@ -309,27 +228,3 @@ def resolve_citation(citation: Citation | None, library: Library) -> Span | None
     text = library.documents_by_key[citation.span.doc].text
     is_there = quote is None or find_quote(quote, text[span.start : span.end]) is not None
     return span if is_there and span.end <= len(text) else None
-
-
-def format_source_line(citation: Citation, number: int, label: str = "") -> str:
-    """Format a citation as a line that `recheck` reads again. A `label` replaces its verdict."""
-    titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
-    path = " > ".join(map(sanitise_line, (*filter(None, [citation.doc]), *titles)))
-    quote = f": {format_quote(citation.quote)}" if citation.quote else ""
-    sign = f"{citation.state.sign} " if citation.state.sign and not label else ""
-    return (
-        f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({label or citation.label}){quote}"
-    )
-
-
-def simplify_quote(quote: str) -> str:
-    """Return a quote's words without marks of tables and lists, unless it could not be found then."""
-    words = extract_words(normalise_line_ends(quote))
-    within_a_line = f"a {quote}"  # there, what looks like the number of an item may be a word
-    return words if find_quote(words, within_a_line) is not None else quote
-
-
-def format_quote(quote: str) -> str:
-    """Write a quote on one line, with the escapes of JSON, so that `read_claims` reads it again."""
-    words = simplify_quote(quote) if "|" in quote or len(quote.splitlines()) > 1 else quote
-    return format_json(words)

@@ -168,7 +168,7 @@ def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -
 
 def test_an_empty_title_is_cited_by_the_words_that_the_outline_has_for_it() -> None:
     library = make_library("Before.\n\n# Zoo\n\n## \n\n### Cages\n\nTwo.\n")
-    cited = [make_citation(one, None, QuoteState.NO_QUOTE, None, library) for one in library.walk()]
+    cited = [make_citation(one, library) for one in library.walk()]
     paths = [("(opening text)",), ("Zoo",), ("Zoo", "(untitled)"), ("Zoo", "(untitled)", "Cages")]
     assert [citation.path for citation in cited] == paths
 

@@ -37,14 +37,12 @@ from roamtui.markdown.parser import read_markdown
 from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count, sanitise_line, sanitise_text, shorten
 from roamtui.quotes.read import MARKED_ID, replace_signs
-from roamtui.quotes.verdicts import (
-    QuoteChecker,
+from roamtui.quotes.verdicts import QuoteChecker, make_proof, resolve_citation
+from roamtui.quotes.wording import (
     Source,
     describe_source,
     format_verification,
     list_path_titles,
-    make_proof,
-    resolve_citation,
     simplify_quote,
 )
 from roamtui.retrieval.passages import find_statement

@@ -533,7 +533,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def _check_quotes(self, *, is_asked: bool) -> None:
         """Look up the quotes of all answers in the current document. Say what changed, or all if asked."""
         from roamtui.agent.recheck import check_answers_again
-        from roamtui.quotes.verdicts import format_verification
+        from roamtui.quotes.wording import format_verification
 
         if not self.conversation.state.exchanges:
             words = "No question yet" if is_asked else ""

@@ -18,7 +18,7 @@ from roamtui.conversation.notes import get_note_store, make_note
 from roamtui.export.markdown import format_location, render_notes
 from roamtui.plain import sanitise_line, shorten
 from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
-from roamtui.quotes.verdicts import list_path_titles, simplify_quote
+from roamtui.quotes.wording import list_path_titles, simplify_quote
 from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, wrap

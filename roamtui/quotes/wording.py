@@ -1,0 +1,128 @@
+"""Say where the quotes of an answer are, in the words that all front ends and exports use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from roamtui.conversation.events import CHANGED_LABEL, Citation, QuoteState
+from roamtui.document.library import Library
+from roamtui.markdown.inline import extract_words
+from roamtui.outline.labels import format_node_title
+from roamtui.plain import format_count, format_json, sanitise_line, strip_anchor
+from roamtui.quotes.find import find_quote
+from roamtui.text import normalise_line_ends
+
+_UNREAD_LABEL = "not in what the model has read"
+PASSAGE_LABEL = "passage"
+"""Stands in the sources of an answer of passages in place of a verdict."""
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """What the line of a citation says, in the words that all front ends use."""
+
+    section_id: str
+    """The section that contains the quote: the cited one, unless the quote was found in another."""
+    document: str
+    """Short name of the document; empty if there is only one."""
+    title: str
+    """Title of the cited section."""
+    place: str
+    """Where the quote is, or that it was not found."""
+
+
+def describe_source(citation: Citation, library: Library) -> Source:
+    """Say where a quote is, or that it was not found."""
+    section_id = citation.section_id
+    state = citation.state
+    span = citation.span
+    title = _format_section(section_id, library)
+    file = _format_file(citation.doc)
+    if state is QuoteState.ELSEWHERE and section_id in library:
+        file = _format_file(library.node(section_id).doc)  # the citation has the file of the words
+    if (
+        not file
+        and library.sources
+        and section_id in library
+        and (source := library.source_of(section_id)) is not None
+    ):
+        file = sanitise_line(source.title)
+    place = citation.place if citation.page is None else f"p. {citation.page}"
+    if citation.is_changed:
+        place = CHANGED_LABEL
+    elif state is QuoteState.NOT_FOUND:
+        place = _UNREAD_LABEL
+    elif state is QuoteState.ELSEWHERE:
+        if span is not None and span.doc in library.documents_by_key:
+            section_id = library.section_at(span.doc, span.start) or section_id
+        section = _format_section(section_id, library)
+        other = _format_file(citation.doc)
+        if other not in ("", file) and not other.endswith(section):
+            section = f"{section} in {other}"
+        place = f"these words are in {section}, {place}"
+    elif not citation.start_line:
+        place = ""
+    return Source(section_id=section_id, document="" if file == title else file, title=title, place=place)
+
+
+def _format_file(doc: str) -> str:
+    return sanitise_line((doc.rpartition("/")[2] if "://" in doc else "") or doc)
+
+
+def _format_section(section_id: str, library: Library) -> str:
+    if section_id not in library:
+        return f"section {section_id} (not in this document)"
+    return format_node_title(library.node(section_id))
+
+
+def list_path_titles(citation: Citation, title: str) -> list[str]:
+    """List the titles from the top to the cited section, after its file's path if there are several.
+
+    `title`, the title of the document, is omitted.
+    """
+    names = [strip_anchor(sanitise_line(name)) for name in citation.path]
+    if len(names) > 1 and citation.path[0] == title:
+        del names[0]
+    is_of_file = citation.doc and "://" not in citation.doc and names != [sanitise_line(citation.doc)]
+    return [sanitise_line(citation.doc), *names] if is_of_file else names
+
+
+def format_verification(citations: Sequence[Citation]) -> str:
+    """Format where the quotes are; empty without quotes. A quote in the text may still answer nothing."""
+    states = [citation.state for citation in citations if citation.quote is not None]
+    verified = states.count(QuoteState.FOUND)
+    if not states:
+        return ""
+    if verified == len(states):
+        return f"{verified}/{verified} {'quote' if verified == 1 else 'quotes'} found in the text"
+    elsewhere = states.count(QuoteState.ELSEWHERE)
+    changed = sum(citation.is_changed for citation in citations)
+    unread = states.count(QuoteState.NOT_FOUND) - changed
+    counts = {"where cited": verified, "elsewhere": elsewhere, CHANGED_LABEL: changed, _UNREAD_LABEL: unread}
+    places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
+    return f"{format_count(len(states), 'quote')}: {places}"
+
+
+def format_source_line(citation: Citation, number: int, label: str = "") -> str:
+    """Format a citation as a line that `recheck` reads again. A `label` replaces its verdict."""
+    titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
+    path = " > ".join(map(sanitise_line, (*filter(None, [citation.doc]), *titles)))
+    quote = f": {format_quote(citation.quote)}" if citation.quote else ""
+    sign = f"{citation.state.sign} " if citation.state.sign and not label else ""
+    return (
+        f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({label or citation.label}){quote}"
+    )
+
+
+def simplify_quote(quote: str) -> str:
+    """Return a quote's words without marks of tables and lists, unless it could not be found then."""
+    words = extract_words(normalise_line_ends(quote))
+    within_a_line = f"a {quote}"  # there, what looks like the number of an item may be a word
+    return words if find_quote(words, within_a_line) is not None else quote
+
+
+def format_quote(quote: str) -> str:
+    """Write a quote on one line, with the escapes of JSON, so that `read_claims` reads it again."""
+    words = simplify_quote(quote) if "|" in quote or len(quote.splitlines()) > 1 else quote
+    return format_json(words)
