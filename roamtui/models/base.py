@@ -219,6 +219,14 @@ OFFLINE = "offline"
 """Name of the choice to use no model."""
 
 
+def replace_flags(words: str, *, model: str, server: str) -> str:
+    """Replace the flags in a model's error by what chooses a model and its server elsewhere.
+
+    Errors name flags because they are saved with answers, which every front end may show.
+    """
+    return words.replace("--api-base", server).replace("--model", model)
+
+
 class ModelOptions(Struct, frozen=True, kw_only=True):
     """Sizes, timeouts and retries of requests to a model."""
 

@@ -19,7 +19,7 @@ from weakref import finalize
 from msgspec.structs import replace
 
 from roamtui.errors import ModelError, UsageError
-from roamtui.models.base import Model, ModelOptions
+from roamtui.models.base import Model, ModelOptions, replace_flags
 from roamtui.models.local_embedder import LOCAL, LocalEmbedder
 from roamtui.models.registry import check_server_url, is_model_name
 from roamtui.models.reply import complete_once
@@ -136,8 +136,8 @@ class LitellmEmbedder:
                 self._background.worker.run_to_result(replace(self._job, texts=tuple(texts)), EmbeddingBatch)
             )
         except ModelError as error:
-            message = str(error).replace("--model", "--embedder").replace("--api-base", "embedder_api_base")
-            raise ModelError(message) from None
+            words = replace_flags(str(error), model="--embedder", server="embedder_api_base")
+            raise ModelError(words) from None
         return batch.vectors
 
 

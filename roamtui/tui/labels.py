@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
+from roamtui.models.base import replace_flags
 from roamtui.outline.labels import format_node_title
 from roamtui.plain import sanitise_line
 
@@ -37,5 +38,5 @@ def format_error(error: BaseException | None) -> str:
 
 
 def adapt_flags(words: str) -> str:
-    """Name a key instead of the flags that a model's error suggests, because a running app has no flags."""
-    return words.replace("--api-base", "the server's URL (f2)").replace("--model", "f2")
+    """Name a key in place of the flags in a model's error, because a running app has no flags."""
+    return replace_flags(words, model="f2", server="the server's URL (f2)")
