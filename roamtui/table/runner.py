@@ -104,8 +104,8 @@ async def fill_table(table: Table, plan: TablePlan, on_progress: OnProgress) -> 
         StoreError: The table cannot be used.
     """
     run = TableRun(total=len(table.rows) * len(table.columns))
-    with hold_table(table) as record:
-        filler = _Filler(table, plan, record, run, on_progress)
+    with hold_table(table) as write_cell:
+        filler = _Filler(table, plan, write_cell, run, on_progress)
         pending = iter(table.rows)
         try:
             async with asyncio.TaskGroup() as group:
@@ -116,18 +116,31 @@ async def fill_table(table: Table, plan: TablePlan, on_progress: OnProgress) -> 
     return run
 
 
+class _OpenedRow(Struct, kw_only=True):
+    """A document whose cells are being filled."""
+
+    source: str
+    library: Library
+    loader: Loader | None
+    prompt_id: str
+    """Start of the ids of its conversations. The start of their prompts, which providers cache, depends on
+    it."""
+    searcher: Searcher | None = None
+    """Shared by its conversations. With a loader, each loads pages of its own, and needs its own index."""
+
+
 class _Filler:
     def __init__(
         self,
         table: Table,
         plan: TablePlan,
-        record: Callable[[Cell], None],
+        write_cell: Callable[[Cell], None],
         run: TableRun,
         on_progress: OnProgress,
     ) -> None:
         self._table = table
         self._plan = plan
-        self._write = record
+        self._write_cell = write_cell
         self._run = run
         self._on_progress = on_progress
         self._slots = asyncio.Semaphore(plan.jobs)
@@ -175,50 +188,41 @@ class _Filler:
         cells = [(column, self._table.get_cell(row, column)) for column in self._table.columns]
         missing = [column for column, cell in cells if self._must_ask(cell, library.content_hash)]
         self._run.pending += len(missing) - sum(self._must_ask(cell) for _, cell in cells)
-        shared_searcher: Searcher | None = None
-        prefix = make_conversation_id()  # all prompts of a row begin with the same text, which depends on it
-
-        async def fill(column: Column) -> None:
-            nonlocal shared_searcher
-            async with self._slots:
-                if self._run.stop_reason:
-                    return
-                asked = Cell(
-                    row=row.source,
-                    column=column.key,
-                    content=library.content_hash,
-                    model=self._plan.model.name,
-                    state=CellState.FAILED,
-                )
-                try:
-                    searcher = shared_searcher
-                    if searcher is None:
-                        searcher = await asyncio.to_thread(self._plan.make_searcher, library)
-                    # Each conversation loads pages of its own, so with a loader, each needs an index of its
-                    # own.
-                    shared_searcher = searcher if loader is None else None
-                    await self._fill_cell(
-                        asked, column, library, loader, searcher, prefix + os.urandom(3).hex()
-                    )
-                except Exception as error:  # noqa: BLE001 - a defect ends one cell, not the table
-                    self._finish_cell(replace(asked, note=_format_failure(error)))
-
+        opened = _OpenedRow(
+            source=row.source, library=library, loader=loader, prompt_id=make_conversation_id()
+        )
         for column in missing[:1]:
-            await fill(column)
+            await self._fill_cell(opened, column)
         async with asyncio.TaskGroup() as group:
             for column in missing[1:]:
-                group.create_task(fill(column))
+                group.create_task(self._fill_cell(opened, column))
 
-    async def _fill_cell(
-        self,
-        asked: Cell,
-        column: Column,
-        library: Library,
-        loader: Loader | None,
-        searcher: Searcher | None,
-        conversation_id: str,
-    ) -> None:
-        conversation = Conversation(library, store=self._conversations, loader=loader, new_id=conversation_id)
+    async def _fill_cell(self, row: _OpenedRow, column: Column) -> None:
+        async with self._slots:
+            if self._run.stop_reason:
+                return
+            cell = Cell(
+                row=row.source,
+                column=column.key,
+                content=row.library.content_hash,
+                model=self._plan.model.name,
+                state=CellState.FAILED,
+            )
+            try:
+                await self._ask(row, column, cell)
+            except Exception as error:  # noqa: BLE001 - a defect ends one cell, not the table
+                self._finish_cell(replace(cell, note=_format_failure(error)))
+
+    async def _ask(self, row: _OpenedRow, column: Column, cell: Cell) -> None:
+        searcher = row.searcher
+        if searcher is None:
+            searcher = await asyncio.to_thread(self._plan.make_searcher, row.library)
+        if row.loader is None:
+            row.searcher = searcher
+        conversation_id = row.prompt_id + os.urandom(3).hex()
+        conversation = Conversation(
+            row.library, store=self._conversations, loader=row.loader, new_id=conversation_id
+        )
         conversation.is_one_shot = True
         note = f"The value must be {column.type_description}." if column.type_description else ""
         options = replace(self._options, question_note=note)
@@ -233,8 +237,8 @@ class _Filler:
             limit = self._spending.usd_max
             self._run.stop_reason = f"The next question could go over your spending limit of ${limit:g}."
             return
-        asked = replace(asked, conversation=conversation_id, usage=exchange.usage)
-        self._finish_cell(complete_cell(asked, exchange, column))
+        cell = replace(cell, conversation=conversation_id, usage=exchange.usage)
+        self._finish_cell(complete_cell(cell, exchange, column))
 
     def _finish_cell(self, cell: Cell) -> None:
         run = self._run
@@ -246,7 +250,7 @@ class _Filler:
     def _record(self, cell: Cell) -> None:
         replaced = self._table.cells.get((cell.row, cell.column))
         try:
-            self._write(cell)
+            self._write_cell(cell)
         except StoreError as error:
             self._run.stop_reason = str(error)
             return

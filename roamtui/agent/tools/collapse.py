@@ -20,17 +20,14 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     ids = tuple(dict.fromkeys(requested))
     if not ids:
         return ToolResponse(text=_NO_IDS, is_refused=True)
-    status: dict[str, str] = {}
+    status = dict.fromkeys(ids, ("kept", "kept: not open"))
     for event in await context.conversation.execute(CloseSections(section_ids=ids, origin=Origin.AGENT)):
         if isinstance(event, SectionsClosed):
             when = "closed after this question" if event.is_pending else "closed"
-            status |= dict.fromkeys(event.section_ids, when)
-            status |= {section_id: f"kept: {reason}" for section_id, reason in event.kept}
-    status = {section_id: status.get(section_id, "kept: not open") for section_id in ids}
-    results = tuple(
-        (section_id, words.partition(":")[0].partition(" ")[0]) for section_id, words in status.items()
-    )
-    text = "\n".join(f"[{section_id}] {words}" for section_id, words in status.items())
+            status |= dict.fromkeys(event.section_ids, ("closed", when))
+            status |= {section_id: ("kept", f"kept: {reason}") for section_id, reason in event.kept}
+    results = tuple((section_id, status[section_id][0]) for section_id in ids)
+    text = "\n".join(f"[{section_id}] {status[section_id][1]}" for section_id in ids)
     return ToolResponse(text=text, section_ids=ids, results=results)
 
 
