@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import nsmallest
 from itertools import islice, pairwise, product
-from operator import itemgetter
+from operator import attrgetter
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -85,27 +86,11 @@ yalnızca hariç sadece δεν μη μην χωρίς εκτός μόνο ποτ
 """
 _TURNING_WORDS = frozenset(_TURNING_TEXT.split())
 """Words that turn the meaning, in European languages, Arabic, Hebrew and Hindi."""
-_TURNING_PARTS = (
-    *("n't", "n’t", "不", "没", "沒", "無", "无", "非", "未", "勿", "别", "別", "除", "仅", "僅", "只"),
-    *(
-        "ない",
-        "なし",
-        "なく",
-        "ず",
-        "ません",
-        "않",
-        "못",
-        "없",
-        "아니",
-        "안 ",
-        "만 ",
-        "ไม่",
-        "ห้าม",
-        "ยกเว้น",
-        "เว้นแต่",
-        "เท่านั้น",
-    ),
+_TURNING_PARTS_TEXT = (
+    "n't|n’t|不|没|沒|無|无|非|未|勿|别|別|除|仅|僅|只|ない|なし|なく|ず|ません|않|못|없|아니|안 |만 "
+    "|ไม่|ห้าม|ยกเว้น|เว้นแต่|เท่านั้น"
 )
+_TURNING_PARTS = tuple(_TURNING_PARTS_TEXT.split("|"))
 """Parts of words that turn the meaning, in languages that write them together with other words."""
 _SENTENCE_END = re.compile(
     rf"(?P<stop>[.…]){CLOSERS}(?:\[[^\[\]\s]{{1,12}}\]|[\d¹²³⁴-⁹]{{1,2}}|<sup>[^<>]*</sup>)*"
@@ -121,6 +106,8 @@ _SMALL = 1 << 16
 """Texts up to this number of characters are read whole."""
 _REACH = 1000
 """Number of characters around a rare word of a quote that are read, in addition to three times its length."""
+_FIRST_ROW = attrgetter("first_row")
+_PUNCTUATION = ".,;:!?\"'“”‘’„«»()[]{}*_`-–—…。，；：！？「」『』"
 _WORD_RUN = re.compile(r"[^\W_]+")
 _MARKUP_IN_WORD = re.compile(
     r"<[^<>]*>|[*_~`\\\u00ad\u200b-\u200f\u2060-\u2064\ufeff]|[-‐]\s*\n[\s>]*|\s+(?=[\u3040-\u9fff])"
@@ -140,12 +127,38 @@ def find_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) ->
         return None
     for start, end in _list_places(quote, text):
         words = read_words(text[start:end] if (start, end) != (0, len(text)) else text)
+        place = _Place(text, start, words)
         for reading in readings:
-            for first, last in _find_parts(reading, words, text, start):
-                low, high = start + first, start + last
+            for low, high in _find_parts(reading, place):
                 if within is None or any(begin <= low and high <= stop for begin, stop in within):
                     return _include_marks(quote, text, low, high)
     return None
+
+
+class _Place(Struct, frozen=True):
+    """A part of a text with its words, which have a row each."""
+
+    text: str
+    shift: int
+    """Offset of the part in the text."""
+    words: TextWords
+
+    def start(self, row: int) -> int:
+        """Return the offset in the text at which a word starts."""
+        return self.shift + self.words.starts[row]
+
+    def end(self, row: int) -> int:
+        """Return the offset in the text at which a word ends."""
+        return self.shift + self.words.ends[row]
+
+
+class _Run(NamedTuple):
+    """Matched words: their bounds in the part of the text, and the rows of the first and the last."""
+
+    start: int
+    end: int
+    first_row: int
+    last_row: int
 
 
 class _Reading(Struct, frozen=True):
@@ -211,51 +224,52 @@ def _swap_first_case(parts: tuple[TextWords, ...], quote: str) -> tuple[TextWord
     return (replace(first, keys=keys, key_bytes=keys.tobytes()), *parts[1:])
 
 
-def _find_parts(reading: _Reading, words: TextWords, text: str, shift: int) -> Iterator[Bounds]:
+def _find_parts(reading: _Reading, place: _Place) -> Iterator[Bounds]:
     """Yield the bounds of the parts of a quote, where each follows the one before in the same sentence."""
-    parts = reading.parts
-    runs_of_parts = [_find_runs(part, words, text) for part in parts]
+    words = place.words
+    runs_of_parts = [_find_runs(part, words, place.text) for part in reading.parts]
     if reading.hides_words:
         runs_of_parts = [(run for run in runs if not _is_code(words, run)) for runs in runs_of_parts]
-    if len(parts) == 1:
-        yield from ((start, end) for start, end, _, _ in runs_of_parts[0])
+    if len(runs_of_parts) == 1:
+        yield from ((place.shift + run.start, place.shift + run.end) for run in runs_of_parts[0])
         return
-    ordered = [sorted(runs, key=itemgetter(2)) for runs in runs_of_parts]
+    ordered = [sorted(runs, key=_FIRST_ROW) for runs in runs_of_parts]
     for first in ordered[0]:
         last = first
         for following in ordered[1:]:
-            index = bisect_left(following, last[3] + 1, key=itemgetter(2))
-            if index == len(following) or not _may_omit(words, last[3], following[index][2], text, shift):
+            index = bisect_left(following, last.last_row + 1, key=_FIRST_ROW)
+            if index == len(following) or not _may_omit(place, last.last_row, following[index].first_row):
                 break
             last = following[index]
         else:
-            yield first[0], last[1]
+            yield place.shift + first.start, place.shift + last.end
 
 
-def _may_omit(words: TextWords, last: int, first: int, text: str, shift: int) -> bool:
+def _may_omit(place: _Place, last: int, first: int) -> bool:
     """Return whether an ellipsis may leave out the words between: those of one sentence, item or row."""
+    text = place.text
+    flags = place.words.flags
     rows = range(last + 1, first + 1)
-    if len(rows) == 1 and _ELLIPSIS.search(text, shift + words.ends[last], shift + words.starts[first]):
+    if len(rows) == 1 and _ELLIPSIS.search(text, place.end(last), place.start(first)):
         return True  # the ellipsis of the text, which omits nothing
-    if any(words.flags[row] & BLOCK and not _continues(words, row, text, shift) for row in rows):
+    if any(flags[row] & BLOCK and not _continues(place, row) for row in rows):
         return False
-    is_in_row = any(words.flags[row] & CELL for row in rows)
-    if not is_in_row and _has_sentence_end(text, shift + words.ends[last], shift + words.starts[first]):
+    is_in_row = any(flags[row] & CELL for row in rows)
+    if not is_in_row and _has_sentence_end(text, place.end(last), place.start(first)):
         return False
-    omitted = [text[shift + words.starts[row] : shift + words.ends[row]] for row in rows[:-1]]
+    omitted = [text[place.start(row) : place.end(row)] for row in rows[:-1]]
     edges = {make_key(word).casefold() for word in (*omitted[:_TURNING_NEAR], *omitted[-_TURNING_NEAR:])}
     near = f"{''.join(omitted[: 2 * _TURNING_NEAR])} {''.join(omitted[-2 * _TURNING_NEAR :])} "
     return edges.isdisjoint(_TURNING_WORDS) and not any(part in near for part in _TURNING_PARTS)
 
 
-def _continues(words: TextWords, row: int, text: str, shift: int) -> bool:
+def _continues(place: _Place, row: int) -> bool:
     """Return whether a paragraph continues the sentence of the one before, as after a page break."""
-    if words.flags[row] & CODE:
-        return False
-    start = shift + words.starts[row]
+    start = place.start(row)
     return (
-        text[start].islower()
-        and _PARAGRAPH_BREAK.fullmatch(text, shift + words.ends[row - 1], start) is not None
+        not place.words.flags[row] & CODE
+        and place.text[start].islower()
+        and _PARAGRAPH_BREAK.fullmatch(place.text, place.end(row - 1), start) is not None
     )
 
 
@@ -282,10 +296,6 @@ def _is_abbreviated(text: str, match: re.Match[str]) -> bool:
     return is_abbreviation(text, start, stop, stop + 1)
 
 
-_Run = tuple[int, int, int, int]
-"""Bounds of matched words in the source, and the rows of the first and the last."""
-
-
 def _find_runs(part: TextWords, words: TextWords, text: str) -> Iterator[_Run]:
     """Yield the places of a run of words, in reading order: first where it stands as it is."""
     seen: set[tuple[int, int]] = set()
@@ -293,7 +303,7 @@ def _find_runs(part: TextWords, words: TextWords, text: str) -> Iterator[_Run]:
         last = row + len(part) - 1
         if _is_whole(words, row, last):
             seen.add((row, last))
-            yield words.starts[row], words.ends[last], row, last
+            yield _Run(words.starts[row], words.ends[last], row, last)
     if words.is_plain and part.is_plain:
         return
     tried_max = max(_ANCHORS_MAX, _COMPARED_MAX // len(part))
@@ -303,7 +313,7 @@ def _find_runs(part: TextWords, words: TextWords, text: str) -> Iterator[_Run]:
         for (first, start), (last, end) in product(firsts, lasts):
             if (first, last) not in seen and _is_whole(words, first, last):
                 seen.add((first, last))
-                yield start, end, first, last
+                yield _Run(start, end, first, last)
 
 
 def _find_rows(keys: bytes, words: TextWords) -> Iterator[int]:
@@ -391,7 +401,7 @@ def _has_word(text: str, word: str) -> bool:
 
 
 def _is_code(words: TextWords, run: _Run) -> bool:
-    return all(flags & CODE for flags in words.flags[run[2] : run[3] + 1])
+    return all(flags & CODE for flags in words.flags[run.first_row : run.last_row + 1])
 
 
 def _is_whole(words: TextWords, first: int, last: int) -> bool:
@@ -411,9 +421,6 @@ def _include_marks(quote: str, text: str, start: int, end: int) -> Bounds:
             break
         end += 1
     return start, end
-
-
-_PUNCTUATION = ".,;:!?\"'“”‘’„«»()[]{}*_`-–—…。，；：！？「」『』"
 
 
 def _list_places(quote: str, text: str) -> Iterator[Bounds]:

@@ -143,6 +143,15 @@ _TOKEN = (
     rf"|(?P<edge>[{_BLOCK_EDGE}{_CELL_EDGE}])|(?P<times>(?<=\w)\*(?=\w)|(?<=\s)\*(?=\s))|(?P<symbol>[^\w\s!-#&-/:;?@\[-\]_`{{}}“”‘’–—…«»•·−*])"
 )
 """Compiled when it is needed, because that takes time."""
+_UNSEEN = re.compile(f"[{_INVISIBLE}]")
+_APOSTROPHE = re.compile(f"[{_APOSTROPHES}]")
+_DASH = re.compile(f"[{_DASHES}]")
+_TIMES = re.compile(r"\s?[×x·∙]\s?(?=10\Z)")
+_VULGAR_FRACTION = re.compile(f"[{_FRACTIONS}]")
+_ALERT_KIND = re.compile(r"[^\w\n]*([A-Za-z]+)")
+_ITEM_NUMBER = re.compile(r"\s*(\d+)[.)]")
+_CLOSING = re.compile(r"\s?\)")
+_GLUINGS_MAX = 4
 _SYMBOL_CATEGORIES = frozenset({"So", "Sm", "Sc"})
 _SYMBOLS = frozenset(_CODE_SIGN_FORMS) | {"§", "%", "‰"}
 _HIGHLIGHT = re.compile(r"(?<!\w)==(?=\S)(.*?)(?<=\S)==(?!\w)")
@@ -572,14 +581,3 @@ def _make_number_key(digits: str) -> str:
 
 def _unify_dashes(text: str) -> str:
     return _DASH.sub("-", text)
-
-
-_UNSEEN = re.compile(f"[{_INVISIBLE}]")
-_APOSTROPHE = re.compile(f"[{_APOSTROPHES}]")
-_DASH = re.compile(f"[{_DASHES}]")
-_TIMES = re.compile(r"\s?[×x·∙]\s?(?=10\Z)")
-_VULGAR_FRACTION = re.compile(f"[{_FRACTIONS}]")
-_ALERT_KIND = re.compile(r"[^\w\n]*([A-Za-z]+)")
-_ITEM_NUMBER = re.compile(r"\s*(\d+)[.)]")
-_CLOSING = re.compile(r"\s?\)")
-_GLUINGS_MAX = 4
