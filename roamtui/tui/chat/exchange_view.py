@@ -454,7 +454,7 @@ class Passages:
 
     def _draw_lead(self) -> Content:
         ask = format_key_hint(self._ask_key, "asks a model", "screen.run('section.ask')")
-        ask = Content.styled("in the conversation, ", "$muted") + ask
+        ask = Content.styled("in this pane, ", "$muted") + ask
         if not self._missing:
             count = format_count(len(self._cards), "passage")
             them = "it" if len(self._cards) == 1 else "them"
