@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Protocol
 
 from msgspec import Struct
 
-from roamtui.conversation.events import ConversationEvent, LoadingStarted, Origin
-from roamtui.conversation.library_sync import graft_documents, load_nodes, reload_state
+from roamtui.conversation.events import ConversationEvent, LoadingStarted, NodesLoaded, Origin
+from roamtui.conversation.library_sync import reload_state
 from roamtui.conversation.state import ConversationState
 from roamtui.document.added_sources import SourceOpener, list_sources_of, make_source_key, restore_sources
+from roamtui.document.document import Document
 from roamtui.document.library import Library, LibrarySource, make_short_name
-from roamtui.document.loader import Loader, load_pages
+from roamtui.document.loader import Loader, load_pages, make_refusal
 from roamtui.document.parallel import run_in_thread
 from roamtui.errors import UsageError
 from roamtui.plain import shorten
 
 _URL_LENGTH_MAX = 70
+_ROUNDS_MAX = 3
+"""Maximum number of rounds of loading: a page may redirect to an origin that must be approved first."""
 
 
 class ApprovalRequest(Struct, frozen=True, kw_only=True):
@@ -98,12 +101,12 @@ class LibraryLoader:
         if self.source_loader is None:
             return
         self._conversation.publish(LoadingStarted(count=len(node_ids)))
-        documents, approved = await load_nodes(
+        documents, approved = await _load_nodes(
             self.source_loader, state, node_ids, partial(self._approve, origin)
         )
         if self._conversation.state.id == state.id:
             new_origins = approved - self._conversation.state.approved_origins
-            library, event = graft_documents(self._conversation.state.library, documents, new_origins)
+            library, event = _graft_documents(self._conversation.state.library, documents, new_origins)
             self._conversation.set_library(library)
             if event.pages or event.problems or event.approved_origins:
                 self._conversation.fold((event,))
@@ -178,3 +181,64 @@ class LibraryLoader:
         if saved.sources != library.sources and self._open_source is not None:
             library, source_loader = restore_sources(library, source_loader, saved.sources, self._open_source)
         return load_pages(library, source_loader, saved.pages, saved.approved_origins), source_loader
+
+
+async def _load_nodes(
+    loader: Loader,
+    state: ConversationState,
+    node_ids: tuple[str, ...],
+    approve: Callable[[str, tuple[str, ...]], Awaitable[bool]],
+) -> tuple[dict[str, Document], frozenset[str]]:
+    """Load files and links in a thread, pages in parallel. Ask `approve` about the URLs of new origins.
+
+    Returns:
+        The documents by node id, with an error document for a node that could not be loaded, and all origins
+        that are now approved.
+    """
+    library = state.library
+    approved = state.approved_origins
+    documents: dict[str, Document] = {}
+    pending = node_ids
+    unapproved = {**loader.list_unapproved_origins(library, node_ids, approved)}
+    for _ in range(_ROUNDS_MAX):
+        for web_origin, ids in unapproved.items():
+            urls = tuple(library.node(node_id).link_url for node_id in ids)
+            if await approve(web_origin, urls):
+                approved |= {web_origin}
+                continue
+            documents |= zip(ids, (make_refusal(url, web_origin) for url in urls), strict=True)
+            pending = tuple(node_id for node_id in pending if node_id not in ids)
+        if not pending:
+            break
+        batch = await asyncio.wrap_future(
+            run_in_thread(partial(loader.load_batch, library, pending, approved))
+        )
+        documents |= batch
+        unapproved = {}
+        pending = tuple(node_id for node_id, document in batch.items() if document.refused_origin)
+        for node_id in pending:
+            web_origin = batch[node_id].refused_origin
+            unapproved[web_origin] = (*unapproved.get(web_origin, ()), node_id)
+    return {node_id: documents[node_id] for node_id in node_ids}, approved
+
+
+def _graft_documents(
+    library: Library, documents: Mapping[str, Document], new_origins: frozenset[str]
+) -> tuple[Library, NodesLoaded]:
+    """Add each document below the node whose id is its key. A node that was loaded meanwhile stays.
+
+    `new_origins` are the origins that the person approved for it.
+    """
+    unloaded = (key for key in documents if key in library and not library.node(key).is_loaded)
+    added = {node_id: documents[node_id] for node_id in unloaded}
+    pages = {node_id: document for node_id, document in added.items() if library.node(node_id).link_url}
+    event = NodesLoaded(
+        section_ids=tuple(added),
+        pages=tuple(node_id for node_id, page in pages.items() if not page.problem),
+        problems=tuple(
+            (node_id, document.problem) for node_id, document in added.items() if document.problem
+        ),
+        notes=tuple(dict.fromkeys(note for page in pages.values() for note in page.notes)),
+        approved_origins=tuple(sorted(new_origins)),
+    )
+    return library.graft_all(added), event

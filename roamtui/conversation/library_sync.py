@@ -1,11 +1,9 @@
-"""Loads the files and pages that a command needs, and finds open sections again in a changed document."""
+"""Finds open sections again in a changed document, and continues a saved conversation with it."""
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -14,84 +12,16 @@ from roamtui.conversation.events import (
     ConversationEvent,
     DocumentIdentified,
     DocumentReloaded,
-    NodesLoaded,
     OpenSection,
     Origin,
-    SectionsClosed,
 )
 from roamtui.conversation.question_flow import finish_question
 from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply, fold_events
-from roamtui.conversation.update import Events, FoldNodes, hash_own_text, update
-from roamtui.document.document import Document, hash_text
+from roamtui.conversation.update import Events, FoldNodes, hash_own_text, make_close_events, update
+from roamtui.document.document import hash_text
 from roamtui.document.library import LISTING_KEY, Library
-from roamtui.document.loader import Loader, make_refusal
-from roamtui.document.parallel import run_in_thread
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.sources.listing import split_sources
-
-_ROUNDS_MAX = 3
-"""Maximum number of rounds of loading: a page may redirect to an origin that must be approved first."""
-
-
-def graft_documents(
-    library: Library, documents: Mapping[str, Document], new_origins: frozenset[str]
-) -> tuple[Library, NodesLoaded]:
-    """Add each document below the node whose id is its key. A node that was loaded meanwhile stays.
-
-    `new_origins` are the origins that the person approved for it.
-    """
-    unloaded = (key for key in documents if key in library and not library.node(key).is_loaded)
-    added = {node_id: documents[node_id] for node_id in unloaded}
-    pages = {node_id: document for node_id, document in added.items() if library.node(node_id).link_url}
-    event = NodesLoaded(
-        section_ids=tuple(added),
-        pages=tuple(node_id for node_id, page in pages.items() if not page.problem),
-        problems=tuple(
-            (node_id, document.problem) for node_id, document in added.items() if document.problem
-        ),
-        notes=tuple(dict.fromkeys(note for page in pages.values() for note in page.notes)),
-        approved_origins=tuple(sorted(new_origins)),
-    )
-    return library.graft_all(added), event
-
-
-async def load_nodes(
-    loader: Loader,
-    state: ConversationState,
-    node_ids: tuple[str, ...],
-    approve: Callable[[str, tuple[str, ...]], Awaitable[bool]],
-) -> tuple[dict[str, Document], frozenset[str]]:
-    """Load files and links in a thread, pages in parallel. Ask `approve` about the URLs of new origins.
-
-    Returns:
-        The documents by node id, with an error document for a node that could not be loaded, and all origins
-        that are now approved.
-    """
-    library = state.library
-    approved = state.approved_origins
-    documents: dict[str, Document] = {}
-    pending = node_ids
-    unapproved = {**loader.list_unapproved_origins(library, node_ids, approved)}
-    for _ in range(_ROUNDS_MAX):
-        for web_origin, ids in unapproved.items():
-            urls = tuple(library.node(node_id).link_url for node_id in ids)
-            if await approve(web_origin, urls):
-                approved |= {web_origin}
-                continue
-            documents |= zip(ids, (make_refusal(url, web_origin) for url in urls), strict=True)
-            pending = tuple(node_id for node_id in pending if node_id not in ids)
-        if not pending:
-            break
-        batch = await asyncio.wrap_future(
-            run_in_thread(partial(loader.load_batch, library, pending, approved))
-        )
-        documents |= batch
-        unapproved = {}
-        pending = tuple(node_id for node_id, document in batch.items() if document.refused_origin)
-        for node_id in pending:
-            web_origin = batch[node_id].refused_origin
-            unapproved[web_origin] = (*unapproved.get(web_origin, ()), node_id)
-    return {node_id: documents[node_id] for node_id in node_ids}, approved
 
 
 def resume_state(
@@ -145,10 +75,7 @@ def reload_state(state: ConversationState, library: Library) -> Events:
     if library.root.key == LISTING_KEY != state.library.root.key:
         unfold = FoldNodes(section_ids=library.root.ids[:1], is_folded=False)
         events = (*events, *update(replace(state, library=library), unfold))
-    if lost:
-        closed = SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE)
-        events = (*events, closed)
-    return events
+    return (*events, *make_close_events(state, lost, Origin.PERSON, CloseReason.GONE))
 
 
 def identify_document(state: ConversationState) -> Events:

@@ -15,13 +15,12 @@ from roamtui.conversation.events import (
     CloseReason,
     OpenSection,
     Origin,
-    SectionsClosed,
     SectionsExpanded,
     SectionsSearched,
     TranscriptRebuilt,
 )
 from roamtui.conversation.state import ConversationState, apply
-from roamtui.conversation.update import Events
+from roamtui.conversation.update import Events, make_close_events
 from roamtui.outline.expansion import render_open_section
 from roamtui.outline.labels import format_path
 from roamtui.plain import sanitise_text
@@ -165,7 +164,7 @@ def shrink_transcript(state: ConversationState, context: PromptContext, needed_t
         (unpinned, context.budget.history_max),
         ([section.section_id for section in older], 0),
     ):
-        closed = _close_for_room(closing)
+        closed = _close_for_room(state, closing)
         events = (*closed, make_rebuild_event(apply(state, *closed), context, history_max=history_max))
         if fits(events):
             return events
@@ -216,10 +215,8 @@ def _keep_texts(state: ConversationState, texts: Sequence[tuple[str, Span]]) -> 
             tokens = sum(estimate_tokens(state.library.text_at(span)) for span in deliveries)
             kept[section.section_id] = replace(section, deliveries=deliveries, tokens=tokens)
     shortened = SectionsExpanded(results=(), origin=Origin.AGENT, sections=tuple(kept.values()))
-    return (*_close_for_room(closing), *((shortened,) if kept else ()))
+    return (*_close_for_room(state, closing), *((shortened,) if kept else ()))
 
 
-def _close_for_room(section_ids: Sequence[str]) -> Events:
-    if not section_ids:
-        return ()
-    return (SectionsClosed(section_ids=tuple(section_ids), origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)
+def _close_for_room(state: ConversationState, section_ids: Sequence[str]) -> Events:
+    return make_close_events(state, section_ids, Origin.AGENT, CloseReason.OVERFLOW, is_pending=False)

@@ -1,4 +1,4 @@
-"""Decides what a command opens, closes, pins or unfolds: here only, and without side effects."""
+"""Decides what a command opens, closes, pins or unfolds, without side effects."""
 
 from __future__ import annotations
 
@@ -320,12 +320,16 @@ def make_close_events(
     reason: CloseReason,
     *,
     kept: tuple[tuple[str, str], ...] = (),
+    is_pending: bool | None = None,
 ) -> Events:
-    """Close sections now; while a question is running, mark them to be closed when it ends."""
+    """Close sections now; while a question is running, mark them to be closed when it ends.
+
+    `is_pending` says which, if it does not depend on that.
+    """
     wanted = set(section_ids)
     ids = tuple(section_id for section_id in state.open_sections if section_id in wanted)
     if not (ids or kept):
         return ()
-    return (
-        SectionsClosed(section_ids=ids, origin=origin, reason=reason, is_pending=state.is_asking, kept=kept),
-    )
+    if is_pending is None:
+        is_pending = state.is_asking
+    return (SectionsClosed(section_ids=ids, origin=origin, reason=reason, is_pending=is_pending, kept=kept),)
