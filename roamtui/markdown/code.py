@@ -1,4 +1,4 @@
-"""Code: the fences around it, the line above it that names its language, and its coloured lines."""
+"""Code: the line above it that names its language, and its coloured lines."""
 
 from __future__ import annotations
 
@@ -8,31 +8,6 @@ from typing import Any
 
 from roamtui.markdown.lines import TAB_WIDTH, Run, RunStyle, TextRole
 from roamtui.plain import sanitise_text
-
-_FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)")
-"""A line that opens or closes a fence, also inside a list item or a block quote."""
-
-
-def update_fence(opening: str, line: str) -> str:
-    """Return the opening line of the fence that is open after `line`, or an empty string if none is.
-
-    `opening` is the opening line of the fence that is open before `line`, or an empty string.
-    """
-    opened = _FENCE.match(opening)
-    match = _FENCE.match(line)
-    if match is None:
-        return opening
-    if opened is None:
-        return "" if match["mark"][0] == "`" and "`" in match["info"] else line
-    is_end = match["mark"].startswith(opened["mark"]) and not match["info"].strip()
-    return "" if is_end else opening
-
-
-def get_language(info: str) -> str:
-    """Return the language that the text after an opening fence names, before options of site generators."""
-    match = re.match(r"\{?[ \t]*[.=]?([\w+#./-]*)", info)
-    return match[1] if match else ""
-
 
 _HIGHLIGHTED_LENGTH_MAX = 20_000
 """Maximum length of highlighted code, in characters. Lexing more would delay scrolling."""
@@ -52,6 +27,12 @@ _TOKEN_ROLES = (
     ("Generic.Deleted", TextRole.CODE_NUMBER),
     ("Generic.Inserted", TextRole.CODE_STRING),
 )
+
+
+def get_language(info: str) -> str:
+    """Return the language that the text after an opening fence names, before options of site generators."""
+    match = re.match(r"\{?[ \t]*[.=]?([\w+#./-]*)", info)
+    return match[1] if match else ""
 
 
 def highlight_code(code: str, language: str) -> list[list[Run]]:

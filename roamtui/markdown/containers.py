@@ -13,7 +13,7 @@ from markdown_it.token import Token
 from msgspec import Struct
 
 from roamtui.commonmark import parse_blocks
-from roamtui.markdown.code import update_fence
+from roamtui.markdown.fences import update_fence
 from roamtui.markdown.inline import is_html_element
 from roamtui.text import normalise_line_ends
 

@@ -17,6 +17,7 @@ from enum import Enum, auto
 
 from msgspec.structs import replace
 
+from roamtui.markdown.fences import update_fence
 from roamtui.models.base import (
     ARGUMENTS_LENGTH_MAX,
     CallUnreadable,
@@ -65,7 +66,8 @@ _CALL_IN_JSON = re.compile(
 )
 _INDENTS = ("", " ", "  ", "   ")
 """More spaces make a line code in Markdown."""
-_FENCE = re.compile(r"[ ]{0,3}(?P<fence>`{3,}|~{3,})(?P<rest>.*)")
+_FENCE_START = re.compile(r"[ ]{0,3}[`~]")
+"""The start of a line that may be a fence. In a quote or deep in a list, a fence does not count here."""
 _SPECIAL = re.compile(r"[\n<◁\[]")
 """Where a line or a mark may begin."""
 _LOOKS_LIKE_CALL = re.compile(r"<[^<>]+>\s*\Z|[<\[][^\]>]*[\]>]\s*[\w.-]*\s*[\[{<]|\S*\s*\{")
@@ -78,6 +80,17 @@ class _Mode(Enum):
     ANSWER = auto()
     THOUGHTS = auto()
     CALL = auto()
+
+
+class _Decision(Enum):
+    """What the start of the pending text is."""
+
+    MARK = auto()
+    """A mark, which was read."""
+    TEXT = auto()
+    """Plain text, which is still to be read."""
+    OPEN = auto()
+    """Not known before there is more text."""
 
 
 class ReplyReader:
@@ -96,7 +109,7 @@ class ReplyReader:
         self._line = ""
         """The current line of it."""
         self._fence = ""
-        """The characters that opened the current block of code; empty outside code."""
+        """The line that opened the current block of code; empty outside code."""
         self._is_in_channel = False
         self._thoughts = ""
         """The thoughts that were begun last."""
@@ -136,13 +149,15 @@ class ReplyReader:
             return self._read_thoughts()
         if self._mode is _Mode.CALL:
             return False
-        decided = None
+        decision = _Decision.TEXT
         if not self._fence:
-            decided = self._read_line_start() if self._line in _INDENTS else None
-            decided = self._read_end_mark() if decided is None else decided
-        if decided is None:
+            if self._line in _INDENTS:
+                decision = self._read_line_start()
+            if decision is _Decision.TEXT:
+                decision = self._read_end_mark()
+        if decision is _Decision.TEXT:
             self._read_plain()
-        return decided is not False
+        return decision is not _Decision.OPEN
 
     def _find_mark(self, marks: Iterable[str]) -> str | None:
         """Return the mark that begins the pending text, "" if there is none, None if more text is needed."""
@@ -150,52 +165,52 @@ class ReplyReader:
         may_follow = not self._is_end and any(mark.startswith(text) for mark in marks)
         return next((mark for mark in marks if text.startswith(mark)), None if may_follow else "")
 
-    def _read_line_start(self) -> bool | None:  # noqa: PLR0911 - one return a kind of mark
-        """Read what begins a line. Return None for plain text, false if more text is needed to decide."""
+    def _read_line_start(self) -> _Decision:  # noqa: PLR0911 - one return a kind of mark
         mark = self._find_mark(_LINE_STARTS)
         head = self._pending[:_AHEAD]
         is_decidable = self._is_end or len(head) == _AHEAD
         if mark is None:
-            return False
+            return _Decision.OPEN
         if mark in _THOUGHT_STARTS:
             return self._begin_thoughts(mark)
         if mark in _CHANNEL_STARTS:
-            return self._read_channel(mark) if is_decidable or "<|message|>" in head else False
+            is_whole = is_decidable or "<|message|>" in head
+            return self._read_channel(mark) if is_whole else _Decision.OPEN
         if not self._names:
-            return None
+            return _Decision.TEXT
         if mark in _CALL_STARTS:
             return self._begin_call(is_marked=True)
         if mark:  # a line with ids, which is the whole reply
             if not is_decidable:
-                return False
+                return _Decision.OPEN
             is_call = SECTION_ID.match(head[len(mark) :].lstrip(" [")) and not self._answer.strip()
-            return self._begin_call(is_marked=True) if is_call else None
+            return self._begin_call(is_marked=True) if is_call else _Decision.TEXT
         if not _MAY_BE_JSON.match(head):
-            return None
+            return _Decision.TEXT
         if not is_decidable:
-            return False
+            return _Decision.OPEN
         # An answer with citations is an answer, and JSON in it is an example.
         is_call = _CALL_IN_JSON.match(head) and not SECTION_ID.search(self._answer)
-        return self._begin_call(is_marked=False) if is_call else None
+        return self._begin_call(is_marked=False) if is_call else _Decision.TEXT
 
-    def _begin_call(self, *, is_marked: bool) -> bool:
+    def _begin_call(self, *, is_marked: bool) -> _Decision:
         self._mode = _Mode.CALL
         self._is_marked = is_marked
-        return True
+        return _Decision.MARK
 
-    def _begin_thoughts(self, mark: str) -> bool | None:
+    def _begin_thoughts(self, mark: str) -> _Decision:
         rest, newline, _ = self._pending[len(mark) :].partition("\n")
         if self._answer.strip():  # within an answer, thoughts begin on a line of their own
             if rest.strip():
-                return None
+                return _Decision.TEXT
             if not newline and not self._is_end:
-                return False
+                return _Decision.OPEN
         self._pending = self._pending[len(mark) :]
         self._mode = _Mode.THOUGHTS
         self._thoughts = ""
-        return True
+        return _Decision.MARK
 
-    def _read_channel(self, mark: str) -> bool:
+    def _read_channel(self, mark: str) -> _Decision:
         """Read the head of a channel, such as ``<|channel|>commentary to=functions.expand_sections``."""
         header = _CHANNEL_HEADER.match(self._pending[:_AHEAD], len(mark))
         assert header is not None
@@ -208,27 +223,27 @@ class ReplyReader:
         if header["name"].lower() != "final":
             self._mode = _Mode.THOUGHTS
             self._thoughts = ""
-        return True
+        return _Decision.MARK
 
-    def _read_end_mark(self) -> bool | None:
+    def _read_end_mark(self) -> _Decision:
         """Read the end of the final channel, or of thoughts whose start the server has left out."""
         mark = self._find_mark((*_THOUGHT_ENDS, *(_CHANNEL_ENDS if self._is_in_channel else ())))
         if not mark:
-            return None if mark == "" else False
+            return _Decision.TEXT if mark == "" else _Decision.OPEN
         after, newline, _ = self._pending[len(mark) :].partition("\n")
         if not (after.strip() or newline or self._is_end):
-            return False
+            return _Decision.OPEN
         if mark not in _CHANNEL_ENDS:
             stands_alone = not self._line.strip() or not after.strip()
             is_quoted = self._line.count("`") % 2 == 1 or self._line.count('"') % 2 == 1
             if is_quoted or not stands_alone or _NAMED_MARK.search(self._answer):
-                return None
+                return _Decision.TEXT
             self._events = [event for event in self._events if not isinstance(event, TextDelta)]
             self._events.append(ThinkingDelta(self._answer, replaces_text=True))
             self._answer = ""
         self._pending = self._pending[len(mark) :]
         self._line = ""
-        return True
+        return _Decision.MARK
 
     def _read_plain(self) -> None:
         """Take the text up to the next place where a mark may begin as a part of the answer."""
@@ -246,15 +261,9 @@ class ReplyReader:
             self._line += text
 
     def _end_line(self) -> None:
-        fence = _FENCE.fullmatch(self._line)
+        if _FENCE_START.match(self._line):
+            self._fence = update_fence(self._fence, self._line)
         self._line = ""
-        if fence is None:
-            return
-        if not self._fence:
-            is_inline = fence["fence"][0] == "`" and "`" in fence["rest"]
-            self._fence = "" if is_inline else fence["fence"]
-        elif fence["fence"].startswith(self._fence) and not fence["rest"].strip():
-            self._fence = ""
 
     def _read_thoughts(self) -> bool:
         shown = 0

@@ -18,7 +18,7 @@ from msgspec import Struct
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.markdown.code import update_fence
+from roamtui.markdown.fences import update_fence
 from roamtui.outline.labels import format_node_title
 from roamtui.text import compute_line_starts, measure_front_matter, normalise_line_ends
 
