@@ -39,7 +39,7 @@ from roamtui.markdown.extensions import format_mark
 from roamtui.markdown.formulas import to_script_characters
 from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES, HIDDEN_TAGS, is_html_element
 from roamtui.markdown.inline_source import InlineSource, Mark, locate_tokens, parse_inline
-from roamtui.markdown.tokens import parse_answer, parse_document
+from roamtui.markdown.tokens import tokenize_answer, tokenize_document
 from roamtui.plain import strip_anchor
 from roamtui.text import compute_line_starts, normalise_line_ends
 
@@ -79,9 +79,9 @@ def read_markdown(
     )
     env = {"references": dict(definitions or {}), "source": located}
     if is_answer:
-        tokens = parse_answer(source, env, has_marks=bool(marks))
+        tokens = tokenize_answer(source, env, has_marks=bool(marks))
     else:
-        tokens = parse_document(normalise_line_ends(rewrite_containers(source)), env)
+        tokens = tokenize_document(normalise_line_ends(rewrite_containers(source)), env)
     lines = [start - 1] * prefix.count("\n")
     lines += (start + offset for offset in (*compute_line_starts(text), len(text)))
     reader = _BlockReader(tokens=tokens, start=start, lines=lines, source=located, groups=groups)

@@ -26,7 +26,7 @@ from roamtui.markdown.inline_source import InlineSource, join_fragments, locate_
 _WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])")
 
 
-def parse_document(text: str, env: EnvType) -> list[Token]:
+def tokenize_document(text: str, env: EnvType) -> list[Token]:
     """Parse a text that is no answer, without extensions if these would change its headings or words."""
     parser = _get_parser()
     if may_have_extensions(text):
@@ -38,7 +38,7 @@ def parse_document(text: str, env: EnvType) -> list[Token]:
     return parser.parse(text, env)
 
 
-def parse_answer(text: str, env: EnvType, *, has_marks: bool) -> list[Token]:
+def tokenize_answer(text: str, env: EnvType, *, has_marks: bool) -> list[Token]:
     """Parse a model's answer, which has no footnotes, and no containers such as `::: tip`."""
     return _get_parser(has_marks=has_marks, is_answer=True).parse(text, env)
 

@@ -8,7 +8,8 @@ from difflib import SequenceMatcher
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest, compute_viewport
-from roamtui.sources.convert.pdf.pdfium import PdfFile, Word
+from roamtui.sources.convert.pdf.pdfium import PdfFile
+from roamtui.sources.convert.pdf.words import Word
 
 _MARK = bytes(value * 2 // 5 for value in range(256))
 """Dims the blue of a pixel, which makes white yellow and leaves black letters as they are."""

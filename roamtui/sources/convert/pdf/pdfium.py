@@ -21,13 +21,9 @@ import pypdfium2_raw as pdfium
 from msgspec import Struct
 
 from roamtui.errors import SourceError
+from roamtui.sources.convert.pdf.words import HYPHEN, RAISED_END, RAISED_START, SMALL_RATIO, Word, are_raised
 from roamtui.sources.decode import replace_surrogates
 
-HYPHEN = "\x02"
-"""Character that pdfium returns for a hyphen at a line end, without a line break after it."""
-RAISED_START, RAISED_END = "\x03", "\x04"
-"""Characters around raised letters in the text of a row. No word contains them."""
-RAISED_AT_END = re.compile("\x03[^\x04]*\x04\\Z")
 _WORD = re.compile("(?:[^\\s\\x00-\\x1f\\x7f\\ufffe]|[\\x0b\\x0c\\x0e\\x0f]|\\r(?!\\n))+[\\x02\\ufffe]?")
 _LIGATURES = str.maketrans(
     {"\x0b": "ff", "\x0c": "fi", "\r": "fl", "\x0e": "ffi", "\x0f": "ffl", "\ufb00": "ff", "\ufb01": "fi"}
@@ -53,34 +49,10 @@ _ROW_HEIGHT_QUANTILE = 0.9
 """Quantile of word heights that is taken for a row's height: most words lack tall letters."""
 _FONT_HEIGHT_RATIO = 1.15
 """Height of the box of a font, relative to its letters."""
-_SMALL_RATIO = 0.85
-"""Maximum height of a raised letter, as a share of the height of the letters before it."""
-_RAISED_HEIGHT_MIN = 0.4
-_RISE_MIN = 0.1
-"""Minimum rise of the baseline of a raised letter, as a share of the height of the letters before it."""
-_RAISED_OVERHANG_MAX = 0.5
-"""How far a raised letter may be above the letters before it, as a share of their height."""
-_RAISED_TEXT = re.compile(
-    r"(?!(?:st|nd|rd|th)\b)(?=.{0,9}$)(?:[^\W\d_]{1,2}|[^\W_]*\d[^\W_]*(?:[,;][^\W_]+)*)[,;]?"
-)
-"""Figures or up to two letters. Ordinals such as "4th" are read as they are, and so are marks in brackets."""
 _PUNCTUATION = ".,;:)/"
 """Signs after a figure that may be raised, as in "sales" with a note and a comma."""
 _TESSERACT_FONT = "GlyphLessFont"
 _PASSWORD_ERRORS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
-
-
-class Word(Struct):
-    """Consecutive characters without a space between them, with their box."""
-
-    text: str
-    x0: float
-    x1: float
-    top: float
-    bottom: float
-    first: int
-    """Index of its first character in drawing order; `last` is the index of its last one."""
-    last: int
 
 
 class Font(Struct, frozen=True):
@@ -286,7 +258,7 @@ class PdfPage:
                 return
             height = box[3] - box[2]
             usual = parts[-1].bottom - parts[-1].top if parts else 0.0
-            if _SMALL_RATIO * usual < height < usual / _SMALL_RATIO:
+            if SMALL_RATIO * usual < height < usual / SMALL_RATIO:
                 parts[-1].text += letter
             else:
                 parts.append(Word(letter, *box, index, index))
@@ -330,7 +302,7 @@ class PdfPage:
                 sizes = (
                     (x1 - x0, box.right - box.left) if rotation % 2 else (high - low, box.top - box.bottom)
                 )
-                self._is_uneven = min(sizes) < _SMALL_RATIO * max(sizes)
+                self._is_uneven = min(sizes) < SMALL_RATIO * max(sizes)
             x0 = min(x0, box.left)
             x1 = max(x1, box.right)
             low = min(low, box.bottom)
@@ -378,17 +350,6 @@ class PdfPage:
                 low, high = sorted((-rect.top, -rect.bottom))
                 links.append(PageLink(top=low, bottom=high, page=page))
         return links
-
-
-def are_raised(word: Word, base: Word) -> bool:
-    """Check whether a word next to another is raised: small letters above its baseline."""
-    usual = base.bottom - base.top
-    return (
-        _RAISED_HEIGHT_MIN * usual < word.bottom - word.top < _SMALL_RATIO * usual
-        and base.bottom - word.bottom > _RISE_MIN * usual
-        and base.top - word.top < _RAISED_OVERHANG_MAX * usual
-        and _RAISED_TEXT.fullmatch(word.text) is not None
-    )
 
 
 def _rotate_box(

@@ -9,9 +9,9 @@ from itertools import pairwise
 from statistics import median
 
 from roamtui.sources.convert.pdf.pages import PageText
-from roamtui.sources.convert.pdf.pdfium import RAISED_END, RAISED_START
 from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.titles import count_similar_rows, join_rows
+from roamtui.sources.convert.pdf.words import RAISED_END, RAISED_START
 
 _COVER_PAGES = 2
 _COVER_ROWS = 60

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from roamtui.sources.convert.pdf.pdfium import HYPHEN
 from roamtui.sources.convert.pdf.rows import Cell, PageRow
 from roamtui.sources.convert.pdf.tables import LABEL_INDENT_MAX, UNITS, YEAR, is_data_row, is_figure
+from roamtui.sources.convert.pdf.words import HYPHEN
 
 _MONTH = (
     r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"

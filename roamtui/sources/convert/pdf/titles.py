@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from roamtui.sources.convert.pdf.pdfium import HYPHEN
 from roamtui.sources.convert.pdf.rows import PageRow
+from roamtui.sources.convert.pdf.words import HYPHEN
 
 _HYPHENS = f"-{HYPHEN}"
 NON_LETTERS = re.compile(r"[\W\d_]+")

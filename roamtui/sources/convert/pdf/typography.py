@@ -10,7 +10,6 @@ from itertools import accumulate, pairwise
 from statistics import median
 
 from roamtui.sources.convert.pdf.headings import DetectedHeading
-from roamtui.sources.convert.pdf.pdfium import RAISED_AT_END
 from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.titles import (
     CONTINUED,
@@ -19,6 +18,7 @@ from roamtui.sources.convert.pdf.titles import (
     is_capitals,
     join_rows,
 )
+from roamtui.sources.convert.pdf.words import RAISED_AT_END
 
 _LONG_WITH_OUTLINE, _LONG_WITHOUT_OUTLINE = 8_000, 1_500
 """Minimum characters of a section that is divided: in a file with its own outline, and in others."""

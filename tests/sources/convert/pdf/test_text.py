@@ -6,8 +6,8 @@ import pytest
 
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from roamtui.sources.convert.pdf.markdown import WordRepairer
-from roamtui.sources.convert.pdf.pdfium import Word
 from roamtui.sources.convert.pdf.rows import PageRow, make_row
+from roamtui.sources.convert.pdf.words import Word
 from tests.case_files import read_rows
 from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_cells, lay_out, make_pdf
 

@@ -1,0 +1,55 @@
+"""Words of a page, and raised letters beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+HYPHEN = "\x02"
+"""Character that pdfium returns for a hyphen at a line end, without a line break after it."""
+RAISED_START, RAISED_END = "\x03", "\x04"
+"""Characters around raised letters in the text of a row. No word contains them."""
+RAISED_AT_END = re.compile("\x03[^\x04]*\x04\\Z")
+SMALL_RATIO = 0.85
+"""Maximum height of a raised letter, as a share of the height of the letters before it."""
+_RAISED_HEIGHT_MIN = 0.4
+_RISE_MIN = 0.1
+"""Minimum rise of the baseline of a raised letter, as a share of the height of the letters before it."""
+_RAISED_OVERHANG_MAX = 0.5
+"""How far a raised letter may be above the letters before it, as a share of their height."""
+_RAISED_TEXT = re.compile(
+    r"(?!(?:st|nd|rd|th)\b)(?=.{0,9}$)(?:[^\W\d_]{1,2}|[^\W_]*\d[^\W_]*(?:[,;][^\W_]+)*)[,;]?"
+)
+"""Figures or up to two letters. Ordinals such as "4th" are read as they are, and so are marks in brackets."""
+
+
+class Word(Struct):
+    """Consecutive characters without a space between them, with their box."""
+
+    text: str
+    x0: float
+    x1: float
+    top: float
+    bottom: float
+    first: int
+    """Index of its first character in drawing order; `last` is the index of its last one."""
+    last: int
+
+
+def measure_size(words: Iterable[Word]) -> float:
+    """Return the median height of some words."""
+    heights = sorted([word.bottom - word.top for word in words])
+    return heights[len(heights) // 2]
+
+
+def are_raised(word: Word, base: Word) -> bool:
+    """Check whether a word next to another is raised: small letters above its baseline."""
+    usual = base.bottom - base.top
+    return (
+        _RAISED_HEIGHT_MIN * usual < word.bottom - word.top < SMALL_RATIO * usual
+        and base.bottom - word.bottom > _RISE_MIN * usual
+        and base.top - word.top < _RAISED_OVERHANG_MAX * usual
+        and _RAISED_TEXT.fullmatch(word.text) is not None
+    )
