@@ -142,7 +142,7 @@ class AppServices(Services):
         bootstrap = replace(self._bootstrap, on_warning=notes.append, progress=progress)
         agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, conversation_id), model)
         if needs_vectors and agent.searcher is not None:
-            agent.searcher.search("")  # embeds all sections while the terminal can still show progress
+            agent.searcher.prepare()  # embeds all sections while the terminal can still show progress
         progress.is_muted = True
         # What cannot be read twice has no stamp, such as standard input.
         can_reload = library.root.columns.has_files or is_url(library.source) or stamp_source(library.source)

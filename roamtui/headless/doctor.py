@@ -52,8 +52,10 @@ def run_doctor(
     reason = f"{ollama.url}: {ollama.problem or ', '.join(ollama.models[:5])}"
     reports = [*inspect_providers(os.environ)]
     reports.append(ModelAvailability(name="ollama_chat/MODEL", is_usable=not ollama.problem, reason=reason))
+    asked = None
     if model is not None:
-        reports.append(asyncio.run(inspect_model(model, api_base=api_base, options=options, is_tried=True)))
+        asked = asyncio.run(inspect_model(model, api_base=api_base, options=options, is_tried=True))
+        reports.append(asked)
     lines = [
         " · ".join(f"{name} {number or 'missing'}" for name, number in versions.items()),
         "reads          "
@@ -66,15 +68,13 @@ def run_doctor(
             for report in reports
         ),
     ]
-    if reports[-1].provider is not None and (reports[-1].is_usable or not reports[-1].window_note):
-        tokens = reports[-1].window_tokens
-        can_call = reports[-1].can_call_tools
-        note = reports[-1].window_note
-        calls = {True: "tool calls", False: "no tool calls", None: "tool calls unknown"}[can_call]
-        window = f"of {tokens:,} tokens" if tokens else "unknown"
-        lines.append(f"  window {window}{f' ({note})' if note else ''}, {calls}")
+    if asked is not None and asked.provider is not None and (asked.is_usable or not asked.window_note):
+        tokens = asked.window_tokens
+        note = f" ({asked.window_note})" if asked.window_note else ""
+        calls = {True: "tool calls", False: "no tool calls", None: "tool calls unknown"}[asked.can_call_tools]
+        lines.append(f"  window {f'of {tokens:,} tokens' if tokens else 'unknown'}{note}, {calls}")
     write_sanitised("\n".join(lines) + "\n")
-    return int(bool(fault) or (model is not None and not reports[-1].is_usable))
+    return int(bool(fault) or (asked is not None and not asked.is_usable))
 
 
 def _describe_meaning(meaning: str) -> str:

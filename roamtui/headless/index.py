@@ -10,7 +10,6 @@ from roamtui.agent.introductions import SUMMARY_PROMPT, SummaryTask, plan_missin
 from roamtui.document.library import Library
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.models.base import OFFLINE, Model
-from roamtui.models.litellm_model import LitellmModel
 from roamtui.output import ProgressLine, confirm, warn, write_notice, write_text
 from roamtui.paths import cache_path
 from roamtui.plain import format_count
@@ -78,7 +77,7 @@ def run_index(
         f"{format_count(len(library), 'section')}, {progress.count:,} of them new or changed, in {place}\n"
     )
     if options.needs_vectors and (searcher := make_searcher(library, options, services, location)):
-        searcher.search("")  # embeds what is new
+        searcher.prepare()  # embeds what is new
 
 
 def add_summaries(library: Library, model: Model, location: IndexLocation, *, assume_yes: bool) -> Library:
@@ -116,10 +115,10 @@ async def _write_summaries(
         sent = sum(estimate_tokens(SUMMARY_PROMPT) + estimate_tokens(task.text) for task in tasks)
         written = _SUMMARY_TOKENS * len(tasks)
         cost = ""
-        prices = await model.learn() if isinstance(model, LitellmModel) else None
-        if prices is not None and prices.input_usd is not None and prices.output_usd is not None:
-            usd = sent * prices.input_usd + written * prices.output_usd
-            cost = f", about ${usd:.2f}"
+        await model.start()
+        if model.prices is not None:
+            input_usd, output_usd = model.prices
+            cost = f", about ${sent * input_usd + written * output_usd:.2f}"
         tokens = f"{format_tokens(sent)} tokens in and {format_tokens(written)} out"
         write_notice(f"{model.name} will write {len(tasks):,} summaries, about {tokens}{cost}.")
         if not assume_yes and not confirm("Continue?"):
