@@ -12,8 +12,8 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.answer import NO_STEP, QuestionRun, build_outcome, choose_reminder
 from roamtui.agent.offline import read_offline
+from roamtui.agent.outcome import NO_STEP, QuestionRun, build_outcome, choose_reminder
 from roamtui.agent.prompt import (
     CALL_NOT_RUN,
     LAST_STEP_NOTE,

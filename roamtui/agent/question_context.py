@@ -10,7 +10,7 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.answer import replies_with_passages
+from roamtui.agent.presentation import replies_with_passages
 from roamtui.conversation.events import SearchHit, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library

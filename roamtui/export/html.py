@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from roamtui.agent.answer import format_proof, match_proof
+from roamtui.agent.presentation import format_proof, match_proof
 from roamtui.conversation.events import Citation, ConversationEvent, SectionsExpanded, SectionsSearched
 from roamtui.conversation.notices import list_endings, make_notices
 from roamtui.conversation.state import ConversationState, Exchange

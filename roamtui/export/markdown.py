@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import PurePath
 
-from roamtui.agent.answer import format_proof, format_sources, match_proof
+from roamtui.agent.presentation import format_proof, format_sources, match_proof
 from roamtui.conversation.events import Citation
 from roamtui.conversation.notices import list_endings
 from roamtui.conversation.state import ConversationState, Exchange

@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Callable
 from itertools import groupby
 
-from roamtui.agent.answer import format_proof, list_unopened_hits, match_proof, replies_with_passages
+from roamtui.agent.presentation import format_proof, list_unopened_hits, match_proof, replies_with_passages
 from roamtui.conversation.events import QuoteState
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library

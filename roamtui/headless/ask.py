@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict
 
-from roamtui.agent.answer import list_passages, list_unopened_hits
 from roamtui.agent.loop import Agent
+from roamtui.agent.presentation import list_passages, list_unopened_hits
 from roamtui.conversation.events import (
     EVENT_NAMES,
     AnswerStreamed,

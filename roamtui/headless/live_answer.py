@@ -7,8 +7,8 @@ import re
 import shutil
 from time import monotonic
 
-from roamtui.agent.answer import replies_with_passages
 from roamtui.agent.loop import Agent
+from roamtui.agent.presentation import replies_with_passages
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,

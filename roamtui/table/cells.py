@@ -7,7 +7,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.agent.answer import list_passages
+from roamtui.agent.presentation import list_passages
 from roamtui.conversation.events import CELL_LEAD, Citation, StopReason, Usage
 from roamtui.conversation.state import Exchange
 from roamtui.markdown.inline import extract_words

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import pytest
 from msgspec.structs import replace
 
-from roamtui.agent.answer import list_passages, match_proof
 from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.presentation import list_passages, match_proof
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAnswered, QuoteState, SectionsExpanded, SectionsSearched, StopReason
 from roamtui.conversation.state import AskOptions, Exchange

@@ -18,8 +18,8 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from roamtui.agent.answer import list_passages
 from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.presentation import list_passages
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason

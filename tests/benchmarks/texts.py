@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from roamtui.agent.answer import QuestionRun, choose_reminder
+from roamtui.agent.outcome import QuestionRun, choose_reminder
 from roamtui.agent.tools import parse_section_ids
 from roamtui.conversation.events import Citation, QuoteState, Step, StopReason
 from roamtui.conversation.state import ConversationState, Exchange

@@ -16,7 +16,7 @@ from textual.scrollbar import ScrollTo, ScrollUp
 from textual.widgets import Static, TextArea
 from typing_extensions import override
 
-from roamtui.agent.answer import format_sources
+from roamtui.agent.presentation import format_sources
 from roamtui.conversation.events import (
     CitationsChecked,
     ConversationEvent,

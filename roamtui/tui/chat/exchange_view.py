@@ -15,7 +15,7 @@ from textual.selection import Selection
 from textual.style import Style
 from typing_extensions import override
 
-from roamtui.agent.answer import list_passages, list_unopened_hits, replies_with_passages
+from roamtui.agent.presentation import list_passages, list_unopened_hits, replies_with_passages
 from roamtui.conversation.events import (
     AnswerStreamed,
     Citation,

@@ -5,39 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
+from roamtui.agent.presentation import NEAREST_MAX, replies_with_passages
 from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER
 from roamtui.agent.tools import Tool
-from roamtui.conversation.events import (
-    Citation,
-    QuestionAnswered,
-    QuoteState,
-    SearchHit,
-    SectionsExpanded,
-    SectionsSearched,
-    Step,
-    StopReason,
-    Usage,
-)
-from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.document.library import Library
+from roamtui.conversation.events import Citation, QuestionAnswered, Step, StopReason, Usage
+from roamtui.conversation.state import ConversationState
 from roamtui.errors import RoamtuiError
-from roamtui.models.base import OFFLINE
 from roamtui.outline.labels import format_path
 from roamtui.plain import strip_blank_lines
 from roamtui.quotes.read import is_not_found, replace_signs
-from roamtui.quotes.verdicts import AnswerProof, QuoteChecker, make_proof
-from roamtui.quotes.wording import PASSAGE_LABEL, format_source_line, format_verification
+from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.search.base import Hit, Searcher
 
 NO_STEP = Step(text="", uses=())
-_NEAREST_MAX = 3
-_LIKELY_SHARE = 0.6
-"""A section whose score is at least this share of the best one is likely to contain the answer too."""
 _NO_ANSWER = "The model returned no answer. Ask again, ask a narrower question, or choose another model."
 _BROKEN_CALL = "The model writes tool calls that cannot be read, so it gave no answer. Choose another model."
 _REPEATED_NOTE = "(The answer was stopped here, because the model repeated itself.)"
@@ -117,38 +100,10 @@ def _format_nearest(state: ConversationState, searcher: Searcher | None) -> str:
     if searcher is not None:
         with suppress(RoamtuiError):  # nearest sections only help, so the answer must not fail with them
             searcher.refresh(library)
-            hits = searcher.search(exchange.question, limit=_NEAREST_MAX + len(opened))
-    nearest = [hit.section_id for hit in hits if hit.section_id not in opened][:_NEAREST_MAX]
+            hits = searcher.search(exchange.question, limit=NEAREST_MAX + len(opened))
+    nearest = [hit.section_id for hit in hits if hit.section_id not in opened][:NEAREST_MAX]
     places = "; ".join(f"{format_path(library, section_id)} [{section_id}]" for section_id in nearest)
     return f"Nearest sections: {places}" if places else ""
-
-
-def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit, ...]:
-    """List the likeliest hits whose sections a model did not open or cite, and that were not open before.
-
-    A proven answer needs no more of them. An answer without a model has none: it opens what it shows.
-    """
-    if exchange.is_proven or replies_with_passages(exchange):
-        return ()
-    searches = [event.hits for event in exchange.events if isinstance(event, SectionsSearched) and event.hits]
-    likely_by_id = {
-        hit.section_id: hit
-        for hits in reversed(searches)
-        for hit in hits
-        if hit.score >= _LIKELY_SHARE * hits[0].score and hit.section_id in library
-    }
-    known_ids = {section.section_id for section in exchange.open_before}
-    known_ids |= {citation.section_id for citation in exchange.citations}
-    for event in exchange.events:
-        if isinstance(event, SectionsExpanded):
-            known_ids.update(event.opened_ids)
-    likely = sorted(likely_by_id.values(), key=lambda hit: -hit.score)
-    unopened = (
-        hit
-        for hit in likely
-        if known_ids.isdisjoint((hit.section_id, *library.node(hit.section_id).ancestors))
-    )
-    return tuple(islice(unopened, _NEAREST_MAX))
 
 
 def choose_reminder(state: ConversationState, run: QuestionRun) -> str:
@@ -165,44 +120,3 @@ def choose_reminder(state: ConversationState, run: QuestionRun) -> str:
     has_read = state.collect_delivered() or state.collect_excerpts()
     is_acceptable = not has_read or is_not_found(reply.strip()) or QuoteChecker(state).cite(reply)
     return "" if reply.strip() and is_acceptable else CITE_REMINDER
-
-
-def replies_with_passages(exchange: Exchange) -> bool:
-    """Check whether passages are shown in place of an answer, because no model has written it.
-
-    Every front end must decide by this function how to show an answer.
-    """
-    return exchange.model == OFFLINE
-
-
-def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
-    """List the passages of an answer in order. Empty if it does not consist of passages."""
-    return exchange.citations if replies_with_passages(exchange) else ()
-
-
-def format_proof(exchange: Exchange) -> str:
-    """Format where the quotes of an answer are, or how many passages it has. Nothing has judged a passage."""
-    if not replies_with_passages(exchange):
-        return format_verification(exchange.citations)
-    match len(exchange.citations):
-        case 0:
-            return ""
-        case 1:
-            return "1 passage · no model has read it"
-        case count:
-            return f"{count} passages · no model has read them"
-
-
-def format_sources(exchange: Exchange) -> list[str]:
-    """Format the citations of an answer as lines that `recheck` reads again."""
-    label = PASSAGE_LABEL if replies_with_passages(exchange) else ""
-    return [
-        format_source_line(citation, number, label)
-        for number, citation in enumerate(exchange.citations, start=1)
-    ]
-
-
-def match_proof(exchange: Exchange) -> AnswerProof:
-    """Match the citations of an answer to its quotes and marks, without verdicts for passages."""
-    unjudged = [replace(passage, state=QuoteState.NO_QUOTE) for passage in list_passages(exchange)]
-    return make_proof(exchange.answer, unjudged or exchange.citations)

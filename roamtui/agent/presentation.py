@@ -1,0 +1,86 @@
+"""What front ends and exports show with an answer: passages, proof, sources, and hits that nobody opened."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from msgspec.structs import replace
+
+from roamtui.conversation.events import Citation, QuoteState, SearchHit, SectionsExpanded, SectionsSearched
+from roamtui.conversation.state import Exchange
+from roamtui.document.library import Library
+from roamtui.models.base import OFFLINE
+from roamtui.plain import format_count
+from roamtui.quotes.verdicts import AnswerProof, make_proof
+from roamtui.quotes.wording import PASSAGE_LABEL, format_source_line, format_verification
+
+NEAREST_MAX = 3
+"""Maximum number of sections that are named beside an answer."""
+_LIKELY_SHARE = 0.6
+"""A section whose score is at least this share of the best one is likely to contain the answer too."""
+
+
+def replies_with_passages(exchange: Exchange) -> bool:
+    """Check whether passages are shown in place of an answer, because no model has written it.
+
+    Every front end must decide by this function how to show an answer.
+    """
+    return exchange.model == OFFLINE
+
+
+def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit, ...]:
+    """List the likeliest hits whose sections a model did not open or cite, and that were not open before.
+
+    A proven answer needs no more of them. An answer without a model has none: it opens what it shows.
+    """
+    if exchange.is_proven or replies_with_passages(exchange):
+        return ()
+    searches = [event.hits for event in exchange.events if isinstance(event, SectionsSearched) and event.hits]
+    likely_by_id = {
+        hit.section_id: hit
+        for hits in reversed(searches)
+        for hit in hits
+        if hit.score >= _LIKELY_SHARE * hits[0].score and hit.section_id in library
+    }
+    known_ids = {section.section_id for section in exchange.open_before}
+    known_ids |= {citation.section_id for citation in exchange.citations}
+    for event in exchange.events:
+        if isinstance(event, SectionsExpanded):
+            known_ids.update(event.opened_ids)
+    likely = sorted(likely_by_id.values(), key=lambda hit: -hit.score)
+    unopened = (
+        hit
+        for hit in likely
+        if known_ids.isdisjoint((hit.section_id, *library.node(hit.section_id).ancestors))
+    )
+    return tuple(islice(unopened, NEAREST_MAX))
+
+
+def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
+    """List the passages of an answer in order. Empty if it does not consist of passages."""
+    return exchange.citations if replies_with_passages(exchange) else ()
+
+
+def format_proof(exchange: Exchange) -> str:
+    """Format where the quotes of an answer are, or how many passages it has. Nothing has judged a passage."""
+    if not replies_with_passages(exchange):
+        return format_verification(exchange.citations)
+    count = len(exchange.citations)
+    if not count:
+        return ""
+    return f"{format_count(count, 'passage')} · no model has read {'it' if count == 1 else 'them'}"
+
+
+def format_sources(exchange: Exchange) -> list[str]:
+    """Format the citations of an answer as lines that `recheck` reads again."""
+    label = PASSAGE_LABEL if replies_with_passages(exchange) else ""
+    return [
+        format_source_line(citation, number, label)
+        for number, citation in enumerate(exchange.citations, start=1)
+    ]
+
+
+def match_proof(exchange: Exchange) -> AnswerProof:
+    """Match the citations of an answer to its quotes and marks, without verdicts for passages."""
+    unjudged = [replace(passage, state=QuoteState.NO_QUOTE) for passage in list_passages(exchange)]
+    return make_proof(exchange.answer, unjudged or exchange.citations)
