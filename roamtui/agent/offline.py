@@ -31,7 +31,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.outline.labels import format_path
+from roamtui.outline.labels import PATH_STEP, format_path
 from roamtui.outline.structure import find_unread_pages
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.choose import complete_follow_up, search_question
@@ -155,7 +155,7 @@ def _write_passages(
         texts = [library.clean_text(span).strip() for span in spans]
         titles = map(strip_markup, format_path(library, section_id).split(" > ")[-2:])
         statement = find_statement(question, texts)
-        blocks.append(f"**{' › '.join(filter(None, titles))}**")
+        blocks.append(f"**{PATH_STEP.join(filter(None, titles))}**")
         if not strip_markup(texts[0]).startswith(statement):
             blocks.append(f"> {statement}")
         for text, span in zip(texts, spans, strict=True):

@@ -33,6 +33,7 @@ from roamtui.markdown.blocks import (
     ThematicBreak,
     Words,
 )
+from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.find import find_quote
@@ -123,7 +124,7 @@ class _ReplayPage:
     def _render_citation(self, citation: Citation) -> str:
         state = citation.state
         place = describe_source(citation, self._library).place
-        path = escape(" › ".join(map(sanitise_line, citation.path)) or citation.section_id)
+        path = escape(PATH_STEP.join(map(sanitise_line, citation.path)) or citation.section_id)
         sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign else ""
         words = f"<q>{escape(sanitise_text(simplify_quote(citation.quote)))}</q>" if citation.quote else ""
         return f'<li>{sign}{path} {words} <small class="{state.value}">{escape(place)}</small></li>'

@@ -17,13 +17,13 @@ from roamtui.conversation.notices import list_endings
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.parser import read_markdown
+from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.located_notes import LocatedNote
 from roamtui.quotes.read import MARK
 from roamtui.quotes.wording import list_path_titles, simplify_quote
 from roamtui.text import normalise_line_ends
 
-_PATH_STEP = " › "
 _ROW = re.compile(r"^\s*\|", re.MULTILINE)
 
 
@@ -55,7 +55,7 @@ def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
     """
     parts = [f"# Notes: {sanitise_line(title)}", f"Source: {source}"]
     for path, group in groupby(notes, key=lambda located: list_path_titles(located.current_citation, title)):
-        parts.append(f"## {_PATH_STEP.join(path) or '(untitled)'}")
+        parts.append(f"## {PATH_STEP.join(path) or '(untitled)'}")
         for located in group:
             location = f"— {format_location(located.current_citation, source)}"
             if (quote := located.note.citation.quote) is not None:
@@ -75,4 +75,4 @@ def format_location(citation: Citation, source: str) -> str:
     file = sanitise_line(file if "://" in file else PurePath(file).name)
     section = sanitise_line(citation.path[-1]) if citation.path else ""
     position = f"p. {citation.page}" if citation.page is not None else citation.place
-    return f"{_PATH_STEP.join(dict.fromkeys(filter(None, [file, section])))} · {position}"
+    return f"{PATH_STEP.join(dict.fromkeys(filter(None, [file, section])))} · {position}"

@@ -10,7 +10,7 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, fold_name
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
-from roamtui.outline.labels import format_line_range, format_path
+from roamtui.outline.labels import PATH_STEP, format_line_range, format_path
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import (
     ChildRanges,
@@ -121,7 +121,7 @@ def find_reference(library: Library, name: str) -> Reference:
         UnknownSectionError: The library has no section with this id.
         UsageError: No section, or more than one, has this name. The message names the nearest.
     """
-    reference = resolve_reference(library, name.replace(" › ", " > "))
+    reference = resolve_reference(library, name.replace(PATH_STEP, " > "))
     if reference is None:
         similar = suggest_ids(library, name, only_near=True)
         nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in similar)

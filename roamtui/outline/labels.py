@@ -18,6 +18,8 @@ from roamtui.text import Span, format_tokens, measure_front_matter, normalise_li
 WHOLE_TOKENS_MAX = 3_000
 """Maximum tokens of a subtree that a model gets whole when it opens a section."""
 TITLE_LENGTH_MAX = 120
+PATH_STEP = " › "
+"""Separates the titles of a path for a person."""
 UNTITLED = "(untitled)"
 OPENING_LENGTH = 100
 _OPENING_SCANNED_LENGTH = 4_000

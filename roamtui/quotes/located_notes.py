@@ -9,14 +9,13 @@ from msgspec import Struct
 from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.notes import Note
 from roamtui.document.library import Library
+from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_line
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.recheck import ClaimStatus, recheck
 from roamtui.quotes.verdicts import make_citation
 from roamtui.quotes.wording import list_path_titles
 from roamtui.text import Span
-
-_PATH_STEP = " › "
 
 
 class LocatedNote(Struct, frozen=True, kw_only=True):
@@ -44,7 +43,7 @@ class LocatedNote(Struct, frozen=True, kw_only=True):
             case ClaimStatus.MOVED:
                 path = self.current_citation.path
                 before = list_path_titles(self.note.citation, path[0] if path else "")
-                return f"moved or renamed: it was {_PATH_STEP.join(before) or 'untitled'}"
+                return f"moved or renamed: it was {PATH_STEP.join(before) or 'untitled'}"
             case ClaimStatus.CHANGED:
                 words = sanitise_line(self.current_citation.quote or "")
                 return f"now reads “{words}”" if is_quote else "its text has changed since"
@@ -71,9 +70,8 @@ def locate_notes(notes: Iterable[Note], library: Library | None) -> tuple[Locate
         citation = located.new_citation
         if citation is None:
             return len(order), 0
-        return order.get(
-            citation.section_id, len(order)
-        ), citation.span.start if citation.span is not None else 0
+        offset = 0 if citation.span is None else citation.span.start
+        return order.get(citation.section_id, len(order)), offset
 
     return tuple(sorted((_locate_note(note, library) for note in notes), key=get_position))
 

@@ -43,9 +43,8 @@ class ClaimStatus(StrEnum):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A claim with the result of its check."""
+    """The result of checking a claim."""
 
-    claim: Claim
     status: ClaimStatus
     span: Span | None = None
     """The quote or the most similar text, or None if there is neither."""
@@ -69,7 +68,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float | None = SIMIL
         row = library.root.anchors.get(claim.anchor.lower())
         expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.node(expected).problem):
-        return Finding(claim=claim, status=ClaimStatus.UNREACHABLE, message=problem)
+        return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
     spans = [
         Span(doc=document.key, start=0, end=len(document.text))
         for document in library.documents
@@ -92,10 +91,10 @@ def recheck(claim: Claim, library: Library, similarity_min: float | None = SIMIL
             place = find_nearest(claim.quote, library, similar_in, similarity_min)
     if place is not None:
         section_id = library.section_at(place.doc, place.start) or ""
-        return Finding(claim=claim, status=status, span=place, section_id=section_id)
+        return Finding(status=status, span=place, section_id=section_id)
     problem = next((document.problem for document in library.documents if document.problem), "")
     status = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE
-    return Finding(claim=claim, status=status, message=problem)
+    return Finding(status=status, message=problem)
 
 
 class CitedPassage(Struct, frozen=True, kw_only=True):

@@ -313,12 +313,15 @@ class _WordReader:
         """For each character of the visible text, whether it is in code."""
         self._visible = ""
         self._starts: array[int] = array("I")
-        """For each character of the visible text, where it starts in the source, and below, where it ends."""
+        """For each character of the visible text, where it starts in the source."""
         self._ends: array[int] = array("I")
+        """The same for where it ends."""
         self._last_kind = ""
+        """Kind of the last word that is not optional: the name of a group of the pattern."""
         self._last_key = ""
+        """Its key, perhaps with a power."""
         self._last_end = -1
-        """Kind and key of the last word that is not optional, and its end in the visible text."""
+        """Its end in the visible text; -1 at the start of a block."""
         self._half = ""
         """Key of the last word if the end of a line divides it."""
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import replace_flags
-from roamtui.outline.labels import format_node_title
+from roamtui.outline.labels import PATH_STEP, format_node_title
 from roamtui.plain import sanitise_line
-
-STEP = " › "
-"""Separates the titles of a path."""
 
 
 def format_full_path(library: Library, section_id: str) -> str:
@@ -18,13 +15,13 @@ def format_full_path(library: Library, section_id: str) -> str:
         return f"unknown section {sanitise_line(section_id)}"
     ancestors = format_ancestors(library, section_id)
     title = format_node_title(library.node(section_id))
-    return f"{ancestors}{STEP}{title}" if ancestors else title
+    return f"{ancestors}{PATH_STEP}{title}" if ancestors else title
 
 
 def format_ancestors(library: Library, section_id: str | None) -> str:
     """Return the path of a node's ancestors without the document's own title, which the header shows."""
     ancestors = () if section_id is None else library.node(section_id).ancestors
-    return STEP.join(
+    return PATH_STEP.join(
         format_node_title(library.node(node_id)) for node_id in ancestors if node_id != library.title_id
     )
 

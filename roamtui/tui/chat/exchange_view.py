@@ -34,7 +34,7 @@ from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.inline import extract_words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
-from roamtui.outline.labels import format_node_title
+from roamtui.outline.labels import PATH_STEP, format_node_title
 from roamtui.plain import format_count, sanitise_line, sanitise_text, shorten
 from roamtui.quotes.read import MARKED_ID, replace_signs
 from roamtui.quotes.verdicts import QuoteChecker, make_proof, resolve_citation
@@ -58,7 +58,7 @@ from roamtui.tui.chat.content_view import (
     shorten_question,
     wrap,
 )
-from roamtui.tui.labels import STEP, adapt_flags, format_full_path
+from roamtui.tui.labels import adapt_flags, format_full_path
 from roamtui.tui.reader.document_view import build_parser_context
 from roamtui.tui.run_styles import add_code_background, render_line, render_run
 from roamtui.tui.status_line import describe_usage, format_key_hint
@@ -371,7 +371,7 @@ def _format_source(citation: Citation, source: Source, answer: str) -> Content:
             f"{citation.state.sign} " if citation.state.sign else "",
             "$success" if citation.is_verified else style,
         ),
-        (f"{source.document}{STEP}" if source.document else "", "$muted"),
+        (f"{source.document}{PATH_STEP}" if source.document else "", "$muted"),
         (source.title, "bold"),
         (" · " if source.place else "", "$muted"),
         (source.place, style),
@@ -413,7 +413,7 @@ class Passages:
             self.targets = tuple(SectionTarget(citation.section_id, citation) for citation, *_ in sections)
         else:
             ids = [section_id for section_id in MARKED_ID.findall(nearest) if section_id in library]
-            paths = (format_full_path(library, section_id).split(STEP) for section_id in ids)
+            paths = (format_full_path(library, section_id).split(PATH_STEP) for section_id in ids)
             self._cards = [_Card(path=tuple(path), place="") for path in paths]
             self.targets = tuple(map(SectionTarget, ids))
 
@@ -432,7 +432,7 @@ class Passages:
                 lines.append(Content())
             *above, own = card.path
             place = f" · {card.place}" if card.place else ""
-            path = "".join(f"{title}{STEP}" for title in above)
+            path = "".join(f"{title}{PATH_STEP}" for title in above)
             head = view.attach(
                 Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted")), first + index
             )

@@ -26,12 +26,13 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.markdown.blocks import Link
 from roamtui.markdown.lines import Line, PictureLine, measure_runs
+from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_line
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.text import Span
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.chat.content_view import TARGET_META
-from roamtui.tui.labels import STEP, format_full_path
+from roamtui.tui.labels import format_full_path
 from roamtui.tui.messages import ReadingPositionChanged, StatusMessage, copy
 from roamtui.tui.pictures import PictureStore, draw_row, get_source_and_doc
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
@@ -331,7 +332,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             page = document.page_at(start)
             section_id = self._get_section_at(start)
             path = format_full_path(self._library, section_id) if section_id is not None else title
-            source = title if path == title else f"{title}{STEP}{path}"
+            source = title if path == title else f"{title}{PATH_STEP}{path}"
             return f"{text}\n\n({source})\n" if page is None else f"{text}\n\n({source}, p. {page})\n"
         if self._document_view.is_generated:
             return document.text

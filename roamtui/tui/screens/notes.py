@@ -16,13 +16,14 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.notes import get_note_store, make_note
 from roamtui.export.markdown import format_location, render_notes
+from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_line, shorten
 from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.wording import list_path_titles, simplify_quote
 from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, wrap
-from roamtui.tui.labels import STEP, format_full_path
+from roamtui.tui.labels import format_full_path
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_key_hints
 from roamtui.tui.screens.lists import ListDialog, Row
 
@@ -70,7 +71,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
     def _draw(self, located: LocatedNote) -> Content:
         """Return a note as lines: section, quote, comment, and what has changed since it was saved."""
         width = self.list.line_width
-        path = STEP.join(list_path_titles(located.current_citation, self._library.title)) or "(untitled)"
+        path = PATH_STEP.join(list_path_titles(located.current_citation, self._library.title)) or "(untitled)"
         position = format_location(located.current_citation, "").rpartition(" · ")[2]
         lines = [
             Content.assemble((path, "bold"), (f" · {position}", "$muted")).truncate(width, ellipsis=True)

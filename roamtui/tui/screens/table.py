@@ -21,6 +21,7 @@ from typing_extensions import override
 
 from roamtui.conversation.log import LOG_SUFFIX
 from roamtui.export.table import RENDERERS, format_progress
+from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column, drop_repeated_columns, parse_question
@@ -28,7 +29,7 @@ from roamtui.table.runner import TablePlan, TableRun, fill_table
 from roamtui.table.store import Row, Table
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget
-from roamtui.tui.labels import STEP, format_error
+from roamtui.tui.labels import format_error
 from roamtui.tui.messages import DocumentRequested, copy_or_stop
 from roamtui.tui.screens.dialogs import ExportDialog, PromptDialog, make_key_hints
 
@@ -191,7 +192,7 @@ class TableScreen(Screen[None]):
             ending = [cell.note] if cell.value and cell.note else []
             if proof is not None:
                 ending += [
-                    STEP.join([*proof.path, proof.place]),
+                    PATH_STEP.join([*proof.path, proof.place]),
                     *([proof.state.label] if has_verdict else []),
                 ]
             lines.append(Content.styled(shorten(sanitise_line(" · ".join(ending)), width), "$muted"))
