@@ -37,7 +37,7 @@ _MISFITS_MAX = 0.04
 that no figure appears under the wrong column head."""
 _LABEL_ROWS_MIN = 5
 """In a table with fewer rows, a figure to the left of all others may be in a column of its own."""
-_COLUMNS_MAX = 24
+_COLUMNS_MAX = 48
 
 
 class _Column(NamedTuple):
@@ -69,7 +69,7 @@ def write_table(rows: Sequence[PageRow], header_count: int) -> str:
     plain_lines = "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
     edge = min(row.x0 for row in rows)
     columns = _detect_columns(rows[header_count:], edge)
-    if not 0 < len(columns) <= _COLUMNS_MAX:
+    if not columns:
         return plain_lines
     layout = _TableLayout(columns, edge)
     lines: list[list[str]] = []
@@ -114,7 +114,7 @@ def _detect_columns(rows: Sequence[PageRow], edge: float) -> list[_Column]:
             columns[-1] = _Column(columns[-1].x0, max(figure.x1, columns[-1].x1))
         else:
             columns.append(figure)
-    return _join_columns(columns, rows) if len(columns) <= 2 * _COLUMNS_MAX else []
+    return _join_columns(columns, rows) if len(columns) <= _COLUMNS_MAX else []
 
 
 def _join_columns(columns: Sequence[_Column], rows: Sequence[PageRow]) -> list[_Column]:
@@ -165,8 +165,7 @@ class _TableLayout(NamedTuple):
     def _is_label(self, cell: Cell, row: PageRow) -> bool:
         x0, x1 = self.columns[0]
         is_first = cell is row.cells[0] and cell.x0 < x0 and cell.x1 < x1 + _COLUMN_DISTANCE_MAX
-        is_text = not is_figure(cell.text) or cell.x0 <= self.edge + LABEL_INDENT_MAX
-        return (is_first and is_text) or cell.x1 <= x0
+        return is_first or cell.x1 <= x0
 
     def _find_span(self, cell: Cell) -> _Span:
         """Return the columns that a cell is above or in, or else the nearest one."""
@@ -186,8 +185,9 @@ class _TableLayout(NamedTuple):
         outer = _OuterHeads(self.columns)
         for index in reversed(range(len(rows))):
             cells = list(rows[index].cells)
+            dates = [cell for cell in rows[index - 1].cells if _DATE.fullmatch(cell.text)] if index else []
             # A lone head below years describes the figures of all years.
-            is_lone = len(cells) == 1 and index > 0 and _count_dates(rows[index - 1].cells) > 1
+            is_lone = len(cells) == 1 and len(dates) > 1 and cells[0].x0 < dates[-1].x1
             if is_lone or self._is_label_head(cells[0]):
                 texts[0].append(cells.pop(0).text)
             for head in reversed(outer.place(cells, [self._find_span(cell) for cell in cells])):
