@@ -13,6 +13,7 @@ from itertools import chain, takewhile
 from statistics import median
 
 from roamtui.sources.convert.pdf.rows import PageRow
+from roamtui.sources.convert.pdf.tables import detect_tables
 
 _EDGE_ROWS = 3
 _REPEATS_MIN = 4
@@ -74,6 +75,7 @@ def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int |
 def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageRow]], PrintedNumbers]:
     """Remove running heads from the rows of pages, and read the printed page numbers.
 
+    The heads of a table that is continued on several pages are no running heads.
     If no row would be left in the whole document, nothing is removed.
     """
     edges: list[_Edges] = []
@@ -100,21 +102,32 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
             size_max: float = sizes_max[page],
         ) -> float:
             """Return on which share of the pages a row is repeated; 1 for a page number."""
-            is_number = _NUMBER_ONLY.fullmatch(row.text) and number in set(_parse_page_numbers(row, size_max))
+            is_number = _NUMBER_ONLY.fullmatch(row.text) and _has_page_number(row, number, size_max)
             return 1.0 if is_number else repeated.get(_make_key(row, number, size_max), 0.0)
 
         # Rows with a lower rate stay if text of the page is between them and the edge.
         removed = {id(row) for row in chain(*sides) if rate(row) >= _INNER_SHARE}
         removed |= {id(row) for side in sides for row in takewhile(rate, side)}
+        removed -= {
+            id(row)
+            for table in detect_tables(rows)
+            for row in rows[table.start : table.start + table.header_count]
+            if len(row.cells) > 1 and not _has_page_number(row, numbers.get(page), sizes_max[page])
+        }
         kept.append([row for row in rows if id(row) not in removed])
     return kept if any(kept) else list(pages), printed
 
 
 def _make_key(row: PageRow, number: tuple[str, int] | None, size_max: float) -> tuple[str, int]:
     """Return the text of a row with the page number replaced, and the class of its position."""
-    has_number = number is not None and number in set(_parse_page_numbers(row, size_max))
-    text = re.sub(rf"\b{number[1]}\b", "#", row.text) if number is not None and has_number else row.text
+    text = row.text
+    if number is not None and _has_page_number(row, number, size_max):
+        text = re.sub(rf"\b{number[1]}\b", "#", text)
     return text, int(row.top // _POSITION_CLASS_POINTS)
+
+
+def _has_page_number(row: PageRow, number: tuple[str, int] | None, size_max: float) -> bool:
+    return number in set(_parse_page_numbers(row, size_max))
 
 
 def _detect_repeated_rows(

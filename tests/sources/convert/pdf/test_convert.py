@@ -4,7 +4,7 @@ import pytest
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.pdf.convert import convert_pdf
-from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_out, make_pdf, protect, write_bomb
+from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_cells, lay_out, make_pdf, protect, write_bomb
 from tests.sources.convert.samples import read_outline
 
 
@@ -69,6 +69,20 @@ def test_running_heads_are_left_out(count: int) -> None:
     assert "Book of Boats" not in converted.text
     assert "12" not in converted.text
     assert converted.text.count("body") == count
+
+
+def test_heads_of_a_table_on_several_pages_are_not_running_heads() -> None:
+    pages = [
+        [
+            PdfLine(text="The Book of Boats", top=740),
+            *lay_cells("| Quarter | Half", f"Sales | {n}1 | {n}2", f"Costs | {n}3 | {n}4"),
+            *lay_out("Ships called at the harbour.", "So did boats.", first_top=600),
+        ]
+        for n in range(1, 6)
+    ]
+    text = convert_pdf(make_pdf(pages), "a.pdf").text
+    assert text.count("|  | Quarter | Half |") == 5
+    assert "Book of Boats" not in text
 
 
 @pytest.mark.parametrize("title", ["# Results 2019", "# Exhibit 0", "Exhibit 0", "# 2019"])
