@@ -6,18 +6,17 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
+from roamtui.conversation.events import Citation
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
-from roamtui.export.json import render_json
-from roamtui.export.table import render_json_table
 from roamtui.output import warn, write_json, write_text
 from roamtui.paths import conversations_path
 from roamtui.plain import format_count, sanitise_line
@@ -26,7 +25,7 @@ from roamtui.quotes.nearest import format_word_diff
 from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.recheck import ClaimStatus, recheck
 from roamtui.sources.read import is_path
-from roamtui.table.store import is_table, read_table
+from roamtui.table.store import Table, is_table, read_table
 
 _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --in."
 _QUOTE_COLUMN = ": quote"
@@ -37,6 +36,31 @@ _WORDS_OF_STATES = {
     ClaimStatus.CHANGED: "not found, but similar",
 }
 """What a state is called if the quotes are of a text that nobody has checked before."""
+
+
+class _Passage(Struct, frozen=True, kw_only=True):
+    """What stands in the document now: a quote, or what is most similar."""
+
+    section_id: str
+    doc: str
+    path: tuple[str, ...]
+    start_line: int
+    text: str
+    changes: str | None
+    """How the text differs from the quote, if it does."""
+
+
+class _CheckedQuote(Struct, frozen=True, kw_only=True):
+    """A quote and what became of it, with the names and the order of the JSON output."""
+
+    place: str
+    line: int | None
+    quote: str
+    source: str
+    state: ClaimStatus
+    now: _Passage | None = None
+    message: str | None = None
+    """Why it cannot be checked."""
 
 
 def run_recheck(
@@ -56,7 +80,7 @@ def run_recheck(
     """
     store = ConversationStore(conversations_path())
     known = _list_conversations(store, targets)
-    rows: list[dict[str, Any]] = []
+    quotes: list[_CheckedQuote] = []
     claims: Sequence[Claim]
     for target in targets or known:
         path = Path(target)
@@ -65,31 +89,38 @@ def run_recheck(
             open_source = partial(
                 reopen, links=saved.pages, approved=saved.approved_origins, added=saved.sources
             )
-            claims = _read_export(render_json(saved, known[target]), target)
+            claims = [
+                claim
+                for exchange in saved.exchanges
+                for claim in _make_claims(exchange.citations, target, exchange.question, known[target])
+            ]
         else:
             open_source = partial(reopen, is_own=source is not None)  # otherwise, the file names the source
             claims = _read_file(path, target, has_source=source is not None)
-        rows += _recheck_claims(claims, path.parent, open_source, source)
-    if targets and not rows:
+        quotes += _recheck_claims(claims, path.parent, open_source, source)
+    if targets and not quotes:
         advice = (
             "Put quotes in quotation marks, each with a section id after it."
             " With --in SOURCE, no id is needed."
         )
         raise SourceError(f"There is no quote to check in {', '.join(targets)}. {advice}")
-    counts = Counter(row["state"] for row in rows)
+    counts = Counter(quote.state for quote in quotes)
     state_counts = {status.value: counts[status] for status in ClaimStatus}
+    is_unchecked_text = source is not None
     if as_json:
-        write_json({"counts": state_counts, "quotes": rows})
+        write_json({"counts": state_counts, "quotes": to_builtins(quotes)})
     else:
         summary = ", ".join(f"{count} {state}" for state, count in state_counts.items() if count)
-        shown = [row for row in rows if source is not None or row["state"] != ClaimStatus.SAME]
-        lines = [line for row in shown for line in _format_row(row, is_first=source is not None)]
-        if source is not None:
-            words = Counter(_name_state(row, is_first=True) for row in rows)
+        shown = [quote for quote in quotes if is_unchecked_text or quote.state is not ClaimStatus.SAME]
+        lines: list[str] = []
+        for quote in shown:
+            lines += _format_quote(quote, is_unchecked_text=is_unchecked_text)
+        if is_unchecked_text:
+            words = Counter(_name_state(quote, is_unchecked_text=True) for quote in quotes)
             summary = ", ".join(f"{count} {state}" for state, count in words.items())
-        lines.append(f"{format_count(len(rows), 'quote')} checked{f': {summary}' if summary else ''}.")
+        lines.append(f"{format_count(len(quotes), 'quote')} checked{f': {summary}' if summary else ''}.")
         write_text("\n".join(lines) + "\n")
-    return int(any(row["state"] not in (ClaimStatus.SAME, ClaimStatus.MOVED) for row in rows))
+    return int(any(quote.state not in (ClaimStatus.SAME, ClaimStatus.MOVED) for quote in quotes))
 
 
 def _read_file(path: Path, name: str, *, has_source: bool) -> Sequence[Claim]:
@@ -102,7 +133,7 @@ def _read_file(path: Path, name: str, *, has_source: bool) -> Sequence[Claim]:
     """
     suffix = path.suffix.lower()
     if is_table(path):
-        return _read_export(render_json_table(read_table(path), path), name)
+        return _read_table(read_table(path), name)
     if path.is_dir() or not path.exists():
         advice = "Check the path, or run `roamtui conversations` for the ids."
         raise SourceError(f"There is no file and no conversation called {name}. {advice}")
@@ -132,27 +163,45 @@ def _list_conversations(store: ConversationStore, targets: Sequence[str]) -> dic
     return sources
 
 
+def _make_claims(citations: Iterable[Citation], name: str, question: str, source: str) -> Iterator[Claim]:
+    """Yield the verified quotes of an answer."""
+    place = f"{name}, {question}"
+    for citation in citations:
+        if citation.quote and citation.is_verified:
+            yield Claim(quote=citation.quote, section_id=citation.section_id, place=place, source=source)
+
+
+def _read_table(table: Table, name: str) -> list[Claim]:
+    """Return the verified quotes of a table."""
+    claims: list[Claim] = []
+    for row in table.rows:
+        for column, cell in zip(table.columns, table.list_cells(row), strict=True):
+            if cell is not None:
+                claims += _make_claims(cell.citations, name, column.question, row.source)
+    return claims
+
+
 def _read_export(text: str, name: str) -> list[Claim]:
     """Return the verified quotes of a conversation or a table in JSON."""
+    claims: list[Claim] = []
     try:
         data = json.loads(text)
-        return [
-            Claim(
-                quote=citation["quote"],
-                section_id=citation["section_id"],
-                place=f"{name}, {answer['question']}",
-                source=source,
-            )
-            for part in data.get("rows", [data])
-            for source in [part["source"]]
-            for answer in part.get("exchanges", part.get("cells"))
-            for citation in answer["citations"]
-            if citation["verified"] and citation["quote"]
-        ]
+        for part in data.get("rows", [data]):
+            source = part["source"]
+            for answer in part.get("exchanges", part.get("cells")):
+                place = f"{name}, {answer['question']}"
+                claims += [
+                    Claim(
+                        quote=citation["quote"], section_id=citation["section_id"], place=place, source=source
+                    )
+                    for citation in answer["citations"]
+                    if citation["verified"] and citation["quote"]
+                ]
     except (ValueError, LookupError, TypeError, AttributeError):
         raise SourceError(
             f"{name} was not exported by roamtui. Export the conversation or table again."
         ) from None
+    return claims
 
 
 def _read_csv(text: str, name: str) -> list[Claim]:
@@ -174,8 +223,8 @@ def _read_csv(text: str, name: str) -> list[Claim]:
 
 def _recheck_claims(
     claims: Sequence[Claim], folder: Path, open_source: Callable[[str], Library], replacement: str | None
-) -> Iterator[dict[str, Any]]:
-    """Yield a row for each claim. Each source is opened once. Paths in a file are relative to its folder."""
+) -> Iterator[_CheckedQuote]:
+    """Check claims. Each source is opened once. Paths in a file are relative to its folder."""
     opened: dict[str, Library | str] = {"": _NO_SOURCE}
     for claim in claims:
         name = replacement or claim.source
@@ -189,42 +238,43 @@ def _recheck_claims(
         yield _recheck_claim(claim, name, opened[name])
 
 
-def _recheck_claim(claim: Claim, source: str, library: Library | str) -> dict[str, Any]:
-    row = {"place": claim.place, "line": claim.line or None, "quote": claim.quote, "source": source}
+def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _CheckedQuote:
+    make_checked = partial(
+        _CheckedQuote, place=claim.place, line=claim.line or None, quote=claim.quote, source=source
+    )
     if isinstance(library, str):
-        return {**row, "state": ClaimStatus.UNREACHABLE, "now": None, "message": library}
+        return make_checked(state=ClaimStatus.UNREACHABLE, message=library)
     finding = recheck(claim, library)
     now = None
     if finding.span is not None:
         clean_text = library.clean_text(finding.span)  # page footers are no change
-        now = {
-            "section_id": finding.section_id,
-            "doc": finding.span.doc,
-            "path": library.node(finding.section_id).path,
-            "start_line": library.get_place(finding.span).first_line,
-            "text": library.text_at(finding.span),
-            "changes": format_word_diff(claim.quote, clean_text)
-            if finding.status is ClaimStatus.CHANGED
-            else None,
-        }
-    return {**row, "state": finding.status, "now": now, "message": finding.message or None}
-
-
-def _name_state(row: Mapping[str, Any], *, is_first: bool) -> str:
-    state: ClaimStatus = row["state"]
-    return _WORDS_OF_STATES.get(state, "not found") if is_first and not row["message"] else state.value
-
-
-def _format_row(row: Mapping[str, Any], *, is_first: bool) -> Iterator[str]:
-    """Format a quote with where it is now, or why it cannot be checked."""
-    place = f"{row['place']}:{row['line']}" if row["line"] else row["place"]
-    yield sanitise_line(f'{place}: {_name_state(row, is_first=is_first)}: "{row["quote"]}"')
-    if now := row["now"]:
-        path = " > ".join(filter(None, [now["doc"], *now["path"]]))
-        changes = f": {now['changes']}" if now["changes"] else ""
-        yield "    " + sanitise_line(
-            f"{'in' if is_first else 'now in'} [{now['section_id']}] {path}, line "
-            f"{now['start_line']}{changes}"
+        is_changed = finding.status is ClaimStatus.CHANGED
+        now = _Passage(
+            section_id=finding.section_id,
+            doc=finding.span.doc,
+            path=library.node(finding.section_id).path,
+            start_line=library.get_place(finding.span).first_line,
+            text=library.text_at(finding.span),
+            changes=format_word_diff(claim.quote, clean_text) if is_changed else None,
         )
-    elif row["message"]:
-        yield f"    {sanitise_line(row['message'])}"
+    return make_checked(state=finding.status, now=now, message=finding.message or None)
+
+
+def _name_state(quote: _CheckedQuote, *, is_unchecked_text: bool) -> str:
+    if is_unchecked_text and not quote.message:
+        return _WORDS_OF_STATES.get(quote.state, "not found")
+    return quote.state.value
+
+
+def _format_quote(quote: _CheckedQuote, *, is_unchecked_text: bool) -> Iterator[str]:
+    """Format a quote with where it is now, or why it cannot be checked."""
+    place = f"{quote.place}:{quote.line}" if quote.line else quote.place
+    state = _name_state(quote, is_unchecked_text=is_unchecked_text)
+    yield sanitise_line(f'{place}: {state}: "{quote.quote}"')
+    if now := quote.now:
+        path = " > ".join(filter(None, [now.doc, *now.path]))
+        changes = f": {now.changes}" if now.changes else ""
+        where = "in" if is_unchecked_text else "now in"
+        yield "    " + sanitise_line(f"{where} [{now.section_id}] {path}, line {now.start_line}{changes}")
+    elif quote.message:
+        yield f"    {sanitise_line(quote.message)}"
