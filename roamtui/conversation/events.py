@@ -294,7 +294,7 @@ class SectionsClosed(Struct, frozen=True, kw_only=True):
     is_pending: bool = False
     """Whether the sections only close when the question ends."""
     kept: tuple[tuple[str, str], ...] = ()
-    """The ids of the sections that stay open although their closing was requested, each with the reason."""
+    """The ids of the sections that were not closed although it was requested, each with the reason."""
 
 
 class NodesFolded(Struct, frozen=True, kw_only=True):

@@ -199,7 +199,7 @@ def open_without_text(
     number = len(state.exchanges)
     results: list[ExpandResult] = []
     sections: dict[str, OpenSection] = {}
-    for section_id in (library.aliases.get(requested_id, requested_id) for requested_id in section_ids):
+    for section_id in map(library.current_id, section_ids):
         if section_id not in library:
             results.append(ExpandResult(id=section_id, section_id=None, status=ExpandStatus.UNKNOWN))
             continue
@@ -277,7 +277,7 @@ def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR09
 def _pin(state: ConversationState, command: PinSections) -> Events:
     """Pin or unpin sections. Pinning opens the closed ones."""
     sections = {**state.open_sections}
-    ids = tuple(state.library.aliases.get(pinned_id, pinned_id) for pinned_id in command.section_ids)
+    ids = tuple(map(state.library.current_id, command.section_ids))
     if command.is_pinned:
         sections |= {section.section_id: section for section in open_without_text(state, ids).sections}
     changed = tuple(
@@ -298,9 +298,7 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
     is_agent = command.origin is Origin.AGENT
     declined: list[tuple[str, str]] = []
     closing: list[str] = []
-    for section_id in (
-        state.library.aliases.get(requested_id, requested_id) for requested_id in command.section_ids
-    ):
+    for section_id in map(state.library.current_id, command.section_ids):
         section = state.open_sections.get(section_id)
         if section is None:
             declined.append((section_id, "not open"))
@@ -310,7 +308,7 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
             declined.append((section_id, "just cited"))
         else:
             closing.append(section_id)
-    return make_close_events(state, closing, command.origin, CloseReason.ASKED, kept=tuple(declined))
+    return make_close_events(state, closing, command.origin, CloseReason.ASKED, declined=tuple(declined))
 
 
 def make_close_events(
@@ -319,7 +317,7 @@ def make_close_events(
     origin: Origin,
     reason: CloseReason,
     *,
-    kept: tuple[tuple[str, str], ...] = (),
+    declined: tuple[tuple[str, str], ...] = (),
     is_pending: bool | None = None,
 ) -> Events:
     """Close sections now; while a question is running, mark them to be closed when it ends.
@@ -328,8 +326,10 @@ def make_close_events(
     """
     wanted = set(section_ids)
     ids = tuple(section_id for section_id in state.open_sections if section_id in wanted)
-    if not (ids or kept):
+    if not (ids or declined):
         return ()
     if is_pending is None:
         is_pending = state.is_asking
-    return (SectionsClosed(section_ids=ids, origin=origin, reason=reason, is_pending=is_pending, kept=kept),)
+    return (
+        SectionsClosed(section_ids=ids, origin=origin, reason=reason, is_pending=is_pending, kept=declined),
+    )

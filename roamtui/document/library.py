@@ -404,6 +404,10 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         parts = [f"{document.key}\x1f{document.content_hash}" for document in (self.root, *files)]
         return hash_text("\n".join(sorted([*parts, *map("\x1f".join, self.root.columns.paths())])))
 
+    def current_id(self, section_id: str) -> str:
+        """Return the id of the link that has the page of a further link to it, else the id itself."""
+        return self.aliases.get(section_id, section_id)
+
     def node(self, section_id: str) -> Node:
         """Return the node with this id. Up to 1,000 nodes are cached."""
         if (node := self._nodes.get(section_id)) is not None:
@@ -419,7 +423,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         parent = None if parent_id is None else self.node(parent_id)
         path = (title,) if parent is None or parent_row < 0 else (*parent.path, title)
         # The page of a link is grafted below the first link to it that was opened.
-        graft = self.grafts.get(self.aliases.get(section_id, section_id)) if self.grafts else None
+        graft = self.grafts.get(self.current_id(section_id)) if self.grafts else None
         file = None if graft is None or graft.problem else graft
         start = columns.starts[row]
         last = columns.ends[row]

@@ -135,7 +135,7 @@ def _find_link_to_url(library: Library, url: str) -> str | None:
         if NodeKind.LINK in columns.kinds and wanted in columns.urls:
             row = columns.urls.index(wanted)
             if columns.kinds[row] is NodeKind.LINK:
-                return library.aliases.get(document.ids[row], document.ids[row])
+                return library.current_id(document.ids[row])
     return None
 
 

@@ -103,7 +103,7 @@ def render_section(
         return ExpandedBlock(
             section_id=None, text=f"{problem} Nearest: {suggested}." if suggested else problem
         )
-    reference = replace(reference, section_id=library.aliases.get(reference.section_id, reference.section_id))
+    reference = replace(reference, section_id=library.current_id(reference.section_id))
     node = library.node(reference.section_id)
     if reference.steps or node.kind is NodeKind.FOLDER:
         return _make_range_block(library, reference, delivered, nonce, page_tokens)
