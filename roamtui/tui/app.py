@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from msgspec import Struct
 from textual import events, on, work
 from textual.app import App
 from textual.notifications import Notify
@@ -39,6 +40,15 @@ _TERMINAL_SECONDS = 1.0
 """How often the app checks whether its terminal is there. Not every one that goes sends a signal."""
 
 
+class _Page(Struct):
+    """An open document or table, which has a mode of its own."""
+
+    folder: Path | None = None
+    """The folder of a table, or None for a document."""
+    origin: str = ""
+    """The mode from which a link, a cell or a key led here. That page may be closed by now."""
+
+
 class RoamApp(App[None], inherit_bindings=False):
     """The app. It starts with a document, a table, or the dialog to open one."""
 
@@ -63,13 +73,11 @@ class RoamApp(App[None], inherit_bindings=False):
         self._problems = " ".join((*self._keys.conflicts, *theme_problems))
         self.key_queue = KeyQueue(self, super().on_event)
         self.documents: dict[str, MainScreen] = {}
-        """The screens of open documents by mode."""
-        self._pages: dict[str, Path | None] = {}
-        """The folder of each open table, and None for each open document, by mode."""
-        self._origins: dict[str, str] = {}
-        """The mode from which a link, a cell or a key led to a document or table, by its mode."""
+        """The screens of open documents by mode, in the order in which they were opened."""
+        self._pages: dict[str, _Page] = {}
+        """All open documents and tables by mode, in the order in which a key leads from one to the next."""
         if isinstance(first, AppContext):
-            self._pages[self.DEFAULT_MODE] = None
+            self._pages[self.DEFAULT_MODE] = _Page()
             self.documents[self.DEFAULT_MODE] = self._make_screen(first)
 
     @override
@@ -135,16 +143,16 @@ class RoamApp(App[None], inherit_bindings=False):
         """Give a document, or the table in a folder, a mode, and return its name."""
         mode = f"page-{id(screen)}"
         self.add_mode(mode, lambda: screen)
-        self._pages[mode] = folder
+        self._pages[mode] = _Page(folder)
         return mode
 
     def _switch_to(self, mode: str, *, can_return: bool = False) -> None:
         """Show a document or table, from which the person can return. Work in the others continues."""
         if can_return and mode != self.current_mode and self.current_mode in self._pages:
-            self._origins[mode] = self.current_mode
+            self._pages[mode].origin = self.current_mode
             # put them last, so that the key for the next document returns, too
-            for page in (mode, self.current_mode):
-                self._pages[page] = self._pages.pop(page)
+            for last in (mode, self.current_mode):
+                self._pages[last] = self._pages.pop(last)
         self.switch_mode(mode)
         headers = [screen.header for screen in self.documents.values()]
         for number, header in enumerate(headers):
@@ -162,9 +170,10 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @on(ReturnRequested)
     def _return_to_origin(self) -> None:
-        mode = self._origins.pop(self.current_mode, "")
-        if mode in self._pages:
-            self._switch_to(mode)
+        page = self._pages[self.current_mode]
+        if page.origin in self._pages:
+            self._switch_to(page.origin)
+            page.origin = ""
         else:
             self.main_screen.post_message(StatusMessage("Nothing to go back to"))
 
@@ -176,9 +185,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self.exit()
             return
         closed = self.documents.pop(mode, None)
-        del self._pages[mode]
-        origin = self._origins.pop(mode, "")
-        self._origins = {page: known for page, known in self._origins.items() if known != mode}
+        origin = self._pages.pop(mode).origin
         self._switch_to(origin if origin in self._pages else next(reversed(self._pages)))
         self.remove_mode(mode)
         if closed is not None:
@@ -196,8 +203,8 @@ class RoamApp(App[None], inherit_bindings=False):
     @work(group="tables", exclusive=True, exit_on_error=False)
     async def action_open_table(self) -> None:
         main = self.main_screen
-        origin = self._origins.get(self.current_mode, "")
-        if self._pages.get(origin):  # a cell of this table led to the document
+        origin = self._pages[self.current_mode].origin
+        if origin in self._pages and self._pages[origin].folder:  # a cell of this table led to the document
             self._switch_to(origin)
         else:
             opened = await asyncio.to_thread(self._options.services.open_table, main.app_context.source_names)
@@ -206,7 +213,7 @@ class RoamApp(App[None], inherit_bindings=False):
     def _show_table(self, table: Table, plan: TablePlan, question: str = "") -> None:
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
-        mode = next((mode for mode, folder in self._pages.items() if folder == table.folder), "")
+        mode = next((mode for mode, page in self._pages.items() if page.folder == table.folder), "")
         mode = mode or self._add_page(TableScreen(table, plan, self._keys, question), table.folder)
         self._switch_to(mode, can_return=True)
 
