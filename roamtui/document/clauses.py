@@ -26,9 +26,9 @@ _STARTS = frozenset("0123456789AaSs*_")
 _LISTED = re.compile(r".{1,200}(?:\.{3}|\s{2}|\t)[ \t.]*(?:\d{1,3}|[ivx]{1,5})\s*")
 """A line of a contents page: a title, a gap and a page number."""
 _LISTED_HEADING = re.compile(rf"{_NUMBER}.*?[^\d.]\s*(?P<page>\d{{1,3}})")
-_LISTED_LENGTH = 400
-"""Maximum mean length of a line of a contents page, which may list all clauses of an article."""
-_LISTED_LENGTH_MAX = 40
+_CONTENTS_LINE_MAX = 400
+"""Maximum length of a line of a contents page, which may list all clauses of an article, in characters."""
+_CONTENTS_GAP_MAX = 40
 """Maximum length of what stands between two lines of a contents page, in characters."""
 _WORD = re.compile(r"[^\W\d_]+")
 _FENCE = re.compile(r"\n {0,3}(?:```|~~~)")
@@ -42,7 +42,7 @@ _LENGTH_MIN = 200
 _DIVIDED_MIN = 6_000
 """Minimum length, in characters, of a section that is divided: about 1,500 tokens."""
 _LEVEL_MAX = 6
-_RUNS_MAX = 6
+_RUNS_MAX = 7
 """Maximum number of sequences that may continue. A list in a clause begins another one."""
 
 
@@ -101,7 +101,7 @@ def add_clauses(text: str, start: int, headings: HeadingTable) -> HeadingTable:
         names = {(clause.key, _make_name(clause)) for clause in run.clauses}
         # The lines of a contents page come again, as headings or clauses.
         is_repeated = 2 * len(names & later) >= len(names)
-        if not (is_repeated and run.length < _LISTED_LENGTH * len(run.clauses)):
+        if not (is_repeated and run.length < _CONTENTS_LINE_MAX * len(run.clauses)):
             rows += _select_clauses(run)
         later |= names
     if not rows and kept is headings:
@@ -124,8 +124,8 @@ def _remove_contents(text: str, headings: HeadingTable) -> HeadingTable:
     pages: list[int] = []
     for row, (begin, end) in enumerate(pairwise([*headings.offsets, len(text)])):
         title = headings.titles[row]
-        is_short = end - begin - len(title) < _LISTED_LENGTH_MAX
-        entry = _LISTED_HEADING.fullmatch(title) if is_short and len(title) < _LISTED_LENGTH else None
+        is_short = end - begin - len(title) < _CONTENTS_GAP_MAX
+        entry = _LISTED_HEADING.fullmatch(title) if is_short and len(title) < _CONTENTS_LINE_MAX else None
         if entry and (not pages or pages[-1] <= int(entry["page"])):
             pages.append(int(entry["page"]))
             listed.append(row)
@@ -162,8 +162,9 @@ def _collect_runs(text: str, start: int, headings: HeadingTable) -> list[_Run]:
             if clause.level or clause.key[0] == 1 == max(clause.key):
                 run = _Run([clause])
                 runs.append(run)
-                # The first sequence is that of the document.
-                active = [*active[:1], *active[1:][1 - _RUNS_MAX :], run]
+                active.append(run)
+                if len(active) > _RUNS_MAX:
+                    del active[1]  # the first sequence is that of the document
     return runs
 
 
@@ -203,7 +204,7 @@ def _iter_clauses(text: str, start: int, headings: HeadingTable) -> Iterator[_Cl
             key = _parse_key(match["number"])
             offset = match.start("marks")
             is_marked = bool(key) and (match["word"] or match["point"] or len(key) > 1)
-            line = text[offset : offset + _LISTED_LENGTH].partition("\n")[0]
+            line = text[offset : offset + _CONTENTS_LINE_MAX].partition("\n")[0]
             if not is_marked or _LISTED.fullmatch(line) or bisect_left(fences, offset) % 2:
                 continue
             words = line[match.end("point") - offset :]
