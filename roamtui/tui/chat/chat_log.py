@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -30,16 +29,12 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import Exchange
-from roamtui.document.document import NodeKind
-from roamtui.document.library import Library
-from roamtui.models.base import OFFLINE
-from roamtui.plain import format_count, sanitise_line, sanitise_text, shorten, strip_anchor
+from roamtui.plain import format_count, sanitise_text
 from roamtui.quotes.verdicts import resolve_citation
-from roamtui.text import Span, format_tokens
+from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,
-    ExampleTarget,
     SectionTarget,
     Target,
     TargetActivated,
@@ -48,6 +43,7 @@ from roamtui.tui.chat.content_view import (
     shorten_question,
     wrap,
 )
+from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.messages import StatusMessage, copy
 
 if TYPE_CHECKING:
@@ -117,17 +113,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Show exchanges at the end, each with the notices that followed it, and only the newest of all."""
         self._hide_received()
         self.clear_selection()
-        library = self._conversation.state.library
         for exchange in exchanges:
-            from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
-
-            view = ExchangeView(exchange, library, self._keys)
-            self._shown.append(view)
-            notices = (notice for event in exchange.events for notice in make_notices(event, library))
-            said = (
-                NoticeView(told.format(), told.severity) for told in notices if told.slot is NoticeSlot.CHAT
-            )
-            self._messages.mount(view, *said)
+            self._add_exchange(exchange)
         if len(self._shown) > EXCHANGES_MAX:
             del self._shown[:-EXCHANGES_MAX]
             first = self._messages.children.index(self._shown[0])
@@ -142,6 +129,16 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.anchor(anchor=False)  # Textual's own anchor would scroll past the start of an answer
             self._keeps_newest_in_view = True
             self._scroll_to_newest()
+
+    def _add_exchange(self, exchange: Exchange) -> None:
+        from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
+
+        library = self._conversation.state.library
+        view = ExchangeView(exchange, library, self._keys)
+        self._shown.append(view)
+        notices = (notice for event in exchange.events for notice in make_notices(event, library))
+        said = (NoticeView(told.format(), told.severity) for told in notices if told.slot is NoticeSlot.CHAT)
+        self._messages.mount(view, *said)
 
     def _show_received(self, question: str) -> None:
         """Show a question at once, although what comes with it is not known yet."""
@@ -238,9 +235,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._select(view, view.cited[index % len(view.cited)])
 
     def select_quote(self, *numbers: int) -> Target | None:
-        """Select the quote with the first of some numbers that there is, and return it.
+        """Select the quote with the first of `numbers` that an answer has, and return it.
 
-        If there is none, say so.
+        If it has none of them, say so.
         """
         view = self._get_exchange(is_cited=True)
         for number in numbers:
@@ -317,11 +314,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     @property
     def selection(self) -> tuple[str | None, Span | None]:
-        """The section of the selected passage or quote, and its span."""
+        """The section of the selected passage or quote, and its span, or None for both."""
         target = self._selected_target
         if isinstance(target, SectionTarget):
             return target.section_id, resolve_citation(target.citation, self._conversation.state.library)
-        self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
         return None, None
 
     def request_model(self) -> bool:
@@ -339,12 +335,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def action_copy(self) -> None:
         """Copy the last answer with its sources, as Markdown."""
         if self.current is not None and (answer := self.current.answer.strip()):
-            sources = format_sources(self.current.exchange)
-            copy(
-                self,
-                "\n".join([answer, *(["", "Sources:", "", *sources] if sources else []), ""]),
-                "the answer",
-            )
+            lines = [answer]
+            if sources := format_sources(self.current.exchange):
+                lines += ["", "Sources:", "", *sources]
+            copy(self, "\n".join([*lines, ""]), "the answer")
         else:
             self.post_message(StatusMessage("No answer yet"))
 
@@ -452,78 +446,3 @@ class NoticeView(ContentView):
         sign, style = _SIGNS[self.severity]
         words = Content.styled(sanitise_text(self.text), style)
         return wrap(words, width, lead=Content.styled(f"{sign} ", style), follow="  ")
-
-
-_NOUNS = {
-    NodeKind.SECTION: "chapter",
-    NodeKind.TEXT: "part",
-    NodeKind.LINK: "linked page",
-    NodeKind.FOLDER: "folder",
-    NodeKind.FILE: "document",
-}
-"""What people call the nodes at the top of a library."""
-_CHARACTERS_PER_TOKEN = 4
-_TITLES_MAX = 100
-_CHAPTERS_LINES_MAX = 2
-"""Maximum number of lines with the titles of chapters."""
-_LINE_END_LENGTH = 8
-"""Number of characters that may stay free at the end of a line."""
-_LIST_MARKER = Content.styled("› ", "bold $secondary")
-
-
-class WelcomeView(ContentView):
-    """What the chat shows before the first question."""
-
-    def __init__(self, library: Library, examples: tuple[str, ...], model: str, keys: Keymap) -> None:
-        super().__init__(id="welcome")
-        self._examples = examples
-        self._model = model
-        self._keys = keys
-        self.show_library(library)
-
-    def show_library(self, library: Library) -> None:
-        """Describe a document, or another version: what it consists of, and the first titles at its top."""
-        root = library.root
-        columns = library.root.columns
-        rows = [
-            root.rows_by_id[child]
-            for child in root.list_children(-1 if root.title_row is None else root.title_row)
-        ]
-        counted = Counter(columns.kinds[row] for row in rows)
-        parts = [format_count(counted[kind], noun) for kind, noun in _NOUNS.items() if counted[kind]]
-        if root.page_starts:
-            parts.append(format_count(len(root.page_starts), "page"))
-        elif not library.unloaded_files:
-            length = sum(len(document.text) for document in library.documents)
-            parts.append(f"~{format_tokens(length // _CHARACTERS_PER_TOKEN)} tokens" if length else "empty")
-        titled = [row for row in rows if columns.kinds[row] not in (NodeKind.PREAMBLE, NodeKind.TEXT)]
-        titles = (strip_anchor(sanitise_line(columns.titles[row])) for row in titled[:_TITLES_MAX])
-        self._contents = ", ".join(parts)
-        self._chapters = " · ".join(titles)
-        self.invalidate()
-
-    def show_model(self, model: str) -> None:
-        """Say which model will answer."""
-        self._model = model
-        self.invalidate()
-
-    @override
-    def draw(self, width: int) -> list[Content]:
-        lines = wrap(Content(self._contents), width)
-        if self._chapters:
-            chapters = shorten(self._chapters, _CHAPTERS_LINES_MAX * (width - _LINE_END_LENGTH))
-            lines += wrap(Content.styled(chapters, "$muted"), width)
-        self.targets = [*map(ExampleTarget, self._examples)]
-        if self._examples:
-            lines += [Content(), Content.assemble(("Try", "bold $muted"), (" · ↑ takes one", "$muted"))]
-        for index, question in enumerate(self._examples):
-            row = self.attach(Content(sanitise_line(question)), index)
-            lines += wrap(row, width, lead=_LIST_MARKER, follow="  ")
-        role = "receives your questions and the sections it opens."
-        if self._model == OFFLINE:
-            role = "no key, no network; quotes passages but does not reason."
-        how = f"{self._keys.first_keys['global.choose_model']} changes it."
-        model = Content.assemble(
-            ("Model  ", "bold $muted"), (sanitise_line(self._model), "bold"), f" · {role} ", (how, "$muted")
-        )
-        return [*lines, Content(), *wrap(model, width)]

@@ -22,8 +22,9 @@ from roamtui.conversation.state import RECORDED, AskOptions
 from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.models.base import OFFLINE, format_window
 from roamtui.plain import format_count
+from roamtui.text import Span
 from roamtui.tui.actions import ANYWHERE_IDS, SCOPE_TITLES, Keymap, Scope, format_keys, make_bindings
-from roamtui.tui.chat.chat_log import ChatLog, WelcomeView
+from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import (
     ExampleTarget,
     LinkTarget,
@@ -32,6 +33,7 @@ from roamtui.tui.chat.content_view import (
     TargetSelected,
 )
 from roamtui.tui.chat.question_area import QuestionArea, QuestionBox
+from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext
 from roamtui.tui.labels import adapt_flags, format_error
 from roamtui.tui.messages import (
@@ -248,8 +250,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
         elif command:
             self.post_message(StatusMessage(command))
 
+    def _find_selection(self) -> tuple[str | None, Span | None]:
+        """Return the selected section, and the span in it. If nothing is selected in the chat, say so."""
+        section_id, span = self.panes.selection
+        if section_id is None and self.panes.scope is Scope.CHAT:
+            self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
+        return section_id, span
+
     def action_apply(self, command_name: str) -> None:
-        section_id, _ = self.panes.selection
+        section_id, _ = self._find_selection()
         if section_id is not None:
             self.post_message(
                 CommandRequested(partial(make_section_command, command_name, section_id=section_id))
@@ -356,7 +365,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_ask_about(self) -> None:
         if self.panes.scope is Scope.CHAT and self.chat_log.request_model():
             return
-        section_id, span = self.panes.selection
+        section_id, span = self._find_selection()
         if section_id is not None:
             is_selected = span is not None and self.reader_pane.reader.text_selection is not None
             selected = (
@@ -370,7 +379,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def action_add_note(self) -> None:
         from roamtui.tui.screens.notes import add_note
 
-        section_id, span = self.panes.selection
+        section_id, span = self._find_selection()
         if section_id is not None and await add_note(self.app, self.conversation, section_id, span):
             self.clear_selection()
             await self.tree_pane.outline.mark_notes(self.conversation)

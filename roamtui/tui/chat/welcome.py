@@ -1,0 +1,91 @@
+"""`WelcomeView`: a description of the document and the model, and examples of questions."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from textual.content import Content
+from typing_extensions import override
+
+from roamtui.document.document import NodeKind
+from roamtui.document.library import Library
+from roamtui.models.base import OFFLINE
+from roamtui.plain import format_count, sanitise_line, shorten, strip_anchor
+from roamtui.text import format_tokens
+from roamtui.tui.actions import Keymap
+from roamtui.tui.chat.content_view import ContentView, ExampleTarget, wrap
+
+_NOUNS = {
+    NodeKind.SECTION: "chapter",
+    NodeKind.TEXT: "part",
+    NodeKind.LINK: "linked page",
+    NodeKind.FOLDER: "folder",
+    NodeKind.FILE: "document",
+}
+"""What people call the nodes at the top of a library."""
+_CHARACTERS_PER_TOKEN = 4
+"""A rougher estimate than that of `estimate_tokens`, because the first screen must not wait for it."""
+_TITLES_MAX = 100
+_CHAPTERS_LINES_MAX = 2
+"""Maximum number of lines with the titles of chapters."""
+_LINE_END_LENGTH = 8
+"""Number of characters that may stay free at the end of a line."""
+_LIST_MARKER = Content.styled("› ", "bold $secondary")
+
+
+class WelcomeView(ContentView):
+    """What the chat shows before the first question."""
+
+    def __init__(self, library: Library, examples: tuple[str, ...], model: str, keys: Keymap) -> None:
+        super().__init__(id="welcome")
+        self._examples = examples
+        self._model = model
+        self._keys = keys
+        self.show_library(library)
+
+    def show_library(self, library: Library) -> None:
+        """Describe a document, or another version: what it consists of, and the first titles at its top."""
+        root = library.root
+        columns = library.root.columns
+        rows = [
+            root.rows_by_id[child]
+            for child in root.list_children(-1 if root.title_row is None else root.title_row)
+        ]
+        counted = Counter(columns.kinds[row] for row in rows)
+        parts = [format_count(counted[kind], noun) for kind, noun in _NOUNS.items() if counted[kind]]
+        if root.page_starts:
+            parts.append(format_count(len(root.page_starts), "page"))
+        elif not library.unloaded_files:
+            length = sum(len(document.text) for document in library.documents)
+            parts.append(f"~{format_tokens(length // _CHARACTERS_PER_TOKEN)} tokens" if length else "empty")
+        titled = [row for row in rows if columns.kinds[row] not in (NodeKind.PREAMBLE, NodeKind.TEXT)]
+        titles = (strip_anchor(sanitise_line(columns.titles[row])) for row in titled[:_TITLES_MAX])
+        self._contents = ", ".join(parts)
+        self._chapters = " · ".join(titles)
+        self.invalidate()
+
+    def show_model(self, model: str) -> None:
+        """Say which model will answer."""
+        self._model = model
+        self.invalidate()
+
+    @override
+    def draw(self, width: int) -> list[Content]:
+        lines = wrap(Content(self._contents), width)
+        if self._chapters:
+            chapters = shorten(self._chapters, _CHAPTERS_LINES_MAX * (width - _LINE_END_LENGTH))
+            lines += wrap(Content.styled(chapters, "$muted"), width)
+        self.targets = [*map(ExampleTarget, self._examples)]
+        if self._examples:
+            lines += [Content(), Content.assemble(("Try", "bold $muted"), (" · ↑ takes one", "$muted"))]
+        for index, question in enumerate(self._examples):
+            row = self.attach(Content(sanitise_line(question)), index)
+            lines += wrap(row, width, lead=_LIST_MARKER, follow="  ")
+        role = "receives your questions and the sections it opens."
+        if self._model == OFFLINE:
+            role = "no key, no network; quotes passages but does not reason."
+        how = f"{self._keys.first_keys['global.choose_model']} changes it."
+        model = Content.assemble(
+            ("Model  ", "bold $muted"), (sanitise_line(self._model), "bold"), f" · {role} ", (how, "$muted")
+        )
+        return [*lines, Content(), *wrap(model, width)]
