@@ -102,20 +102,20 @@ def _action(action_id: str, keys: str, label: str, sentence: str, call: str = ""
 
 
 _hinted_action = partial(_action, is_hinted=True)
-_navigation_action = partial(_action, in_palette=False)
-_focus_action = partial(_action, in_palette=False, is_priority=True)
-"""An action that changes the focus. Its priority lets keys typed soon after go to the new focus."""
+_unlisted_action = partial(_action, in_palette=False)
+_priority_action = partial(_action, in_palette=False, is_priority=True)
+"""An action before which the focused widget gets no key. If it moves the focus, the next keys go there."""
 
 
 ACTIONS: tuple[Action, ...] = (
-    _focus_action("global.next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
-    _focus_action(
+    _priority_action("global.next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
+    _priority_action(
         "global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"
     ),
-    _focus_action(
+    _priority_action(
         "global.back", "escape", "Step out", "Go back one step: close the field, list or pane.", "step_out"
     ),
-    _focus_action(
+    _priority_action(
         "global.copy_or_cancel", "ctrl+c", "Copy or stop", "Copy the selection, or stop the current answer."
     ),
     _action(
@@ -188,38 +188,38 @@ ACTIONS: tuple[Action, ...] = (
     _action(
         "global.quit", "ctrl+q", "Quit", "Quit or exit roamtui.", "app.quit", is_hinted=True, is_priority=True
     ),
-    _navigation_action("move.down", "j down", "", "Move down.", "move(1)"),
-    _navigation_action("move.up", "k up", "", "Move up.", "move(-1)"),
-    _navigation_action("move.page_down", "pagedown ctrl+d", "", "Move down by a page.", "page(1)"),
-    _navigation_action("move.page_up", "pageup ctrl+u", "", "Move up by a page.", "page(-1)"),
-    _navigation_action("move.first", "g home", "", "Go to the beginning."),
-    _navigation_action("move.last", "G end", "", "Go to the end."),
-    _navigation_action(
+    _unlisted_action("move.down", "j down", "", "Move down.", "move(1)"),
+    _unlisted_action("move.up", "k up", "", "Move up.", "move(-1)"),
+    _unlisted_action("move.page_down", "pagedown ctrl+d", "", "Move down by a page.", "page(1)"),
+    _unlisted_action("move.page_up", "pageup ctrl+u", "", "Move up by a page.", "page(-1)"),
+    _unlisted_action("move.first", "g home", "", "Go to the beginning."),
+    _unlisted_action("move.last", "G end", "", "Go to the end."),
+    _unlisted_action(
         "move.right",
         "l right",
         "",
         "Move right: unfold, or go to the next citation or column.",
         "move_sideways(1)",
     ),
-    _navigation_action(
+    _unlisted_action(
         "move.left",
         "h left",
         "",
         "Move left: fold, or go to the previous citation or column.",
         "move_sideways(-1)",
     ),
-    _focus_action("input.send", "enter", "send", "Ask the question.", is_hinted=True),
-    _navigation_action(
+    _priority_action("input.send", "enter", "send", "Ask the question.", is_hinted=True),
+    _unlisted_action(
         "input.page_down",
         "pagedown",
         "scroll down",
         "Move the pane above down by a page.",
         "screen.scroll_page(1)",
     ),
-    _navigation_action(
+    _unlisted_action(
         "input.page_up", "pageup", "scroll up", "Move the pane above up by a page.", "screen.scroll_page(-1)"
     ),
-    _focus_action(
+    _priority_action(
         "input.insert_line", "ctrl+j shift+enter", "new line", "Insert a line break.", is_hinted=True
     ),
     _hinted_action("tree.fold", "space", "fold", "Fold or unfold the section."),
@@ -253,10 +253,10 @@ ACTIONS: tuple[Action, ...] = (
     _action(
         "section.ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"
     ),
-    _navigation_action(
+    _unlisted_action(
         "chat.show_target", "enter", "show", "Show the selected section and its quote.", is_hinted=True
     ),
-    _navigation_action(
+    _unlisted_action(
         "chat.select_citation",
         " ".join(DIGITS),
         "quote",
@@ -298,27 +298,27 @@ ACTIONS: tuple[Action, ...] = (
         "screen.focus_mode",
     ),
     _hinted_action("reader.edit", "e", "edit", "Edit the file in $EDITOR at this section."),
-    _navigation_action("saved.choose", "enter", "choose", "Show the conversation, or what the note is on."),
-    _navigation_action("saved.edit", "e", "edit", "Edit the title of the conversation, or your comment."),
-    _navigation_action(
+    _unlisted_action("saved.choose", "enter", "choose", "Show the conversation, or what the note is on."),
+    _unlisted_action("saved.edit", "e", "edit", "Edit the title of the conversation, or your comment."),
+    _unlisted_action(
         "saved.delete", "d delete", "delete", "Delete the conversation or note. The app asks first."
     ),
-    _navigation_action("saved.export", "w", "export", "Export the conversation, or all notes."),
-    _navigation_action("saved.search", "/", "search", "Search titles, questions and answers, or your notes."),
-    _navigation_action("table.read", "enter", "quote", "Show the quote of the cell in its document."),
-    _navigation_action("table.conversation", "c", "conversation", "Open the conversation of the cell."),
-    _navigation_action("table.add_column", "+", "question", "Add a column by typing its question."),
-    _navigation_action(
+    _unlisted_action("saved.export", "w", "export", "Export the conversation, or all notes."),
+    _unlisted_action("saved.search", "/", "search", "Search titles, questions and answers, or your notes."),
+    _unlisted_action("table.read", "enter", "quote", "Show the quote of the cell in its document."),
+    _unlisted_action("table.conversation", "c", "conversation", "Open the conversation of the cell."),
+    _unlisted_action("table.add_column", "+", "question", "Add a column by typing its question."),
+    _unlisted_action(
         "table.run", "r", "run", "Ask the questions that failed, changed or have no answer yet."
     ),
-    _navigation_action("table.export", "w", "export", "Export the table as CSV, Markdown or JSON."),
-    _navigation_action("picture.zoom_in", "+ =", "larger", "Zoom in.", "zoom(1)"),
-    _navigation_action("picture.zoom_out", "-", "smaller", "Zoom out.", "zoom(-1)"),
-    _navigation_action(
+    _unlisted_action("table.export", "w", "export", "Export the table as CSV, Markdown or JSON."),
+    _unlisted_action("picture.zoom_in", "+ =", "larger", "Zoom in.", "zoom(1)"),
+    _unlisted_action("picture.zoom_out", "-", "smaller", "Zoom out.", "zoom(-1)"),
+    _unlisted_action(
         "picture.fit", "0", "fit", "Fit the whole picture to the screen. Press again to fit its width."
     ),
-    _navigation_action("picture.open_outside", "enter", "open outside", "Show the file in its own program."),
-    _focus_action("start.complete", "tab", "complete", "Complete the path."),
+    _unlisted_action("picture.open_outside", "enter", "open outside", "Show the file in its own program."),
+    _priority_action("start.complete", "tab", "complete", "Complete the path."),
 )
 
 

@@ -184,15 +184,15 @@ class QuestionArea(Container):
         if selected:
             self.box.fill(f"“{shorten(sanitise_line(selected), _SELECTION_LENGTH_MAX)}”\n{self.box.text}")
 
-    def reset_options(self) -> bool:
-        """Make the next question a new one about the whole document. Return whether that changes anything."""
-        options = self.end_options()
+    def cancel_options(self) -> bool:
+        """Ask the next question of the whole document, as a new one. Return whether that changes anything."""
+        options = self.take_options()
         if options.replaces is not None:
             self.box.clear()
         return options != AskOptions()
 
-    def end_options(self) -> AskOptions:
-        """Make the next question a new one about the whole document. Return the old options."""
+    def take_options(self) -> AskOptions:
+        """Return the options of the next question. The question after it has none."""
         return self._set_options(AskOptions())
 
     def note_received(self) -> None:
@@ -220,7 +220,7 @@ class QuestionArea(Container):
 
     def start_conversation(self) -> None:
         """Follow another conversation: its questions are part of the history."""
-        self.reset_options()
+        self.cancel_options()
         for exchange in self._conversation.state.exchanges:
             self.box.remember(exchange.question)
 
@@ -229,7 +229,7 @@ class QuestionArea(Container):
         """Ask a question from the box once all earlier ones have been answered."""
         self.box.clear()
         self.box.remember(event.question)
-        options = self.end_options()
+        options = self.take_options()
         self._send(event.question, replace(options, needs_success=self.is_asking))
 
     def _send(self, question: str, options: AskOptions) -> None:
@@ -260,13 +260,16 @@ class QuestionArea(Container):
         typed = self.box.text.strip()
         self._remove(sent)
         sent.worker.cancel()
-        self.box.return_question(sent.question)
-        within = sent.options.within
-        self.ask_about_section(within if within in self._conversation.state.library else None)
+        self._return_to_box(sent)
         if typed:
             way = "down brings back" if self.box.has_focus else "The question box remembers"
             self.post_message(StatusMessage(f"{way} what you had typed"))
         return True
+
+    def _return_to_box(self, sent: _SentQuestion) -> None:
+        self.box.return_question(sent.question)
+        within = sent.options.within
+        self.ask_about_section(within if within in self._conversation.state.library else None)
 
     def ask_again(self, number: int, open_first: tuple[str, ...] = (), *, is_edited: bool = False) -> None:
         """Ask question `number` again, after opening the sections `open_first` or after an edit.
@@ -314,6 +317,4 @@ class QuestionArea(Container):
             way = "up brings it back" if self.box.has_focus else "the question box remembers it"
             self.post_message(StatusMessage(f"A waiting question was not asked · {way}"))
         else:
-            self.box.return_question(ended.question)
-            within = ended.options.within
-            self.ask_about_section(within if within in self._conversation.state.library else None)
+            self._return_to_box(ended)

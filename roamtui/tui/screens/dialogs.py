@@ -198,19 +198,19 @@ class ExportDialog(PromptDialog):
 
     @override
     def _accept(self, value: str) -> None:
-        self.run_worker(self._write(value), exclusive=True, exit_on_error=False)
+        self.run_worker(self._export(value), exclusive=True, exit_on_error=False)
 
-    async def _write(self, name: str) -> None:
+    async def _export(self, name: str) -> None:
         path = Path(os.path.expanduser(name))  # noqa: ASYNC240, PTH111 - reads no disk, and keeps an unknown user
         if (render := self._renderers.get(path.suffix.lower())) is None:
             raise RoamtuiError(f"Not saved. The name must end in {' or '.join(self._renderers)}.")
         text = await asyncio.to_thread(render, path)
-        if not await asyncio.to_thread(_write, path, text):
+        if not await asyncio.to_thread(_write_file, path, text):
             question = ConfirmDialog("File exists. Overwrite it?", str(path), yes="Overwrite")
             if not await self.app.push_screen_wait(question):
                 self.finish("Not saved.")
                 return
-            await asyncio.to_thread(_write, path, text, "w")
+            await asyncio.to_thread(_write_file, path, text, "w")
         self.finish(f"Saved {path}.")
 
     @on(Worker.StateChanged)
@@ -219,7 +219,7 @@ class ExportDialog(PromptDialog):
             self.finish(format_error(event.worker.error))
 
 
-def _write(path: Path, text: str, mode: str = "x") -> bool:
+def _write_file(path: Path, text: str, mode: str = "x") -> bool:
     """Write a file. Return False if it exists and `mode` does not overwrite it."""
     try:
         with path.open(mode, encoding="utf-8", errors="backslashreplace", newline="\n") as file:

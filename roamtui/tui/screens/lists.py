@@ -261,47 +261,44 @@ class PickerItem(Struct, Generic[Item], frozen=True, kw_only=True):
     label: str
     note: str = ""
     group: str = ""
-    """The heading of the entry. Entries of a group must be consecutive."""
+    """The heading of the item. The items of a group must be consecutive."""
     synonyms: str = ""
-    """More words that find the entry."""
+    """More words that find the item."""
     sign: str = ""
     """What comes before the label, such as a check mark."""
 
 
-def lay_out_columns(choices: Sequence[PickerItem[Item]], typed: str) -> list[Row[Item]]:
-    """Return the rows of the choices that have all typed words. Columns have one width for all choices."""
-    sign_width = 2 if any(choice.sign for choice in choices) else 0
-    labels = {
-        choice.value: Content(choice.sign.ljust(sign_width) + sanitise_line(choice.label))
-        for choice in choices
-    }
+def lay_out_columns(items: Sequence[PickerItem[Item]], typed: str) -> list[Row[Item]]:
+    """Return the rows of the items that contain all typed words. All items have columns of one width."""
+    sign_width = 2 if any(item.sign for item in items) else 0
+    labels = {item.value: Content(item.sign.ljust(sign_width) + sanitise_line(item.label)) for item in items}
     width = min(_LABEL_WIDTH_MAX, max((label.cell_length for label in labels.values()), default=0))
     rows = []
-    for choice in filter_items(choices, typed):
-        label = labels[choice.value]
-        line = label.pad_right(max(0, width - label.cell_length)) + "  " if choice.note else label
-        line += Content.styled(sanitise_line(choice.note), "$muted")
-        rows.append(Row(choice.value, line, "" if typed else choice.group))
+    for item in filter_items(items, typed):
+        label = labels[item.value]
+        line = label.pad_right(max(0, width - label.cell_length)) + "  " if item.note else label
+        line += Content.styled(sanitise_line(item.note), "$muted")
+        rows.append(Row(item.value, line, "" if typed else item.group))
     return rows
 
 
-def filter_items(choices: Iterable[PickerItem[Item]], typed: str) -> tuple[PickerItem[Item], ...]:
-    """Return the choices that contain all typed words, the best first.
+def filter_items(items: Iterable[PickerItem[Item]], typed: str) -> tuple[PickerItem[Item], ...]:
+    """Return the items that contain all typed words, the best first.
 
     A label that begins with the typed text is best, then a label with a word that does, then a label that
-    contains all typed words. Choices that have a word only in their sign, note, group or synonyms come last.
+    contains all typed words. Items that have a word only in their sign, note, group or synonyms come last.
     """
     typed = typed.casefold().strip()
     words = typed.split()
 
-    def rank(choice: PickerItem[Item]) -> int:
-        label = choice.label.casefold()
+    def rank(item: PickerItem[Item]) -> int:
+        label = item.label.casefold()
         matches = (label.startswith(typed), f" {typed}" in label, all(word in label for word in words), True)
         return matches.index(True)
 
     matching = []
-    for choice in choices:
-        everything = f"{choice.label} {choice.sign} {choice.note} {choice.group} {choice.synonyms}".casefold()
+    for item in items:
+        everything = f"{item.label} {item.sign} {item.note} {item.group} {item.synonyms}".casefold()
         if all(word in everything for word in words):
-            matching.append(choice)
+            matching.append(item)
     return tuple(sorted(matching, key=rank) if words else matching)

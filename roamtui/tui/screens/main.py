@@ -233,7 +233,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.tree_pane.outline.show(state)
         if isinstance(event, DocumentReloaded):
             self.header.show_library(state.library)
-            self.questions.end_options()
+            self.questions.take_options()
             self._embed_ahead()
         if isinstance(event, DocumentReloaded | ConversationStarted):
             self._check_quotes(is_asked=False)
@@ -335,7 +335,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         is_in_box = self.focused is self.question_box
         if self.is_asking and self.agent.model.name == RECORDED:
             self.questions.stop()  # in the demo, nobody has learned the other key yet
-        elif not (is_in_box and (self.questions.reset_options() or self.questions.take_back())):
+        elif not (is_in_box and (self.questions.cancel_options() or self.questions.take_back())):
             self.panes.step_out()
 
     # Textual would describe it by a whole exchange

@@ -223,7 +223,8 @@ def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request:
     def show(shown: ShownFile) -> None:
         app.push_screen(PictureScreen(shown, keys, mode))
 
-    if href and (url := resolve_href(document.url or "", href)):
+    url = resolve_href(document.url or "", href) if href else None
+    if url:
         name = urlsplit(url).path.rpartition("/")[2] or urlsplit(url).netloc
         fetched = ShownFile(name=name, read=partial(options.services.fetch_picture, url, source))
         ConfirmDialog("Fetch this picture?", url, yes="Fetch").ask(app, partial(show, fetched))
@@ -237,9 +238,10 @@ def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request:
         else:
             read = partial(_read, file, size_max=PICTURE_BYTES_MAX)
             show(ShownFile(name=file.name, read=read, path=None if file.member else file.path))
-    elif (owner := locate_document(source, doc) if document.url is None else None) is None:
-        return "The pages of this document are not on this machine."
     else:
+        owner = locate_document(source, doc) if document.url is None else None
+        if owner is None:
+            return "The pages of this document are not on this machine."
         file = PictureFile(owner.path.resolve())
         read = partial(_read, file, size_max=PDF_BYTES_MAX)
         count = len(document.page_starts)

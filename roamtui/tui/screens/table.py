@@ -53,23 +53,23 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         self.table = table
 
     @property
-    def document(self) -> Row | None:
+    def current_row(self) -> Row | None:
         """The row under the cursor, or None in an empty table."""
         rows = self.table.rows
         return rows[self.cursor_row] if self.cursor_row < len(rows) else None
 
     @property
-    def question(self) -> Column | None:
+    def current_column(self) -> Column | None:
         """The column under the cursor, or None if there are no questions yet."""
         columns = self.table.columns
         return columns[self.cursor_column - 1] if 0 < self.cursor_column <= len(columns) else None
 
     @property
-    def cell(self) -> Cell | None:
+    def current_cell(self) -> Cell | None:
         """The cell under the cursor, or None if it has no answer yet."""
-        document = self.document
-        question = self.question
-        return self.table.get_cell(document, question) if document and question else None
+        row = self.current_row
+        column = self.current_column
+        return self.table.get_cell(row, column) if row and column else None
 
     def show(self) -> None:
         """Draw the table again. The cursor stays where it is, or at the edge."""
@@ -171,8 +171,8 @@ class TableScreen(Screen[None]):
     @on(DataTable.CellHighlighted)
     def _show_proof(self) -> None:
         """Show the question, the value, its quote and its place below the grid."""
-        column = self._grid.question
-        cell = self._grid.cell
+        column = self._grid.current_column
+        cell = self._grid.current_cell
         view = self._proof
         width, height = view.content_size
         if column is None:
@@ -219,16 +219,16 @@ class TableScreen(Screen[None]):
 
     @on(DataTable.CellSelected)
     def action_read(self) -> None:
-        if (row := self._grid.document) is not None:
-            cell = self._grid.cell
+        if (row := self._grid.current_row) is not None:
+            cell = self._grid.current_cell
             proof = cell.proof if cell is not None else None
             target = SectionTarget(proof.section_id, proof) if proof is not None else None
             note = cell.note if cell is not None and proof is None else ""
             self.post_message(DocumentRequested(row.source, place=target, is_cell=True, note=note))
 
     def action_conversation(self) -> None:
-        row = self._grid.document
-        cell = self._grid.cell
+        row = self._grid.current_row
+        cell = self._grid.current_cell
         if row is not None and cell is not None and cell.conversation:
             log = str(self._table.conversations / f"{cell.conversation}{LOG_SUFFIX}")
             self.post_message(DocumentRequested(row.source, log, is_cell=True))
@@ -264,7 +264,7 @@ class TableScreen(Screen[None]):
         self._run = run
         if cell is not None:
             self._grid.update_cell(cell.row, cell.column, self._grid.draw(cell))
-            if self._grid.cell is cell:
+            if self._grid.current_cell is cell:
                 self._show_proof()
         self._show_head()
 
