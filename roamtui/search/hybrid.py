@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -61,10 +62,21 @@ def make_searcher(
     return HybridSearcher(library, words, options, services)
 
 
-RankedList = tuple[str, float, Sequence[str]]
-"""The name of a search method, its weight in the fusion, and the ids that it found, best first."""
-FoundSections = dict[str, tuple[float, str]]
-"""The score of each section, and how it was found, by its id."""
+class RankedList(NamedTuple):
+    """What a search method found."""
+
+    method: str
+    weight: float
+    """In the fusion."""
+    section_ids: Sequence[str]
+    """Best first."""
+
+
+class FoundSection(NamedTuple):
+    """The score of a section, and how it was found."""
+
+    score: float
+    why: str
 
 
 class HybridSearcher:
@@ -88,8 +100,9 @@ class HybridSearcher:
         """None if only keywords are searched."""
         self._meaning: MeaningOrder | None = None
         if services.meaning is not None and options.mode is SearchMode.KEYWORD:
-            deadline = {"seconds_max": None} if services.needs_vectors else {}
-            self._meaning = MeaningOrder(services.meaning, options.chunk_size, **deadline)
+            self._meaning = MeaningOrder(services.meaning, options.chunk_size)
+            if services.needs_vectors:
+                self._meaning = MeaningOrder(services.meaning, options.chunk_size, seconds_max=None)
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. Only its new text is embedded."""
@@ -172,7 +185,7 @@ class HybridSearcher:
         mode = self._options.mode
         lists: list[RankedList] = []
         if mode is not SearchMode.VECTOR:
-            lists.append(("text", 1.0, [hit.section_id for hit in ranking.hits]))
+            lists.append(RankedList("text", 1.0, [hit.section_id for hit in ranking.hits]))
         if vectors is None:
             return lists
         topic = ranking.library.node(ranking.topics[0]).title if ranking.topics else ""
@@ -187,7 +200,7 @@ class HybridSearcher:
             # If the keyword scores fall steeply, the words distinguish the sections well.
             share = ranking.hits[:_CLARITY_RANK][-1].score / ranking.hits[0].score if ranking.hits else 1.0
             weight = _VECTOR_WEIGHT * share**2
-        return [*lists, ("vector", weight, vector_ids)]
+        return [*lists, RankedList("vector", weight, vector_ids)]
 
     def _fuse(
         self, ranking: Ranking, lists: Sequence[RankedList], within: str | None, limit: int
@@ -198,10 +211,10 @@ class HybridSearcher:
         inside = frozenset(library.walk(within)) if within is not None else None
         scores |= collect_neighbours(library, scores, self._options.neighbour_count, inside)
         named = {hit.section_id for hit in ranking.hits if hit.is_named}
-        order = sorted(scores, key=lambda section_id: (section_id not in named, -scores[section_id][0]))
-        descending = sorted((score for score, _ in scores.values()), reverse=True)
+        order = sorted(scores, key=lambda section_id: (section_id not in named, -scores[section_id].score))
+        descending = sorted((found.score for found in scores.values()), reverse=True)
         return tuple(  # the scores still fall from hit to hit
-            Hit(section_id=section_id, score=score, why=scores[section_id][1], is_named=section_id in named)
+            Hit(section_id=section_id, score=score, why=scores[section_id].why, is_named=section_id in named)
             for section_id, score in zip(order[:limit], descending, strict=False)
         )
 
@@ -228,7 +241,7 @@ class HybridSearcher:
         return tuple(reranked)
 
 
-def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> FoundSections:
+def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> dict[str, FoundSection]:
     """Return the sum of weighted reciprocal ranks of each section, highest first.
 
     Sections with the same sum stay in the order of the lists.
@@ -240,20 +253,23 @@ def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> FoundSections:
             scores[section_id] += weight / (_FUSION_K + rank)
             reasons[section_id].append(f"{name} rank {rank}")
     order = sorted(scores, key=lambda section_id: -scores[section_id])
-    return {section_id: (scores[section_id], " · ".join(reasons[section_id])) for section_id in order}
+    return {
+        section_id: FoundSection(scores[section_id], " · ".join(reasons[section_id])) for section_id in order
+    }
 
 
 def collect_neighbours(
-    library: Library, sections: FoundSections, count: int, within: Collection[str] | None = None
-) -> FoundSections:
+    library: Library, sections: dict[str, FoundSection], count: int, within: Collection[str] | None = None
+) -> dict[str, FoundSection]:
     """Return up to `count` parents, children and siblings that were not found, best first."""
-    added: FoundSections = {}
-    for origin, (score, _) in sections.items():
+    added: dict[str, FoundSection] = {}
+    for origin, found in sections.items():
         for neighbour_id, relation in _iter_relations(library, origin):
             if len(added) == count:
                 return added
             if neighbour_id not in sections and (within is None or neighbour_id in within):
-                added.setdefault(neighbour_id, (_NEIGHBOUR_WEIGHT * score, f"{relation} of {origin}"))
+                why = f"{relation} of {origin}"
+                added.setdefault(neighbour_id, FoundSection(_NEIGHBOUR_WEIGHT * found.score, why))
     return added
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sqlite3
 import threading
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property, lru_cache
@@ -110,6 +112,25 @@ class SectionIndex:
         titles = {title for document in self.library.documents for title in document.columns.titles}
         words = {word for title in titles for word in tokenise(title)}
         return sorted(word for word in words - STOP_WORDS if not any(map(str.isdigit, word)))
+
+    @cached_property
+    def topics_by_stem(self) -> Mapping[str, Sequence[int]]:
+        """Numbers of the sections with subsections, by the stems in their titles. They may be topics."""
+        numbers_by_stem: dict[str, list[int]] = defaultdict(list)
+        for number in range(len(self)):
+            if 1 < len(self.layout.subtree(number)) < len(self) and self.own_text(number):
+                for word_stem in stem_title(self.title(number)):
+                    numbers_by_stem[word_stem].append(number)
+        return dict(numbers_by_stem)
+
+    @cached_property
+    def topic_rarities(self) -> Mapping[str, float]:
+        """Rarity of each stem among the titles of these sections."""
+        count = len({number for numbers in self.topics_by_stem.values() for number in numbers})
+        return {
+            word_stem: math.log(1 + count / len(numbers))
+            for word_stem, numbers in self.topics_by_stem.items()
+        }
 
     def rank(self, expression: str, within: range, limit: int) -> list[tuple[int, float]]:
         """Return up to `limit` nodes that match an FTS5 expression, with scores, best first."""

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
+from roamtui.search.corrections import suggest_corrections
 from roamtui.search.index import IndexLocation, SectionIndex, SectionStore, stem_title
 from roamtui.search.lexicon import (
     ROOT_LENGTH_MIN,
@@ -27,6 +28,7 @@ from roamtui.search.lexicon import (
     stem,
 )
 from roamtui.search.passages import RANKED_LENGTH_MAX, make_snippet, rank_sentences
+from roamtui.search.statements import find_statements
 from roamtui.search.terms import (
     TERMS_MAX,
     TermMatcher,
@@ -38,7 +40,7 @@ from roamtui.search.terms import (
     space_unspaced_scripts,
     tokenise,
 )
-from roamtui.search.titles import TopicTitles, boost_topics, find_statements, suggest_corrections
+from roamtui.search.topics import boost_topics, recall_topics
 
 CANDIDATES = 100
 """Number of sections that are scored at least."""
@@ -125,8 +127,8 @@ class KeywordSearcher:
         self._location = location
         self._store: SectionStore | None = None
         self._lock = threading.Lock()
-        self._topic_titles: TopicTitles | None = None
-        """Titles that may be topics, with the index of the library. The first search makes both."""
+        self._index: SectionIndex | None = None
+        """The first search makes it."""
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. The next search updates the index."""
@@ -134,7 +136,7 @@ class KeywordSearcher:
 
     def prepare(self, on_progress: Progress | None = None) -> SectionIndex:
         """Bring the index up to date now, not only at the next search, and return it."""
-        return self._update_index(on_progress).index
+        return self._update_index(on_progress)
 
     def embed_ahead(self) -> bool:
         """Return False, because words need no vectors. See `Searcher`."""
@@ -151,28 +153,28 @@ class KeywordSearcher:
         self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()
     ) -> Ranking:
         """Return the hits of `search` without snippets, which take longer than the search."""
-        titles = self._update_index()
+        index = self._update_index()
         try:
-            return _rank(titles, query, limit, within, earlier)
+            return _rank(index, query, limit, within, earlier)
         except IndexLostError as error:
             with self._lock:
-                if self._topic_titles is titles:
+                if self._index is index:
                     self._use_memory(error)
             return _rank(self._update_index(), query, limit, within, earlier)
 
-    def _update_index(self, on_progress: Progress | None = None) -> TopicTitles:
+    def _update_index(self, on_progress: Progress | None = None) -> SectionIndex:
         with self._lock:
-            while self._topic_titles is None or self._topic_titles.index.library is not self._library:
+            while self._index is None or self._index.library is not self._library:
                 try:
                     if self._store is None:
                         path = (
                             self._location.choose_path(self._library) if self._location is not None else None
                         )
                         self._store = SectionStore(path)
-                    self._topic_titles = TopicTitles(SectionIndex(self._library, self._store, on_progress))
+                    self._index = SectionIndex(self._library, self._store, on_progress)
                 except IndexLostError as error:
                     self._use_memory(error)
-            return self._topic_titles
+            return self._index
 
     def _use_memory(self, error: IndexLostError) -> None:
         """Keep the index in memory from now on, because that on disk cannot be used.
@@ -187,7 +189,7 @@ class KeywordSearcher:
         self._location.on_warning(
             f"The search index on disk cannot be used ({error}), so it is kept in memory."
         )
-        self._location = self._store = self._topic_titles = None
+        self._location = self._store = self._index = None
 
 
 def add_snippets(ranking: Ranking, hits: Iterable[Hit]) -> tuple[Hit, ...]:
@@ -197,14 +199,13 @@ def add_snippets(ranking: Ranking, hits: Iterable[Hit]) -> tuple[Hit, ...]:
     return tuple(replace(hit, snippet=make_snippet(text, ranking.matcher)) for hit, text in texts)
 
 
-def _rank(titles: TopicTitles, text: str, limit: int, within: str | None, earlier: Sequence[str]) -> Ranking:
-    index = titles.index
+def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlier: Sequence[str]) -> Ranking:
     numbers = range(len(index))
     if within is not None and within != index.library.root_id:
         node = index.library.node(within)
         numbers = index.layout.subtree(index.layout.number_of(node.document, node.row))
     query = parse_query(text)
-    topics = titles.recall_topics(text, earlier) if earlier else {}
+    topics = recall_topics(index, text, earlier) if earlier else {}
     scores: dict[int, float] = {}
     named: list[int] = []
     if limit >= 1 and query.terms:

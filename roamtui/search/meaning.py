@@ -9,12 +9,12 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import blake2b
 from itertools import islice
 from time import monotonic
 
 from msgspec.structs import replace
 
+from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.search.base import Embedder, Hit, Ranking
 from roamtui.search.lexicon import Language
@@ -113,7 +113,7 @@ class MeaningOrder:
                 )
             known = self._load_known(store)
             pieces = (piece for _, piece in self._ahead)
-            missing = ((digest, piece) for piece in pieces if (digest := _make_digest(piece)) not in known)
+            missing = ((digest, piece) for piece in pieces if (digest := hash_text(piece)) not in known)
             batch = dict(islice(missing, _AHEAD_BATCH_SIZE))
             if batch:
                 self._embed_new(batch, store)
@@ -151,7 +151,7 @@ class MeaningOrder:
         for first in range(0, len(pieces), _BATCH_SIZE):
             batch = pieces[first : first + _BATCH_SIZE]
             is_late = self._seconds_max is not None and monotonic() - start > self._seconds_max
-            digests = [_make_digest(piece) for _, piece in batch]
+            digests = [hash_text(piece) for _, piece in batch]
             missing = {
                 digest: piece
                 for digest, (_, piece) in zip(digests, batch, strict=True)
@@ -164,10 +164,6 @@ class MeaningOrder:
                     cosine = float(np.frombuffer(known[digest], dtype="<f2").astype(np.float32) @ query)
                     similarities[section_id] = max(cosine, similarities.get(section_id, -1.0))
         return similarities
-
-
-def _make_digest(piece: str) -> str:
-    return blake2b(piece.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _sort_by(similarities: dict[str, float]) -> list[str]:

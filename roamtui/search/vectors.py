@@ -5,12 +5,11 @@ A chunk is a short piece of a section's own text, with the titles above it.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from roamtui.document.document import NodeKind
+from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
 from roamtui.search.base import Embedder, Progress, VectorArray, VectorRows
 
@@ -20,7 +19,6 @@ cut off."""
 _CHUNK_ENDS = (re.compile(r"\n[ \t]*\n"), re.compile(r"[.!?][\"')\]]*\s|\n"), re.compile(r"\s"))
 """Ends of a chunk, best first: after a paragraph, after a sentence or line, after a word."""
 _HEADING = re.compile(r"\s*#.*\n?|.*\n[ \t]{0,3}(?:=+|-+)[ \t]*(?:\n|\Z)")
-_DIGEST_BYTES = 16
 _BATCH_SIZE = 64
 _SAVED_AT_ONCE = 512
 """Number of vectors that are saved together. Each time takes several requests to object storage."""
@@ -140,8 +138,7 @@ def embed_texts(
 
     if not texts:
         return np.zeros((0, 0), dtype=_STORED_TYPE)
-    data = (text.encode("utf-8", "surrogatepass") for text in texts)
-    digests = [hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).hexdigest() for encoded in data]
+    digests = [*map(hash_text, texts)]
     known = store.load(embedder.name)
     missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
     if missing and on_progress is not None:

@@ -28,7 +28,7 @@ from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
 from roamtui.retrieval import policy
 from roamtui.retrieval.policy import RetrievalPolicy
-from roamtui.search import keyword, passages, titles, units
+from roamtui.search import keyword, passages, units
 from roamtui.search.keyword import KeywordSearcher
 from tests.benchmarks.compare import holds
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -57,7 +57,7 @@ IDEAS: dict[str, Sequence[tuple[object, str, object]]] = {
     "synonyms": [(keyword, "_list_synonyms", lambda *_: ([], []))],
     "corrections": [(keyword, "suggest_corrections", lambda *_: {})],
     "a clear hit comes open": [(policy, "DEFAULT_POLICY", RetrievalPolicy(runner_up_max=-1.0))],
-    "topics of the conversation": [(titles.TopicTitles, "recall_topics", lambda *_: {})],
+    "topics of the conversation": [(keyword, "recall_topics", lambda *_: {})],
     "weak hits are dropped": [(policy, "DEFAULT_POLICY", RetrievalPolicy(score_share_min=0.0))],
     "head and total of a table": [(passages, "_find_frame", lambda *_: [])],
 }

@@ -131,7 +131,7 @@ def test_refreshing_does_not_wait_for_the_embedder() -> None:
 
 
 _IDS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8).map(tuple)
-_LISTS = st.lists(st.tuples(st.just("x"), st.sampled_from([0.0, 0.5, 1.0, 2.0]), _IDS), max_size=4)
+_LISTS = st.lists(st.builds(RankedList, st.just("x"), st.sampled_from([0.0, 0.5, 1.0, 2.0]), _IDS), max_size=4)
 
 
 @given(_LISTS)

@@ -1,4 +1,4 @@
-"""Mistyped words are corrected to words of titles, and follow-ups are searched in earlier topics."""
+"""Follow-ups are searched in earlier topics."""
 
 from collections.abc import Mapping
 
@@ -6,26 +6,9 @@ import pytest
 
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.titles import TopicTitles, suggest_corrections
+from roamtui.search.topics import recall_topics
 from tests.case_files import read_case
 from tests.search.libraries import make_library
-
-_LIBRARY = make_library(
-    "# Installation\n\nHow to install.\n\n# Guide\n\nFollow it.\n\n# Installation guide\n\nAll.\n\n# Port\n\nOpen.\n"
-)
-_INDEX = SectionIndex(_LIBRARY)
-
-
-def test_an_unknown_word_is_corrected() -> None:
-    corrections = suggest_corrections(_INDEX, ["instalattion", "giude"])
-    assert corrections == {"instalattion": ("installation",), "giude": ("guide",)}
-    index = SectionIndex(make_library("# Bicycles\n\nTwo wheels.\n"))
-    assert suggest_corrections(index, ["bicicle"]) == {"bicicle": ("bicycles",)}
-
-
-def test_known_short_and_unusual_words_are_not_corrected() -> None:
-    assert suggest_corrections(_INDEX, ["installed", "step", "pot", "guide2", "zebra"]) == {}
-
 
 TOWN = read_case("town_guide.md")
 _TOWN_LIBRARY = make_library(TOWN)
@@ -38,9 +21,7 @@ def _find_paths(query: str, *earlier: str) -> list[tuple[str, ...]]:
 
 def _find_topics(query: str, *earlier: str) -> Mapping[str, float]:
     index = SectionIndex(_TOWN_LIBRARY)
-    return {
-        index.title(number): strength for number, strength in TopicTitles(index).recall_topics(query, earlier).items()
-    }
+    return {index.title(number): strength for number, strength in recall_topics(index, query, earlier).items()}
 
 
 @pytest.mark.parametrize("hotel", ["Hotel Anchor", "Golden Lion"])
