@@ -133,8 +133,8 @@ def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:
         mark = None if style.link_number is None else proof.link_marks[style.link_number]
         if mark is not None:
             return (_BOLD, _COLOURS[mark.verdict])
-        if style.quote_number is not None:
-            state = proof.citations[style.quote_number].state
+        if style.group is not None:
+            state = proof.citations[style.group].state
             return (_STRUCK if state is QuoteState.NOT_FOUND else _UNDERLINED, _COLOURS[state])
         codes = [code for emphasis, code in _EMPHASIS_CODES.items() if emphasis in style.emphasis]
         return (*codes, *([_ROLE_CODES[style.role]] if style.role in _ROLE_CODES else []))

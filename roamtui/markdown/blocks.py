@@ -27,7 +27,7 @@ class Words(Struct, frozen=True):
     is_image: bool = False
     """Whether the text replaces an image. It is then the image's description, or else its URL."""
     group: int | None = None
-    """Number of the quote that the words belong to; None except in answers of a model."""
+    """Which of the `groups` of `read_markdown` has the words: a quote of an answer, or a highlight."""
     start: int = 0
     """Offset in the source. A character of the text is one of the source if both have the same length."""
     end: int = 0

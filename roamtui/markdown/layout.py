@@ -265,11 +265,11 @@ class MarkdownLayout(Struct, kw_only=True):
         return max(_WIDTH_MIN, width - place.indent)
 
     def _to_runs(self, words: Inline, base: RunStyle) -> list[Run]:
-        """Convert inline text to runs, each with the style `base` and its own emphasis, link and quote."""
+        """Convert inline text to runs, each with the style `base` and its own emphasis, link and group."""
         runs: list[Run] = []
         for index, piece in enumerate(words):
             emphasis = base.emphasis | piece.emphasis
-            style = replace(base, emphasis=emphasis, link_number=piece.link, quote_number=piece.group)
+            style = replace(base, emphasis=emphasis, link_number=piece.link, group=piece.group)
             if piece is LINE_BREAK:
                 runs.append(HARD_BREAK)
             elif piece.is_image:

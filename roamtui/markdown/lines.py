@@ -52,14 +52,14 @@ class TextRole(StrEnum):
 
 
 class RunStyle(Struct, frozen=True):
-    """How a run looks, and the link and the quote that it belongs to."""
+    """How a run looks, and the link and the group that it belongs to."""
 
     role: TextRole = TextRole.TEXT
     emphasis: Emphasis = Emphasis.NONE
     link_number: int | None = None
     """Number of the run's link within the chunk."""
-    quote_number: int | None = None
-    """Number of the quote that the run belongs to; only in answers of a model."""
+    group: int | None = None
+    """See `Words.group`."""
 
 
 class Run(Struct, frozen=True):

@@ -381,29 +381,30 @@ class _BlockReader(Struct, kw_only=True):
         """Read the inline tokens of a block."""
         for token in tokens:
             pieces: Sequence[tuple[str, int, int]] = token.meta.get("pieces", ())
-            match token.type.rpartition("_"):
-                case "html", _, "inline":
+            element, _, part = token.type.rpartition("_")
+            match token.type:
+                case "html_inline":
                     self._add_tag(token)
                 case _ if self._hidden:
                     pass
-                case kind, _, "open":
-                    self._open(kind, str(token.attrGet("href") or "") if kind == "link" else None)
-                case kind, _, "close":
-                    self._close(kind)
-                case _, _, "softbreak":
+                case "softbreak":
                     self._add(" ")
-                case _, _, "hardbreak":
+                case "hardbreak":
                     self._words.append(LINE_BREAK)
-                case _, _, "image":
+                case "image":
                     _, start, end = pieces[0] if pieces else ("", 0, 0)
                     self._add_image(token.content, str(token.attrGet("src") or ""), start, end)
-                case _, _, "mark":
+                case "mark":
                     _, start, end = pieces[0]
                     self._add(
                         token.content, link=Link(token.info, is_reference_mark=True), start=start, end=end
                     )
-                case kind, _, _:
-                    emphasis = Emphasis.CODE if kind == "code" else Emphasis.NONE
+                case _ if part == "open":
+                    self._open(element, str(token.attrGet("href") or "") if element == "link" else None)
+                case _ if part == "close":
+                    self._close(element)
+                case _:
+                    emphasis = Emphasis.CODE if token.type == "code_inline" else Emphasis.NONE
                     for text, start, end in pieces:
                         self._add(text, emphasis, start=start, end=end)
         self._open_elements = []
@@ -499,9 +500,11 @@ class _BlockReader(Struct, kw_only=True):
             return
         pieces = token.meta["pieces"]
         start, end = pieces[0][1], pieces[-1][2]
-        if self._hidden or tag.name in HIDDEN_TAGS:
-            is_end = tag.is_end and tag.name == self._hidden
-            self._hidden = "" if is_end or (tag.is_end and not self._hidden) else self._hidden or tag.name
+        if self._hidden:
+            if tag.is_end and tag.name == self._hidden:
+                self._hidden = ""
+        elif tag.name in HIDDEN_TAGS:
+            self._hidden = "" if tag.is_end else tag.name
         # These are only words, such as `<your-name>`.
         elif tag.is_bare and not tag.is_end and not is_html_element(tag.name):
             self._add(token.content, start=start, end=end)

@@ -163,10 +163,7 @@ def fill_lines(
             break
     else:
         return _render_ranges(outline, parent_id, outside_parent)
-    reserve = int(outline.tokens_left * _PREVIEW_SHARE) if is_whole else 0
-    outline.tokens_left -= reserve
     outline.add_lines_below(lines)
-    outline.tokens_left += reserve
     outline.add_previews(lines)
     return list(_render(lines))
 
@@ -224,14 +221,14 @@ class _Outline(Struct):
                     heappush(queue, (rank, next(order), line))
 
         push(roots)
-        reserve = int(self.tokens_left * _RANGES_SHARE) if self.is_below else 0
-        self.tokens_left -= reserve
+        reserved = int(self.tokens_left * (_RANGES_SHARE if self.is_below else _PREVIEW_SHARE))
+        self.tokens_left -= reserved
         partial: list[_Line] = []
         while queue:
             (_, is_later, _), _, line = heappop(queue)
-            if is_later and reserve:
-                self.tokens_left = self.tokens_left + reserve
-                reserve = 0
+            if is_later and reserved:
+                self.tokens_left += reserved
+                reserved = 0
                 self._add_ranges(partial)
                 partial = []
             below = self.list_lines(line.entry.below, line.depth + 1)
@@ -240,7 +237,7 @@ class _Outline(Struct):
                 push(below)
             elif self.is_below:
                 partial.append(line)
-        self.tokens_left += reserve
+        self.tokens_left += reserved
         self._add_ranges(partial)
 
     def _rank_line(self, line: _Line) -> tuple[bool, bool, float] | None:
@@ -336,31 +333,32 @@ def _is_generic(title: str) -> bool:
     return not words or words.replace(" ", "-") in _GENERIC_TITLES or _ENUMERATOR.match(words) is not None
 
 
-def _count_numbers(node: Node) -> int:
+def _measure_number_depth(node: Node) -> int:
     """Return how deep the number of a title is: 1 for "2. Fees" and a title without one, 2 for "2.1 Fees"."""
     return max(1, len(parse_number(node.title)))
 
 
-def _preview_titles_below(library: Library, node: Node, *, length_max: int) -> str:
+def _preview_titles_below(library: Library, parent: Node, *, length_max: int) -> str:
     """List the titles below a node on one line, and how many are left out. Vague titles come last."""
-    children = list_outline_children(library, node.id)
-    headings = sorted(map(library.node, children[:_PREVIEW_READ_MAX]), key=_count_numbers)[
-        :_PREVIEW_TITLES_MAX
-    ]
+    children = list_outline_children(library, parent.id)
+    read = map(library.node, children[:_PREVIEW_READ_MAX])
+    headings = sorted(read, key=_measure_number_depth)[:_PREVIEW_TITLES_MAX]
     titled = [
-        label
-        for label in headings
-        if label.title
-        and (label.has_children or has_own_text(library, label.id) or len(parse_number(label.title)) == 1)
+        node
+        for node in headings
+        if node.title
+        and (node.has_children or has_own_text(library, node.id) or len(parse_number(node.title)) == 1)
     ]
     titled.sort(
-        key=lambda label: label.kind not in (NodeKind.FILE, NodeKind.FOLDER) and _is_generic(label.title)
+        key=lambda node: node.kind not in (NodeKind.FILE, NodeKind.FOLDER) and _is_generic(node.title)
     )
-    titles = dict.fromkeys(format_node_title(label, length_max=_PREVIEW_TITLE_LENGTH_MAX) for label in titled)
-    count = len(children) - len(titled) + len(titles)
+    titles = dict.fromkeys(format_node_title(node, length_max=_PREVIEW_TITLE_LENGTH_MAX) for node in titled)
+    total = len(children) - len(titled) + len(titles)
     kept: list[str] = []
     for title in titles:
         if kept and len("; ".join([*kept, title])) > length_max:
             break
         kept.append(shorten(title, length_max))
-    return "; ".join([*kept, *([f"+{count - len(kept)}"] if kept and count > len(kept) else [])])
+    if kept and total > len(kept):
+        kept.append(f"+{total - len(kept)}")
+    return "; ".join(kept)

@@ -306,7 +306,7 @@ class ExchangeView(ContentView):
             parts = []
             for run in line.runs:
                 words = render_run(run.text, run.style)
-                quote = run.style.quote_number
+                quote = run.style.group
                 link_number = run.style.link_number
                 mark = None if link_number is None else proof.link_marks[link_number]
                 if mark is not None:

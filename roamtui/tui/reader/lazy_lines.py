@@ -101,7 +101,7 @@ class ChunkLines(Struct, frozen=True, kw_only=True):
     links: Sequence[Link] = ()
     """The links of the chunk, by number."""
     highlights: Sequence[Highlight] = ()
-    """The highlights of the chunk. Runs name them by their `quote_number`."""
+    """The highlights of the chunk. Runs name them by their `group`."""
 
 
 class LazyLines:
@@ -162,8 +162,8 @@ class LazyLines:
         highlights = self.get_chunk_lines(located.chunk).highlights
         column = 0
         for run in line.runs if highlights else ():
-            if run.style.quote_number is not None:
-                yield Highlight(column, column + len(run.text), highlights[run.style.quote_number].kind)
+            if run.style.group is not None:
+                yield Highlight(column, column + len(run.text), highlights[run.style.group].kind)
             column += len(run.text)
         if line.is_code and highlights:  # code is shown as it is, so columns are offsets
             source = self.document.text[line.block_start : line.block_end]
@@ -221,9 +221,7 @@ class LazyLines:
         number = next(
             (n for n, highlight in enumerate(highlights) if highlight.start <= offset < highlight.end), -1
         )
-        marked = (
-            y for y, line in enumerate(lines) if any(run.style.quote_number == number for run in line.runs)
-        )
+        marked = (y for y, line in enumerate(lines) if any(run.style.group == number for run in line.runs))
         first = next(
             (y for y, line in enumerate(lines) if line.block_end > offset and line.has_content), len(lines)
         )
