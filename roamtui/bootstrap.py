@@ -334,8 +334,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
         """
-        options = self.settings.retrieval
         settings = self.settings
+        options = settings.retrieval
         reranks = options.mode is not SearchMode.OFF and options.rerank == "on"
         meaning = find_local_embedder(options.meaning) if options.mode is SearchMode.KEYWORD else None
         if not options.needs_vectors and not reranks:

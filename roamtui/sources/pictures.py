@@ -12,11 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from msgspec import Struct
-
 from roamtui.sources.convert.drawing import PIXELS_MAX, PictureFile
 from roamtui.sources.convert.zip_package import ZIP_ERRORS, is_bounded
-from roamtui.sources.listing import name_paths, split_sources
+from roamtui.sources.locate import locate_document
 
 PICTURE_BYTES_MAX = 20_000_000
 PDF_BYTES_MAX = 200_000_000
@@ -87,32 +85,6 @@ def join_link(folder: Path, path: str) -> Path | None:
     """
     file = folder / path
     return file if file.drive == folder.drive else None
-
-
-class DocumentFile(Struct, frozen=True):
-    """The file on this machine that contains a document of a library."""
-
-    path: Path
-    root: Path
-    """The folder that was opened, or that contains the opened file."""
-
-
-def locate_document(source: str, doc: str) -> DocumentFile | None:
-    """Return where a document of a library is, or None if it is not on this machine, such as a web page."""
-    path, inner = locate_key(source, doc)
-    file = path / inner if inner else path
-    if not file.is_file():
-        return None
-    return DocumentFile(file, path if inner else path.parent)
-
-
-def locate_key(source: str, doc: str) -> tuple[Path, str]:
-    """Return the path of the source of the document with a key, and the document's path in it, if any."""
-    paths = [Path(path) for path in split_sources(source)]
-    if len(paths) == 1:
-        return paths[0], doc
-    name, _, inner = doc.partition("/")
-    return name_paths(paths).get(name, paths[0].parent / doc), inner
 
 
 def _find_member(package: Path, name: str) -> tuple[zipfile.ZipFile, zipfile.ZipInfo] | None:

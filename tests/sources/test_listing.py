@@ -22,7 +22,7 @@ from roamtui.sources.listing import (
     read_listed,
     split_sources,
 )
-from roamtui.sources.pictures import locate_document
+from roamtui.sources.locate import locate_document
 from tests.sources.listings import keys, write
 
 

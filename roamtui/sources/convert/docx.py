@@ -23,10 +23,12 @@ from roamtui.sources.convert.docx_styles import (
     read_number,
 )
 from roamtui.sources.convert.html import convert_noted
-from roamtui.sources.convert.numbering import BlockWriter, is_plain_number
+from roamtui.sources.convert.html_blocks import BlockWriter
+from roamtui.sources.convert.numbering import PLAIN_NUMBER
 from roamtui.sources.convert.office_math import write_formula
 from roamtui.sources.convert.symbols import translate_symbols
-from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name
+from roamtui.sources.convert.xml_elements import get_attribute, get_local_name
+from roamtui.sources.convert.zip_package import ZipPackage
 
 _PLAIN = frozenset(
     {"t", "tab", "ptab", "br", "cr", "noBreakHyphen", "sym", "footnoteReference", "endnoteReference"}
@@ -44,6 +46,8 @@ _INLINE_CODE_STYLE = re.compile("code|verbatim char")
 _MARKS = {"b": "b", "i": "i", "strike": "s", "dstrike": "s"}
 _LINK_FIELD = re.compile(r'\s*HYPERLINK\s+"([^"]*)"')
 _COLUMNS_MAX = 50
+_LEVELS_MAX = 9
+"""A list of Word has at most nine levels."""
 _Piece = tuple[tuple[str, ...], str]
 """The names of the HTML elements around a part of a line, and its HTML."""
 
@@ -112,7 +116,7 @@ class _HtmlWriter:
             self._fields = [field for field in self._fields if field.is_in_result]
             self._write_paragraph(element, style, content, blocks)
             for box in self._boxes:
-                blocks.append(box, 9)
+                blocks.append(box, _LEVELS_MAX)
             self._boxes = []
         self._boxes = boxes_around
         return blocks.finish()
@@ -127,7 +131,7 @@ class _HtmlWriter:
         if style.level < BODY_LEVEL:
             tag = f"h{min(6, style.level + 1)}"
             blocks.append(f"<{tag}>{numbered}</{tag}>")
-        elif has_bullet or is_plain_number(number):
+        elif has_bullet or PLAIN_NUMBER.fullmatch(number):
             blocks.add_item(f"<p>{content}</p>", number, level)
         else:
             tag = next((tag for pattern, tag in _TAGS_BY_STYLE.items() if re.match(pattern, name)), "p")

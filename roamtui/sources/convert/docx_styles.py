@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from roamtui.sources.convert.numbering import ListCounter, ListLevel
-from roamtui.sources.convert.zip_package import get_attribute, get_local_name
+from roamtui.sources.convert.xml_elements import get_attribute, get_local_name
 
 BODY_LEVEL = 9
 """Outline level of what is not a heading."""

@@ -16,7 +16,8 @@ from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.html import write_blocks
 from roamtui.sources.convert.html_elements import HEADINGS
 from roamtui.sources.convert.html_tree import read_page
-from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, join_text
+from roamtui.sources.convert.xml_elements import get_attribute, join_text
+from roamtui.sources.convert.zip_package import ZipPackage
 from roamtui.sources.decode import decode_html
 
 _TEXT_CIPHER = b"xmlenc#aes"

@@ -43,7 +43,6 @@ _MARKS_BY_NAME = {
 }
 _FLATTENED = (*LISTS, "li", "table", "thead", "tbody", "tfoot", "tr", "td", "th", "blockquote", "hr")
 """Blocks that Markdown does not allow in the cell of a table."""
-_REGIONS = ("main", "article")
 _COLUMNS_MAX = 50
 """Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
 _SPANNED_LENGTH_MAX = 200
@@ -100,18 +99,20 @@ def convert_noted(html: str, notes: Sequence[str]) -> str:
 
 def _write_main_blocks(root: Any) -> list[str]:
     """Write a page's `main` elements, or else its only `article`, or else the whole page."""
-    mains, articles = (
-        [part for part in root.iter() if name in (part.tag, part.get("role"))] for name in _REGIONS
-    )
+    mains = _list_regions(root, "main")
+    articles = _list_regions(root, "article")
     chosen = mains or (articles if len(articles) == 1 else [])
     body = [block for part in chosen for block in write_blocks(part)]
     # Many sites put the page's h1 in a header above `main`.
     if body and not any(part.find(".//h1") is not None for part in chosen):
         before = takewhile(lambda part: part is not chosen[0], root.iter("h1", chosen[0].tag))
-        body[:0] = [block for part in before if part.tag == "h1" for block in map(str, _write_heading(part))][
-            -1:
-        ]
+        titles = [str(block) for part in before if part.tag == "h1" for block in _write_heading(part)]
+        body[:0] = titles[-1:]
     return body or write_blocks(root)
+
+
+def _list_regions(root: Any, name: str) -> list[Any]:
+    return [part for part in root.iter() if name in (part.tag, part.get("role"))]
 
 
 def write_blocks(element: Any) -> list[str]:

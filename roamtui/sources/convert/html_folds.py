@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from roamtui.sources.convert.html_elements import ATTRIBUTE_LENGTH_MAX
+from roamtui.sources.convert.xml_elements import join_text
 
 _PANEL_CLASS = re.compile(
     r"(?:^|[\s_-])(?:accordion|collaps(?:e|ed|ible)|panel|tab|tabs|tab-?pane|tab-?panel|tabbed|faq|toggle|disclosure"
@@ -69,7 +70,7 @@ def label_panels(root: Any) -> None:
             continue
         for tab, panel in zip(tabs, panels, strict=True):
             label = panel.makeelement("dt")  # a line in bold
-            label.text = " ".join("".join(tab.itertext()).split())
+            label.text = join_text(tab)
             label.tail = panel.text
             panel.text = None
             panel.insert(0, label)

@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from roamtui.sources.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS
+from roamtui.sources.convert.xml_elements import join_text
 
 _BOLD_STYLE = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)|(?:^|[\s;])font\s*:[^;]*\bbold", re.IGNORECASE)
 _ITALIC_STYLE = re.compile(r"font-style\s*:\s*italic", re.IGNORECASE)
@@ -54,7 +55,7 @@ def raise_titles(root: Any) -> None:
     A page with headings stays as it is, unless all of them are links to its contents on each page.
     """
     headings = [*root.iter(*HEADINGS)]
-    if any(count < _REPEATED_MIN for count in Counter(map(_read_text, headings)).values()):
+    if any(count < _REPEATED_MIN for count in Counter(map(join_text, headings)).values()):
         return
     for heading in headings:
         heading.tag = "div"
@@ -96,20 +97,16 @@ def _make_heading(line: _Line, level: int) -> None:
 def _iter_lines(element: Any) -> Iterator[_Line]:
     """Yield what is shown as one line or paragraph, such as a short table of one row."""
     for child in element:
-        rows = [row for row in child.findall(".//tr") if _read_text(row)] if child.tag == "table" else []
-        if len(rows) == 1 and len(text := _read_text(child)) <= _LENGTH_MAX:
-            cells = [cell for cell in rows[0] if _read_text(cell)]
+        rows = [row for row in child.findall(".//tr") if join_text(row)] if child.tag == "table" else []
+        if len(rows) == 1 and len(text := join_text(child)) <= _LENGTH_MAX:
+            cells = [cell for cell in rows[0] if join_text(cell)]
             yield _make_line(child, text, may_be_title=0 < len(cells) <= _CELLS_MAX)
         elif len(rows) > 1 or child.tag in _WITHOUT_TITLES:
-            yield _make_line(child, _read_text(child), may_be_title=False)
+            yield _make_line(child, join_text(child), may_be_title=False)
         elif next(child.iterdescendants(*BLOCKS), None) is not None:
             yield from _iter_lines(child)
-        elif text := _read_text(child):
+        elif text := join_text(child):
             yield _make_line(child, text, may_be_title=child.tag in _TITLE_TAGS)
-
-
-def _read_text(element: Any) -> str:
-    return " ".join("".join(element.itertext()).split())
 
 
 def _make_line(element: Any, text: str, *, may_be_title: bool) -> _Line:

@@ -21,6 +21,7 @@ from roamtui.sources.convert.html_folds import (
 )
 from roamtui.sources.convert.html_titles import raise_titles
 from roamtui.sources.convert.office_math import write_formula
+from roamtui.sources.convert.xml_elements import join_text
 from roamtui.sources.decode import replace_surrogates
 
 _DEPTH_MAX = 80
@@ -161,7 +162,7 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
 
 def _is_button_of_code(button: Any) -> bool:
     """Check whether a button copies or folds a code block, or has only a sign."""
-    words = " ".join("".join(button.itertext()).split())
+    words = join_text(button)
     names = (
         words,
         *(button.get(name, "")[:ATTRIBUTE_LENGTH_MAX] for name in ("class", "title", "aria-label")),
@@ -216,7 +217,7 @@ def _raise_signatures(root: Any) -> None:
             continue
         depth = sum(1 for _ in element.iterancestors("dl"))
         heading = element
-        signature = " ".join("".join(element.itertext()).split())
+        signature = join_text(element)
         name = " ".join("".join(part.text or "" for part in element.iter() if _is_name(part)).split())
         if len(signature) > _SIGNATURE_LENGTH_MAX and name:
             heading = element.makeelement("dt")

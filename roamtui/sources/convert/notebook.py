@@ -29,15 +29,14 @@ def convert_notebook(data: bytes, name: str) -> ConvertedText:
     )
     blocks: list[str] = []
     for cell in notebook["cells"]:
+        kind = cell.get("cell_type")
         source = _join_lines(cell.get("source")).strip("\n")
-        is_code = cell.get("cell_type") == "code"
-        if source.strip() and cell.get("cell_type") == "markdown":
+        if source.strip() and kind == "markdown":
             blocks.append(_PICTURE_URL.sub("", source))
         elif source.strip():
-            blocks.append(write_code(source, language if is_code else ""))
-        blocks += filter(
-            None, (_write_output(output) for output in (cell.get("outputs", ()) if is_code else ()))
-        )
+            blocks.append(write_code(source, language if kind == "code" else ""))
+        if kind == "code":
+            blocks += filter(None, map(_write_output, cell.get("outputs", ())))
     return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
 
 

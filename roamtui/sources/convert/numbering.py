@@ -17,7 +17,8 @@ _LETTERS_MAX = 780
 _ORDINAL_ENDS = {1: "st", 2: "nd", 3: "rd"}
 _HAN_DIGITS = ("", *"一二三四五六七八九")
 _HAN_MAX = 99
-_PLAIN_NUMBER = re.compile(r"(\d+)\.")
+PLAIN_NUMBER = re.compile(r"(\d+)\.")
+"""A number that Markdown can write as that of an item in a list, such as `3.`."""
 
 
 def format_number(number: int, kind: str) -> str:
@@ -84,51 +85,3 @@ class ListCounter(Struct):
             return format_number(number, "decimal" if shape.is_legal else above.kind)
 
         return re.sub("%([1-9])", format_level, shape.pattern)
-
-
-def is_plain_number(number: str) -> bool:
-    """Check whether Markdown can write a number as that of an item in a list, such as `3.`."""
-    return _PLAIN_NUMBER.fullmatch(number) is not None
-
-
-class _OpenList(Struct):
-    level: int
-    tag: str
-    number: int
-
-
-class BlockWriter:
-    """Joins blocks of HTML, and nests the items of lists."""
-
-    def __init__(self) -> None:
-        self._out: list[str] = []
-        self._lists: list[_OpenList] = []
-
-    def append(self, block: str, level: int = 0) -> None:
-        """Add a block below the open items of lists up to a level."""
-        self._close(level)
-        self._out.append(block)
-
-    def add_item(self, block: str, number: str, level: int = 0) -> None:
-        """Add an item with a plain number or, if it is empty, a bullet. It may continue an open list."""
-        plain = _PLAIN_NUMBER.fullmatch(number)
-        item = _OpenList(level, "ol", int(plain[1])) if plain else _OpenList(level, "ul", 0)
-        self._close(level + 1)
-        last = self._lists[-1] if self._lists else None
-        if last and (last.level, last.tag) == (level, item.tag) and item.number in (0, last.number + 1):
-            last.number = item.number
-            self._out.append("</li><li>")
-        else:
-            self._close(level)
-            self._lists.append(item)
-            self._out.append(f'<{item.tag} start="{item.number}"><li>')
-        self._out.append(block)
-
-    def finish(self) -> str:
-        """Close all lists, and return the HTML."""
-        self._close(0)
-        return "".join(self._out)
-
-    def _close(self, level: int) -> None:
-        while self._lists and self._lists[-1].level >= level:
-            self._out.append(f"</li></{self._lists.pop().tag}>")

@@ -10,10 +10,12 @@ from typing import Any
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.html import convert_noted
-from roamtui.sources.convert.numbering import BlockWriter, is_plain_number
+from roamtui.sources.convert.html_blocks import BlockWriter
+from roamtui.sources.convert.numbering import PLAIN_NUMBER
 from roamtui.sources.convert.odt_styles import OdtLists, OdtStyles, read_count
 from roamtui.sources.convert.office_math import write_formula
-from roamtui.sources.convert.zip_package import ZipPackage, get_attribute, get_local_name, join_text
+from roamtui.sources.convert.xml_elements import get_attribute, get_local_name, join_text
+from roamtui.sources.convert.zip_package import ZipPackage
 
 _SKIPPED = (
     *(
@@ -146,7 +148,7 @@ class _HtmlWriter:
         for item in element:
             is_item = get_local_name(item) == "list-item"
             number = self._lists.count_item(item) if is_item else ""
-            is_marked = is_item and (not number or is_plain_number(number))
+            is_marked = is_item and (not number or PLAIN_NUMBER.fullmatch(number))
             self._number = "" if is_marked else number
             content = self.write_content(item)
             if is_marked:

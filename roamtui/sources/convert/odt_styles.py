@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from roamtui.sources.convert.numbering import ListCounter, ListLevel
-from roamtui.sources.convert.zip_package import get_attribute, get_local_name
+from roamtui.sources.convert.xml_elements import get_attribute, get_local_name
 
 _KINDS = ("font-weight", "font-style", "text-position", "display", "default-outline-level")
 _START_MAX = 32_767

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from roamtui.sources.convert.zip_package import get_attribute, get_local_name
+from roamtui.sources.convert.xml_elements import get_attribute, get_local_name
 
 _FORMS = {
     **dict.fromkeys(("f", "mfrac"), "{0}/{1}"),

@@ -14,10 +14,11 @@ from pptx.oxml import parse_xml
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading, write_raised
 from roamtui.sources.convert.html_tree import make_absolute_href
-from roamtui.sources.convert.numbering import format_number, is_plain_number
+from roamtui.sources.convert.numbering import PLAIN_NUMBER, format_number
 from roamtui.sources.convert.office_math import write_formula
 from roamtui.sources.convert.separated import MarkdownCell, write_table
-from roamtui.sources.convert.zip_package import ZipPackage, get_local_name
+from roamtui.sources.convert.xml_elements import get_local_name
+from roamtui.sources.convert.zip_package import ZipPackage
 
 _DEFAULT_TITLES = frozenset({"", "PowerPoint Presentation", "Slide 1"})
 _SKIPPED_TYPES = {
@@ -127,7 +128,7 @@ def _write_paragraphs(paragraphs: Iterable[Any], *, is_list: bool) -> list[str]:
             count = last[-1] + 1 if last and last[:2] == (kind, start) else int(start)
             numbers[paragraph.level] = kind, start, count
             number = _format_number(count, kind)
-            mark = f"{number} " if is_plain_number(number) else f"- {number} "
+            mark = f"{number} " if PLAIN_NUMBER.fullmatch(number) else f"- {number} "
         blocks.append(f"{before}{'   ' * depth}{mark}{words}")
     return blocks
 

@@ -13,7 +13,8 @@ from lxml import etree
 from msgspec import Struct
 
 from roamtui.sources.convert.html_tree import make_absolute_href
-from roamtui.sources.convert.zip_package import Relation, ZipPackage, get_attribute
+from roamtui.sources.convert.xml_elements import get_attribute, join_text
+from roamtui.sources.convert.zip_package import Relation, ZipPackage
 
 _XML_BYTES_MAX = 20_000_000
 """The tree of a larger part does not fit into the memory of the subprocess."""
@@ -87,7 +88,7 @@ def _read_column(letters: str) -> int:
 
 def _iter_box_texts(package: ZipPackage, drawing: str) -> Iterator[str]:
     for paragraph in package.parse(drawing).iterfind(".//{*}txBody/{*}p"):
-        if text := " ".join("".join(paragraph.itertext("{*}t")).split()):
+        if text := join_text(paragraph, "{*}t"):
             yield text
 
 

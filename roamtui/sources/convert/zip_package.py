@@ -12,6 +12,7 @@ from lxml import etree
 from msgspec import Struct
 
 from roamtui.errors import SourceError
+from roamtui.sources.convert.xml_elements import join_text
 
 BYTES_MAX: Final = 200_000_000
 """Maximum number of bytes that unpacking may add to an archive. Pictures and films add few."""
@@ -100,21 +101,6 @@ class ZipPackage:
         """Return the title in the properties of an Office or OpenDocument file, or an empty string."""
         roots = map(self.parse, ("docProps/core.xml", "meta.xml"))
         return next((join_text(element) for root in roots for element in root.iter("{*}title")), "")
-
-
-def join_text(element: Any) -> str:  # noqa: ANN401 - lxml has no types
-    """Return the text of an element of XML, on one line."""
-    return " ".join("".join(element.itertext("{*}*")).split())
-
-
-def get_local_name(element: Any) -> str:  # noqa: ANN401
-    """Return the name of an element of XML without its namespace."""
-    return str(element.tag).rpartition("}")[2]
-
-
-def get_attribute(element: Any, name: str) -> str:  # noqa: ANN401
-    """Return the value of an attribute by its name without a namespace, or an empty string."""
-    return next((str(value) for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
 
 
 def is_bounded(info: zipfile.ZipInfo) -> bool:

@@ -20,7 +20,7 @@ from roamtui.sources.web.backend import (
     resolve_proxy,
     resolve_with_system,
 )
-from roamtui.sources.web.cache import MISSING_STATUSES, PAGE_STATUSES, HttpResponse, PageCache
+from roamtui.sources.web.cache import PageCache
 from roamtui.sources.web.head import find_refresh
 from roamtui.sources.web.http_client import HttpClient
 from roamtui.sources.web.page import (
@@ -30,6 +30,7 @@ from roamtui.sources.web.page import (
     FetchOptions,
     OriginNotApprovedError,
 )
+from roamtui.sources.web.response import MISSING_STATUSES, PAGE_STATUSES, HttpResponse
 from roamtui.sources.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
 
 _DEFAULT_OPTIONS = FetchOptions()
