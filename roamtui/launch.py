@@ -8,9 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import tomllib
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,36 +19,26 @@ from typing_extensions import override
 
 from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
-from roamtui.conversation.library_sync import is_source_missing
-from roamtui.conversation.log import ConversationStore, ConversationSummary
+from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import is_url
-from roamtui.errors import EXIT_CANCELLED, StoreError, UsageError
+from roamtui.errors import EXIT_CANCELLED, UsageError
 from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer, discover_models, list_usable_models
 from roamtui.models.recorded import RecordedModel
+from roamtui.offers import EXAMPLE, list_saved, make_offers
 from roamtui.output import ProgressLine, write_notice
-from roamtui.paths import config_path, conversations_path, display_path, get_resource_dir, themes_path
-from roamtui.plain import format_count, sanitise_line
+from roamtui.paths import config_path, conversations_path, themes_path
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
-from roamtui.sources.listing import name_sources, split_sources, stamp_source
+from roamtui.sources.listing import split_sources, stamp_source
 from roamtui.table.store import is_table
-from roamtui.tui.context import AppContext, ImageMode, OfferGroup, Services, StartOffer, TuiOptions
+from roamtui.tui.context import AppContext, ImageMode, Services, StartOffer, TuiOptions
 
 if TYPE_CHECKING:
     from roamtui.table.runner import TablePlan
     from roamtui.table.store import Table
     from roamtui.tui.app import RoamApp
 
-_SHOWN_MAX = 8
-"""Maximum number of saved conversations that are offered, and of sources."""
-EXAMPLE = get_resource_dir("examples") / "handbook.md"
-"""The document of the recorded answer."""
-_EXAMPLES = (
-    ("handbook.md", "Watch an answer", "recorded: sections open, quotes are checked, one of them is false"),
-    ("handbook.md", "The Tallow Street Tool Library", "a handbook to try questions on"),
-    ("pages", "A small site", "a folder of eight short pages"),
-)
 _NOTES_MAX = 5
 _DEFECT_MESSAGE = (
     "roamtui: internal error. Your conversation is saved: `roamtui --continue` resumes it. To report the"
@@ -103,7 +91,7 @@ class AppServices(Services):
 
     @override
     def list_offers(self) -> tuple[StartOffer, ...]:
-        return make_offers(_list_saved())
+        return make_offers(list_saved())
 
     @override
     def open_source(
@@ -249,54 +237,6 @@ def run_until_exit(app: RoamApp) -> int:
 def make_demo(bootstrap: Bootstrap) -> Launch:
     """Return how to watch the recorded answer."""
     return Launch(bootstrap=bootstrap, sources=(str(EXAMPLE),), model=RecordedModel())
-
-
-def _list_saved() -> Sequence[ConversationSummary]:
-    with suppress(StoreError):  # a document that is opened says why
-        return ConversationStore(conversations_path()).list()
-    return ()
-
-
-def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:
-    """Return all offers: saved conversations with the newest first, without those of `ask`, and more."""
-    saved = [
-        summary
-        for summary in summaries
-        if not (summary.is_one_shot or summary.source.startswith("-") or is_source_missing(summary.source))
-    ]
-    resumable = [summary for summary in saved if summary.is_answered and summary.questions]
-    shown = [summary for summary in summaries if summary.problem or summary in resumable]
-    offers = [
-        _offer_conversation(summary, is_resumable=summary in resumable) for summary in shown[:_SHOWN_MAX]
-    ]
-    for source in list(dict.fromkeys(summary.source for summary in saved))[:_SHOWN_MAX]:
-        name = source.partition("://")[2].rstrip("/") if is_url(source) else name_sources(source)
-        note = (
-            "" if is_url(source) else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
-        )
-        offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
-    for index, (file, name, note) in enumerate(_EXAMPLES):
-        source = str(EXAMPLE.parent / file)
-        model = None if index else RecordedModel()
-        offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=source, model=model))
-    for site in tomllib.loads((Path(__file__).with_name("tui") / "sites.toml").read_text("utf-8"))["sites"]:
-        host = site["url"].removeprefix("https://").removesuffix("/llms.txt")
-        note = f"{site['about']} · {host}" if "about" in site else host
-        offers.append(StartOffer(group=OfferGroup.SITE, name=site["name"], note=note, source=site["url"]))
-    return tuple(offers)
-
-
-def _offer_conversation(summary: ConversationSummary, *, is_resumable: bool) -> StartOffer:
-    source = sanitise_line(display_path(summary.source))
-    return StartOffer(
-        group=OfferGroup.CONVERSATION,
-        name=sanitise_line(summary.title)
-        or (f"Conversation {summary.id}" if summary.problem else "(untitled)"),
-        note=summary.problem or f"{format_count(summary.questions, 'question')} · {source}",
-        source=summary.source,
-        conversation_id=summary.id,
-        refusal="" if is_resumable else f"Cannot resume the conversation. {summary.problem}",
-    )
 
 
 def _is_in_browser() -> bool:

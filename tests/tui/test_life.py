@@ -25,9 +25,10 @@ from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import Exchange
 from roamtui.document.loader import build_library
 from roamtui.errors import ModelError
-from roamtui.launch import EXAMPLE, AppServices, run_until_exit
+from roamtui.launch import AppServices, run_until_exit
 from roamtui.models.base import OFFLINE, Model, ModelEvent, ModelRequest, TextDelta
 from roamtui.models.recorded import RecordedModel
+from roamtui.offers import EXAMPLE
 from roamtui.search.base import Progress
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp

@@ -14,7 +14,7 @@ from roamtui import Agent, RetrievalOptions, make_model, make_searcher, open_lib
 from roamtui.agent.introductions import suggest_questions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationSummary
-from roamtui.launch import make_offers
+from roamtui.offers import make_offers
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
 from roamtui.tui.screens.dialogs import ConfirmDialog

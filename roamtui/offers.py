@@ -1,0 +1,77 @@
+"""What the start screen offers: saved conversations, their sources, examples and sites."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from roamtui.conversation.library_sync import is_source_missing
+from roamtui.conversation.log import ConversationStore, ConversationSummary
+from roamtui.document.loader import is_url
+from roamtui.errors import StoreError
+from roamtui.models.recorded import RecordedModel
+from roamtui.paths import conversations_path, display_path, get_resource_dir
+from roamtui.plain import format_count, sanitise_line
+from roamtui.sources.listing import name_sources, split_sources
+from roamtui.tui.context import OfferGroup, StartOffer
+
+_SHOWN_MAX = 8
+"""Maximum number of saved conversations that are offered, and of sources."""
+EXAMPLE = get_resource_dir("examples") / "handbook.md"
+"""The document of the recorded answer."""
+_EXAMPLES = (
+    ("handbook.md", "Watch an answer", "recorded: sections open, quotes are checked, one of them is false"),
+    ("handbook.md", "The Tallow Street Tool Library", "a handbook to try questions on"),
+    ("pages", "A small site", "a folder of eight short pages"),
+)
+
+
+def list_saved() -> Sequence[ConversationSummary]:
+    """List the saved conversations, or none if their folder cannot be read."""
+    with suppress(StoreError):  # a document that is opened says why
+        return ConversationStore(conversations_path()).list()
+    return ()
+
+
+def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:
+    """Return all offers: saved conversations with the newest first, without those of `ask`, and more."""
+    saved = [
+        summary
+        for summary in summaries
+        if not (summary.is_one_shot or summary.source.startswith("-") or is_source_missing(summary.source))
+    ]
+    resumable = [summary for summary in saved if summary.is_answered and summary.questions]
+    shown = [summary for summary in summaries if summary.problem or summary in resumable]
+    offers = [
+        _offer_conversation(summary, is_resumable=summary in resumable) for summary in shown[:_SHOWN_MAX]
+    ]
+    for source in list(dict.fromkeys(summary.source for summary in saved))[:_SHOWN_MAX]:
+        name = source.partition("://")[2].rstrip("/") if is_url(source) else name_sources(source)
+        note = (
+            "" if is_url(source) else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
+        )
+        offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
+    for index, (file, name, note) in enumerate(_EXAMPLES):
+        source = str(EXAMPLE.parent / file)
+        model = None if index else RecordedModel()
+        offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=source, model=model))
+    for site in tomllib.loads((Path(__file__).with_name("tui") / "sites.toml").read_text("utf-8"))["sites"]:
+        host = site["url"].removeprefix("https://").removesuffix("/llms.txt")
+        note = f"{site['about']} · {host}" if "about" in site else host
+        offers.append(StartOffer(group=OfferGroup.SITE, name=site["name"], note=note, source=site["url"]))
+    return tuple(offers)
+
+
+def _offer_conversation(summary: ConversationSummary, *, is_resumable: bool) -> StartOffer:
+    source = sanitise_line(display_path(summary.source))
+    return StartOffer(
+        group=OfferGroup.CONVERSATION,
+        name=sanitise_line(summary.title)
+        or (f"Conversation {summary.id}" if summary.problem else "(untitled)"),
+        note=summary.problem or f"{format_count(summary.questions, 'question')} · {source}",
+        source=summary.source,
+        conversation_id=summary.id,
+        refusal="" if is_resumable else f"Cannot resume the conversation. {summary.problem}",
+    )
