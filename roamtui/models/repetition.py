@@ -15,6 +15,7 @@ _TAIL_LENGTH = _PERIOD_MAX * _TIMES_MIN
 _STEP = 50
 """Number of characters after which a text is examined again."""
 _SENTENCE_END = re.compile(rf"[.!?…。]{CLOSERS}(?=\s)|\n")
+"""Where a copy may end. An abbreviation counts too: the text says nothing new after it."""
 
 
 class RepetitionGuard:
