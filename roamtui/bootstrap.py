@@ -84,14 +84,14 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         )
 
     def open(
-        self, sources: Sequence[str], *, load_all: bool = False, report: PageReport | None = None
+        self, sources: Sequence[str], *, load_all: bool = False, on_progress: PageReport | None = None
     ) -> tuple[Library, Loader | None]:
         """Open sources as a library, with a loader. The files of a large folder are loaded later, if needed.
 
         Args:
             sources: Paths or URLs.
             load_all: Whether to load all files now, for instance to resume a conversation.
-            report: Receives the progress of a conversion, or None for lines on stderr.
+            on_progress: Receives the progress of a conversion, or None for lines on stderr.
 
         Raises:
             UsageError: There is no source, sources cannot be combined, or LanceDB is not installed.
@@ -103,7 +103,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if is_url(sources[0]) and sys.stderr.isatty():
             write_notice(f"Fetching {sources[0]}…")
         with report_conversion(sources[0]) as write_progress:
-            library, loader = open_sources(sources, self.loading, report=report or write_progress)
+            library, loader = open_sources(sources, self.loading, on_progress=on_progress or write_progress)
         library = self._add_summaries(library)
         if loader is not None:
             cost = estimate_load_cost(file.path for file in loader.files.values())
@@ -128,7 +128,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """Open a source that is added to a conversation, with all its files. Errors are as in `open`."""
         if name == "-":
             raise UsageError("a document from standard input cannot be added. Save it as a file first.")
-        return self.open(split_sources(name), load_all=True, report=lambda *_: None)
+        return self.open(split_sources(name), load_all=True, on_progress=lambda *_: None)
 
     def reopen(
         self,

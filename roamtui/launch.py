@@ -95,9 +95,9 @@ class AppServices(Services):
 
     @override
     def open_source(
-        self, source: str, conversation_id: str | None, model: Model | None, report: PageReport
+        self, source: str, conversation_id: str | None, model: Model | None, on_progress: PageReport
     ) -> AppContext:
-        return self.open(split_sources(source), conversation_id, model, report)
+        return self.open(split_sources(source), conversation_id, model, on_progress)
 
     @override
     def open_table(self, sources: tuple[str, ...]) -> tuple[Table, TablePlan]:
@@ -108,7 +108,7 @@ class AppServices(Services):
         sources: tuple[str, ...],
         conversation_id: str | None = None,
         model: Model | None = None,
-        report: PageReport | None = None,
+        on_progress: PageReport | None = None,
     ) -> AppContext:
         """Open a document for the app. `model` replaces the model of the settings.
 
@@ -118,7 +118,7 @@ class AppServices(Services):
         needs_vectors = self._bootstrap.settings.retrieval.needs_vectors
         # A resumed conversation and vector search need the text before the app starts.
         load_all = needs_vectors or conversation_id is not None
-        library, loader = self._bootstrap.open(sources, load_all=load_all, report=report)
+        library, loader = self._bootstrap.open(sources, load_all=load_all, on_progress=on_progress)
         notes = [*library.notes[:_NOTES_MAX]]
         question = ""
         if isinstance(model, RecordedModel):

@@ -50,10 +50,6 @@ def run_app(args: Namespace) -> int:
     ).run()
 
 
-def _add_nothing(parser: CommandParser) -> None:
-    """Leave a parser as it is, for a command without arguments."""
-
-
 def _run_demo(args: Namespace) -> int:
     """Watch a recorded answer in the app: sections open, and quotes are checked."""
     from roamtui.launch import make_demo
@@ -80,5 +76,5 @@ def _run_serve(args: Namespace) -> None:
     run_server(["--", args.source], port=args.port, title=title)
 
 
-DEMO = Command("demo", _run_demo, _add_nothing, "")
+DEMO = Command("demo", _run_demo, lambda _: None, "")
 SERVE = Command("serve", _run_serve, _add_serve_arguments, "handbook.md --port 8080")

@@ -51,7 +51,7 @@ def _run_ask(args: Namespace) -> int:
     """Ask one question and print a cited answer."""
     import asyncio
 
-    from roamtui.headless.ask import run_ask
+    from roamtui.headless.ask import OutputFormat, run_ask
 
     if not args.question.strip():
         raise UsageError("the question is empty.")
@@ -59,11 +59,11 @@ def _run_ask(args: Namespace) -> int:
     agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, args.conversation))
     agent.conversation.is_one_shot = True
     within = args.within.strip("[]") if args.within else None
-    output_format = "text"
+    output_format = OutputFormat.TEXT
     if args.events:
-        output_format = "events"
+        output_format = OutputFormat.EVENTS
     elif args.json:
-        output_format = "json"
+        output_format = OutputFormat.JSON
     is_watched = sys.stderr.isatty()
     status = asyncio.run(
         run_ask(agent, args.question, within, is_watched=is_watched, output_format=output_format)
@@ -100,8 +100,10 @@ def _run_table(args: Namespace) -> int:
     from roamtui.headless.table import run_table
 
     bootstrap = make_bootstrap(args)
-    runner = bootstrap.make_table(args.sources, args.questions, args.file, folder=args.folder, jobs=args.jobs)
-    return run_table(*runner, args.output)
+    table, plan = bootstrap.make_table(
+        args.sources, args.questions, args.file, folder=args.folder, jobs=args.jobs
+    )
+    return run_table(table, plan, args.output)
 
 
 ASK = Command("ask", _run_ask, _add_ask_arguments, 'handbook.md "What does a late book cost?"')

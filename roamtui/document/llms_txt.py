@@ -168,9 +168,9 @@ _URL_NAMES = ("url", "source_url", "canonical_url", "source", "permalink", "slug
 _NO_LINE_END = re.compile(r"[^\n]")
 _KEY_LINE = r"[A-Za-z_][\w.-]*[ \t]*:(?:[ \t][^\n]*)?\n"
 _FRONT_MATTER = re.compile(
-    rf"^---[ \t]*\n"
+    r"^---[ \t]*\n"
     rf"(?P<yaml>{_KEY_LINE}(?:{_KEY_LINE}|[ \t]+\S[^\n]*\n|- [^\n]*\n|\#[^\n]*\n)*?)"
-    rf"(?:---|\.\.\.)[ \t]*\n",
+    r"(?:---|\.\.\.)[ \t]*\n",
     re.MULTILINE,
 )
 _BOUNDARIES = (

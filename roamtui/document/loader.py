@@ -254,7 +254,7 @@ def build_library(raw: RawText) -> Library:
 
 
 def open_sources(
-    names: Sequence[str], options: LoadingOptions = _DEFAULTS, *, report: PageReport | None = None
+    names: Sequence[str], options: LoadingOptions = _DEFAULTS, *, on_progress: PageReport | None = None
 ) -> tuple[Library, Loader | None]:
     """Open the sources that a person named: paths, or one URL, or ``-``.
 
@@ -272,7 +272,9 @@ def open_sources(
         return open_web_source(url, fetch), loader
     try:
         if len(names) == 1 and not os.path.isdir(names[0]):  # noqa: PTH112 - it never raises
-            library = build_library(read_source(names[0], conversion=options.conversion, report=report))
+            library = build_library(
+                read_source(names[0], conversion=options.conversion, on_progress=on_progress)
+            )
             return library, Loader(options) if NodeKind.LINK in library.root.columns.kinds else None
         for name in names:
             if not is_path(name):

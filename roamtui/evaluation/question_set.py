@@ -62,7 +62,7 @@ class EvalQuestion(Gold, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if not all(gold.titles or gold.number for gold in self.golds[bool(self.gold_is_page) :]):
-            raise ValueError
+            raise ValueError("a gold section has neither titles nor a line")
 
     @property
     def golds(self) -> tuple[Gold, ...]:
@@ -127,12 +127,12 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
             continue
         if (row := _find_gold_row(document, gold)) is None:
             description = f'"{" > ".join(gold.titles)}"' if gold.titles else f"line {gold.number}"
-            raise SourceError(f"{description} is not in {doc}")
+            raise SourceError(f"{description} is not in {doc}.")
         strict.update(document.ids[row : row + 1 if question.gold_own_only else document.columns.ends[row]])
         if (parent := document.columns.parents[row]) >= 0:
             parents.add(document.ids[parent])
     if not strict:
-        raise SourceError(f"there is no document {question.doc}")
+        raise SourceError(f"there is no document {question.doc}.")
     return GoldIds(frozenset(strict), frozenset(strict | parents))
 
 

@@ -95,8 +95,11 @@ def write_answer(
     lines.append(f"({model_name}{ending})")
     lines = [f"  {sanitise_text(line)}" for line in lines]
     if not is_terminal:
-        gap = [""] if exchange.citations else []
-        write_sanitised("\n".join([*filter(None, [exchange.answer]), *gap, *lines]) + "\n")
+        if exchange.citations:
+            lines.insert(0, "")
+        if exchange.answer:
+            lines.insert(0, exchange.answer)
+        write_sanitised("\n".join(lines) + "\n")
         return
     width, is_styled = get_terminal_form()
     answer = render_answer(match_proof(exchange), width=width, is_styled=is_styled)

@@ -10,6 +10,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from typing import Any
 
 import msgspec
@@ -47,8 +48,22 @@ _EVENTS_VERSION = 1
 """Version of the format of the JSON lines, not of the program."""
 
 
+class OutputFormat(StrEnum):
+    """How `roamtui ask` writes an answer."""
+
+    TEXT = "text"
+    JSON = "json"
+    EVENTS = "events"
+    """A line of JSON for each event. The last line is the answer."""
+
+
 async def run_ask(
-    agent: Agent, question: str, within: str | None = None, *, is_watched: bool, output_format: str = "text"
+    agent: Agent,
+    question: str,
+    within: str | None = None,
+    *,
+    is_watched: bool,
+    output_format: OutputFormat = OutputFormat.TEXT,
 ) -> int:
     """Ask, write progress and answer, and return the exit status: 1 if it failed, 130 if cancelled.
 
@@ -59,8 +74,7 @@ async def run_ask(
         question: The question as the person typed it.
         within: Id of the section to search, or None for the whole document.
         is_watched: Whether a person sees stderr. If not, only warnings are written there.
-        output_format: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the
-            last line.
+        output_format: How to write the answer.
 
     Raises:
         UnknownSectionError: There is no section `within`.
@@ -68,9 +82,9 @@ async def run_ask(
     """
     if not agent.conversation.state.library.has_text:
         raise SourceError("The document has no text. Name another one.")
-    is_streaming = output_format == "text" and sys.stdout.isatty() and get_terminal_form()[1]
+    is_streaming = output_format is OutputFormat.TEXT and sys.stdout.isatty() and get_terminal_form()[1]
     live = None
-    if is_streaming or (is_watched and output_format != "events"):
+    if is_streaming or (is_watched and output_format is not OutputFormat.EVENTS):
         live = LiveAnswer(agent, is_streaming=is_streaming)
     write_laid_out = write_styled if live is None else live.write_last
     report = AskReport(
@@ -90,7 +104,7 @@ async def run_ask(
     status = report.finish()
     state = agent.conversation.state
     if (
-        output_format == "text"
+        output_format is OutputFormat.TEXT
         and not sys.stdout.isatty()
         and state.exchanges
         and state.exchanges[-1].citations
@@ -107,11 +121,11 @@ class AskReport:
         agent: Agent,
         *,
         is_watched: bool,
-        output_format: str = "text",
+        output_format: OutputFormat = OutputFormat.TEXT,
         write_laid_out: Callable[[str], None] = write_styled,
     ) -> None:
         self._agent = agent
-        self._is_watched = is_watched and output_format != "events"
+        self._is_watched = is_watched and output_format is not OutputFormat.EVENTS
         self._output_format = output_format
         self._write_laid_out = write_laid_out
         self._steps: list[dict[str, Any]] = []
@@ -122,7 +136,7 @@ class AskReport:
 
     def record(self, event: ConversationEvent) -> None:
         """Record an event. Write it to stdout with `--events`, and to stderr if a person should see it."""
-        if self._output_format == "events" and (named_fields := to_json_event(event)):
+        if self._output_format is OutputFormat.EVENTS and (named_fields := to_json_event(event)):
             _print_line(*named_fields)
         match event:
             case QuestionAsked():
@@ -154,9 +168,9 @@ class AskReport:
         if final is None:
             return 1
         state = self._agent.conversation.state
-        if self._output_format == "events":
+        if self._output_format is OutputFormat.EVENTS:
             _print_line("answer", self._make_answer(final))
-        elif self._output_format == "json":
+        elif self._output_format is OutputFormat.JSON:
             write_json(self._make_answer(final))
         elif final.answer or final.citations:
             write_answer(state.exchanges[-1], state.library, self._agent.model.name, self._write_laid_out)

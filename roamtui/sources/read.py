@@ -48,7 +48,7 @@ class RawText(Struct, frozen=True, kw_only=True):
 
 
 def read_source(
-    name: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS, report: PageReport | None = None
+    name: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS, on_progress: PageReport | None = None
 ) -> RawText:
     """Read a path, or `-` for standard input. `conversion` says how it is converted.
 
@@ -60,7 +60,7 @@ def read_source(
             raise SourceError('"-" reads a document from a pipe, as in `cat notes.md | roamtui -`.')
         data = _read_pipe(sys.stdin.buffer, "Standard input")
         return to_raw_text(data, source="-", name="standard input", conversion=conversion)
-    return read_file(Path(name), conversion=conversion, report=report)
+    return read_file(Path(name), conversion=conversion, on_progress=on_progress)
 
 
 def is_path(name: str) -> bool:
@@ -69,7 +69,7 @@ def is_path(name: str) -> bool:
 
 
 def read_file(
-    path: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS, report: PageReport | None = None
+    path: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS, on_progress: PageReport | None = None
 ) -> RawText:
     """Read one file; see `read_source`."""
     check_file(path)
@@ -83,7 +83,7 @@ def read_file(
         raise SourceError(explain_error(path, error)) from None
     name = path.name or str(path)
     source = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links, and a link may change its target
-    return to_raw_text(data, source=source, name=name, conversion=conversion, report=report)
+    return to_raw_text(data, source=source, name=name, conversion=conversion, on_progress=on_progress)
 
 
 def _read_pipe(pipe: IO[bytes], name: str) -> bytes:
@@ -107,10 +107,10 @@ def to_raw_text(
     source: str,
     name: str,
     conversion: ConversionOptions = DEFAULT_OPTIONS,
-    report: PageReport | None = None,
+    on_progress: PageReport | None = None,
 ) -> RawText:
     """Decode or convert a document. Conversion may take minutes, so the screen calls this in a thread."""
-    converted = convert(data, name, conversion=conversion, report=report)
+    converted = convert(data, name, conversion=conversion, on_progress=on_progress)
     if converted is None:
         text, notes = decode_text(data, name)
         return RawText(text=text, source=source, name=name, is_markdown=has_headings(name), notes=notes)

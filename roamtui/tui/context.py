@@ -95,15 +95,15 @@ class Services(Protocol):
         """List the offers of the start screen. Called in a thread."""
 
     def open_source(
-        self, source: str, conversation_id: str | None, model: Model | None, report: PageReport
+        self, source: str, conversation_id: str | None, model: Model | None, on_progress: PageReport
     ) -> AppContext:
-        """Open a source, in a thread. Raises whatever `report` raises.
+        """Open a source, in a thread. Raises whatever `on_progress` raises.
 
         Args:
             source: A path, as a person may type it, or a URL.
             conversation_id: The conversation to resume, or None for a new one.
             model: Replaces the model of the settings.
-            report: Receives the progress.
+            on_progress: Receives the progress.
         """
 
     def open_table(self, sources: tuple[str, ...]) -> tuple[Table, TablePlan]:

@@ -174,7 +174,7 @@ def draw(request: DrawingRequest, data: bytes, name: str) -> Drawing:
         if worker.is_cancelled:
             raise OpeningCancelledError
 
-    return draw_in_subprocess(request, data, name, report=check)
+    return draw_in_subprocess(request, data, name, on_progress=check)
 
 
 def send_image(

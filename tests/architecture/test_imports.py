@@ -210,12 +210,8 @@ def _list_core_modules() -> list[str]:
     names = []
     for path in sorted((PROJECT_DIR / "roamtui").rglob("*.py")):
         parts = path.relative_to(PROJECT_DIR).with_suffix("").parts
-        if parts[1] != "tui" and parts[-1] not in (
-            "__main__",
-            "launch",
-            "offers",
-            "mcp",
-        ):  # headless.mcp needs an extra
+        # headless.mcp needs an extra
+        if parts[1] != "tui" and parts[-1] not in ("__main__", "launch", "offers", "mcp"):
             names.append(".".join(part for part in parts if part != "__init__"))
     return names
 

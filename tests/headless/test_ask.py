@@ -10,7 +10,7 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation import events
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, StopReason, Usage
-from roamtui.headless.ask import AskReport, to_json_event
+from roamtui.headless.ask import AskReport, OutputFormat, to_json_event
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel
 from tests.real_documents import PROJECT_DIR
@@ -61,7 +61,7 @@ def test_the_page_names_every_event_with_its_fields() -> None:
 def test_a_line_is_ascii_json_whatever_the_text_holds(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     text = "é\u2028\u0085\x1b[31m\n\ud83d"
     agent = Agent(Conversation(make_library()), ScriptedModel())
-    AskReport(agent, is_watched=False, output_format="events").record(events.AnswerStreamed(text=text))
+    AskReport(agent, is_watched=False, output_format=OutputFormat.EVENTS).record(events.AnswerStreamed(text=text))
     line = capfdbinary.readouterr().out
     assert line.count(b"\n") == 1
     assert line.isascii()

@@ -27,7 +27,7 @@ from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.headless.answer_lines import render_answer
-from roamtui.headless.ask import run_ask
+from roamtui.headless.ask import OutputFormat, run_ask
 from roamtui.headless.mcp import McpSession
 from roamtui.quotes.verdicts import make_proof
 from roamtui.text import split_pages
@@ -123,7 +123,7 @@ _SOURCE_EXITS = frozenset({"json", "pipe", "Markdown", "JSON export", "MCP tools
 """The exits that give Markdown as it was written. All its words must be there, not only those that a page shows."""
 
 
-async def _ask(text: str, output_format: str) -> tuple[Conversation, str]:
+async def _ask(text: str, output_format: OutputFormat) -> tuple[Conversation, str]:
     """Ask a model that says a text. Return the session, and what `ask` writes into a pipe."""
     session = Conversation(_make_library("# Manual\n"))
     written = io.StringIO()
@@ -150,10 +150,10 @@ async def list_exits(text: str) -> list[tuple[str, str, str]]:
     """List each exit by name, with what it writes, and this as a person or a program reads it."""
     shown = {f"{name}, {width}": show(text, width) for name, show in _LAID_OUT.items() for width in _WIDTHS}
     exits = [(name, written, written) for name, written in shown.items()]
-    session, written = await _ask(text, "json")
+    session, written = await _ask(text, OutputFormat.JSON)
     answer = json.loads(written)["answer"]
     exits.append(("json", written, answer))
-    _, written = await _ask(text, "text")
+    _, written = await _ask(text, OutputFormat.TEXT)
     exits.append(("pipe", written, written))
     written = render_html(session.state, "manual.md", session.state.library)
     exits.append(("HTML", written, read_page(written)))

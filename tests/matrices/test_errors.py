@@ -9,7 +9,7 @@ from roamtui.errors import ModelError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
-from roamtui.headless.ask import run_ask
+from roamtui.headless.ask import OutputFormat, run_ask
 from tests.agent.asking import expanding, ids, make_agent, model_of
 from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import app_over, context_of
@@ -32,8 +32,10 @@ def _check(written: str) -> None:
 
 
 @pytest.mark.parametrize("steps", [0, 1])
-@pytest.mark.parametrize("output_format", ["text", "json", "events"])
-async def test_commands_and_exports_tell_it(steps: int, output_format: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("output_format", OutputFormat)
+async def test_commands_and_exports_tell_it(
+    steps: int, output_format: OutputFormat, capsys: pytest.CaptureFixture[str]
+) -> None:
     agent = _make_failing(steps)
     assert await run_ask(agent, "How much?", is_watched=True, output_format=output_format) == 1
     out, err = capsys.readouterr()
@@ -55,5 +57,5 @@ async def test_the_app_tells_it(steps: int, size: tuple[int, int]) -> None:
 async def test_a_command_that_stops_at_the_spending_limit_fails(capsys: pytest.CaptureFixture[str]) -> None:
     agent = make_agent(options=AgentOptions(cost_usd_max=0.1))
     model_of(agent).prices = (0.001, 0.0)
-    assert await run_ask(agent, "How much?", is_watched=False, output_format="text") == 1
+    assert await run_ask(agent, "How much?", is_watched=False, output_format=OutputFormat.TEXT) == 1
     assert "limit" in capsys.readouterr().err

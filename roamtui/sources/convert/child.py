@@ -74,7 +74,7 @@ def _convert(job: str, data: bytes, name: str, languages: str) -> bytes:
 
     options = {}
     if job == Format.PDF.name:
-        options = {"report": report, "ocr_languages": languages.split("+") if languages else ()}
+        options = {"on_progress": report, "ocr_languages": languages.split("+") if languages else ()}
     converted = get_converter(Format[job])(data, name, **options)
     if len(converted.text) > _CHARACTERS_MAX:
         raise SourceError(f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it.")

@@ -46,7 +46,7 @@ def convert(
     media_type: str | None = None,
     *,
     conversion: ConversionOptions = DEFAULT_OPTIONS,
-    report: PageReport | None = None,
+    on_progress: PageReport | None = None,
 ) -> ConvertedText | None:
     """Convert a file to Markdown, or return None if it is text already. Takes milliseconds to minutes.
 
@@ -65,7 +65,9 @@ def convert(
     else:
         from roamtui.sources.convert.subprocess_converter import convert_in_subprocess  # noqa: PLC0415 - rarely needed
 
-        converted = convert_in_subprocess(source_format, data, name, options=conversion, report=report)
+        converted = convert_in_subprocess(
+            source_format, data, name, options=conversion, on_progress=on_progress
+        )
     if not any(map(str.isalnum, _IMAGE.sub("", converted.text))):
         raise SourceError(
             f"{name} contains no text. Its pages may be images, or may show text only in a browser."

@@ -33,8 +33,8 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:
     """Convert a reStructuredText file to Markdown."""
     text, notes = decode_text(data, name)
     lines = [line.expandtabs().rstrip() for line in re.split(r"\r\n?|\n", text)]
+    # adornments in the order of their levels: the character, and whether there is an overline too
     styles: list[tuple[str, bool]] = []
-    """Adornments in the order of their levels: the character, and whether there is an overline too."""
     out: list[str] = []
     position = 0
     while position < len(lines):

@@ -48,7 +48,7 @@ def convert_in_subprocess(
     name: str,
     *,
     options: ConversionOptions = DEFAULT_OPTIONS,
-    report: PageReport | None = None,
+    on_progress: PageReport | None = None,
 ) -> ConvertedText:
     """Convert a file to Markdown in a subprocess, or load it from the cache.
 
@@ -76,7 +76,7 @@ def convert_in_subprocess(
                 os.utime(cached_path)  # marks it as used
                 return cached
     seconds_max = SCAN_SECONDS_MAX if languages else SECONDS_MAX
-    result = _run_job((source_format.name, name, languages), data, report, seconds_max)
+    result = _run_job((source_format.name, name, languages), data, on_progress, seconds_max)
     converted = msgspec.json.decode(result, type=ConvertedText)
     if path is not None:
         with contextlib.suppress(OSError):
@@ -87,21 +87,21 @@ def convert_in_subprocess(
 
 
 def draw_in_subprocess(
-    request: DrawingRequest, data: bytes, name: str, *, report: PageReport | None = None
+    request: DrawingRequest, data: bytes, name: str, *, on_progress: PageReport | None = None
 ) -> Drawing:
-    """Draw a picture or a page of a PDF in a subprocess. If `report` raises an exception, the drawing ends.
+    """Draw a picture or a page of a PDF in a subprocess. If `on_progress` raises an error, it ends.
 
     Raises:
         SourceError: The file cannot be drawn, needs too much time or memory, or Pillow is not installed.
     """
     options = msgspec.json.encode(request).decode()
     return msgspec.json.decode(
-        _run_job((DRAW, name, options), data, report, _DRAWING_SECONDS_MAX), type=Drawing
+        _run_job((DRAW, name, options), data, on_progress, _DRAWING_SECONDS_MAX), type=Drawing
     )
 
 
 def _run_job(
-    arguments: tuple[str, str, str], data: bytes, report: PageReport | None, seconds_max: float
+    arguments: tuple[str, str, str], data: bytes, on_progress: PageReport | None, seconds_max: float
 ) -> bytes:
     """Run a job in a subprocess, pass on its progress, and return its result. Kill it in the end."""
     job, name, _ = arguments
@@ -127,8 +127,8 @@ def _run_job(
     with process:
         try:
             while output is None:
-                if report is not None:
-                    report(*progress)
+                if on_progress is not None:
+                    on_progress(*progress)
                 if time.monotonic() > deadline:
                     raise SourceError(f"{name} takes more than {seconds_max:g} seconds to {verb}. Split it.")
                 try:

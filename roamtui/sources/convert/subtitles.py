@@ -24,8 +24,8 @@ _MARK = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<\d[\d:.]*>|\{\\[^{}]{0,100}\}")
 def convert_subtitles(data: bytes, name: str) -> ConvertedText:
     """Convert subtitles to Markdown. The title of each section is its time and first words."""
     text, notes = decode_text(data, name)
+    # second of the start, and words
     paragraphs: list[tuple[int, str]] = []
-    """Second of the start, and words."""
     speaker = ""
     shown: list[str] = []
     for cue in _CUE.finditer(text.replace("\r\n", "\n").replace("\r", "\n") + "\n"):

@@ -218,8 +218,8 @@ class HostResolver:
                 continue
             if scope is AddressScope.SPECIAL:
                 raise BlockedAddressError(
-                    f"{host} points to {address}, which cannot be the address of a website. Check the "
-                    f"spelling."
+                    f"{host} points to {address}, which cannot be the address of a website. "
+                    "Check the spelling."
                 )
             # A typed name may be local, but it must stay so: a public name that suddenly leads to this
             # machine is an attack on the services that run here (DNS rebinding).

@@ -62,9 +62,9 @@ def test_a_file_that_needs_too_much_memory_or_ends_the_process_is_refused(
 _WAITING = """
 import os, signal, subprocess, sys
 from roamtui.sources.convert import child
-def convert(data, name, *, report, ocr_languages):
+def convert(data, name, *, on_progress, ocr_languages):
     subprocess.Popen(['sleep', '3600'])
-    report(os.getpid(), 4)
+    on_progress(os.getpid(), 4)
     signal.pause()
 child.get_converter = lambda _: convert
 child.main(sys.argv[1:])
@@ -82,7 +82,7 @@ def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.Monk
             raise OpeningCancelledError
 
     with pytest.raises(OpeningCancelledError):
-        convert(_PDF, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path), report=stop)
+        convert(_PDF, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path), on_progress=stop)
     assert not any(tmp_path.iterdir())
     with pytest.raises(ProcessLookupError):
         os.kill(groups[0], 0)

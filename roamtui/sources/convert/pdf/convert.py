@@ -39,7 +39,7 @@ _LANGUAGE = re.compile(r"[A-Za-z]\w{1,30}(?:/\w{1,30})?")
 
 
 def convert_pdf(
-    data: bytes, name: str, *, report: PageReport | None = None, ocr_languages: Sequence[str] = ()
+    data: bytes, name: str, *, on_progress: PageReport | None = None, ocr_languages: Sequence[str] = ()
 ) -> ConvertedText:
     """Convert a PDF to Markdown.
 
@@ -50,7 +50,7 @@ def convert_pdf(
     """
     file = PdfFile(data, name)
     languages = ocr_languages if has_tesseract() else ()
-    pages, notes = _read_pages(file, report, languages)
+    pages, notes = _read_pages(file, on_progress, languages)
     rows = [page.rows for page in pages]
     if not pages:
         raise SourceError(f"{name} is damaged: it has no page. Open it in its own program and save it again.")
@@ -83,7 +83,7 @@ def convert_pdf(
 
 
 def _read_pages(
-    file: PdfFile, report: PageReport | None, ocr_languages: Sequence[str]
+    file: PdfFile, on_progress: PageReport | None, ocr_languages: Sequence[str]
 ) -> tuple[list[PageText], list[str]]:
     """Read all pages, within limits. Also return one sentence for each kind of missing text."""
     pages: list[PageText] = []
@@ -102,8 +102,8 @@ def _read_pages(
             if not rows and (page is None or not page.is_blank()):
                 without_text.append(number + 1)
             pages.append(PageText(rows, links))
-        if report is not None:
-            report(number + 1, file.page_count)
+        if on_progress is not None:
+            on_progress(number + 1, file.page_count)
     notes = []
     if without_text:
         shown = textwrap.shorten(", ".join(map(str, without_text)), _PAGES_LENGTH_MAX, placeholder=" …")

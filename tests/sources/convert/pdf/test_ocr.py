@@ -78,7 +78,7 @@ def test_scans_are_read_in_the_subprocess_and_found_in_the_cache_from_then_on(
         data,
         "a.pdf",
         conversion=ConversionOptions(cache_dir=tmp_path, reads_scans=True),
-        report=lambda done, count: reports.append((done, count)),
+        on_progress=lambda done, count: reports.append((done, count)),
     )
     assert first is not None
     assert "harbour master" in first.text
