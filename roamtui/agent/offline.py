@@ -31,13 +31,15 @@ from roamtui.conversation.events import (
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
+from roamtui.markdown.visible import read_visible_line
 from roamtui.outline.labels import PATH_STEP, format_path
 from roamtui.outline.structure import find_unread_pages
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.choose import complete_follow_up, search_question
-from roamtui.retrieval.passages import FoundPassage, choose_passages, find_statement, strip_markup
+from roamtui.retrieval.passages import FoundPassage, choose_passages, find_statement
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.terms import extract_query_terms
+from roamtui.sources.convert.escaping import escape_inline, escape_line_starts
 from roamtui.text import split_pages
 
 _ROOM_TOKENS = 30_000
@@ -153,11 +155,11 @@ def _write_passages(
     for section_id, group in groupby(passages, key=attrgetter("section_id")):
         spans = sorted((passage.span for passage in group), key=attrgetter("start"))
         texts = [library.clean_text(span).strip() for span in spans]
-        titles = map(strip_markup, format_path(library, section_id).split(" > ")[-2:])
+        titles = map(escape_inline, format_path(library, section_id).split(" > ")[-2:])
         statement = find_statement(question, texts)
         blocks.append(f"**{PATH_STEP.join(filter(None, titles))}**")
-        if not strip_markup(texts[0]).startswith(statement):
-            blocks.append(f"> {statement}")
+        if not read_visible_line(texts[0]).startswith(statement):
+            blocks.append(f"> {escape_line_starts(escape_inline(statement))}")
         for text, span in zip(texts, spans, strict=True):
             # a list, a table or code needs lines of its own
             is_block = _STARTS_AS_BLOCK.match(text) or _STARTS_AS_BLOCK.match(text.rpartition("\n")[2])

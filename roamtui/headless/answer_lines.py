@@ -20,15 +20,18 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import RunStyle, TextRole
+from roamtui.markdown.visible import read_visible_line
 from roamtui.outline.labels import format_path
 from roamtui.output import write_notice, write_sanitised, write_styled
 from roamtui.plain import format_count, sanitise_text, shorten
 from roamtui.quotes.verdicts import AnswerProof
 from roamtui.quotes.wording import describe_source
-from roamtui.retrieval.passages import find_statement, strip_markup
+from roamtui.retrieval.passages import find_statement
 
 _WIDTH_MIN = 20
 _SENTENCE_LENGTH_MAX = 300
+_INNER_QUOTES = str.maketrans(dict.fromkeys('"“”„«»「」『』〝〞〟＂', "'"))
+"""Quotation marks inside a quote, which `recheck` would take for its end."""
 _BOLD, _DIM, _ITALIC, _UNDERLINED, _STRUCK = 1, 2, 3, 4, 9
 _RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
 """Terminal codes for styles: parameters of "select graphic rendition" (ECMA-48)."""
@@ -117,7 +120,8 @@ def _write_passages(exchange: Exchange, library: Library) -> None:
         lines = [] if lines[0].startswith("**") else lines[:1]
     for passage in exchange.citations:
         text = passage.quote or ""
-        sentence = find_statement(exchange.question, [text]) or strip_markup(text)
+        sentence = find_statement(exchange.question, [text]) or read_visible_line(text)
+        sentence = sentence.translate(_INNER_QUOTES)
         path = format_path(library, passage.section_id)
         lines.append(
             f"{path}, {passage.place}: “{shorten(sentence, _SENTENCE_LENGTH_MAX)}” [{passage.section_id}]"

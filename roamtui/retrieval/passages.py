@@ -17,8 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
-from roamtui.markdown.inline import strip_tags
-from roamtui.outline.labels import LINK, WHOLE_TOKENS_MAX
+from roamtui.markdown.visible import read_visible_line
+from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.search.base import Hit
@@ -29,6 +29,7 @@ from roamtui.search.passages import (
     find_question_words,
     find_related_words,
     get_first_sentence,
+    is_in_code,
     rank_sentences,
     split_passages,
 )
@@ -42,11 +43,6 @@ _TEXT_LENGTH_MAX = 200_000
 """Maximum length in characters of the text of a section that is looked at."""
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 """A word with a capital letter inside an English sentence."""
-_MARKUP = re.compile(r"[\[\]*_`<>|\\\"“”„«»「」『』〝〞〟＂]")
-"""Characters of a title or statement that Markdown or the reader of quotes would misread."""
-
-_LINE_MARK = re.compile(r"\A(?:(?:[-+:]|#+) +)+")
-"""What Markdown writes before a heading, an item or a definition. A minus has no space after it."""
 
 
 class FoundPassage(Struct, frozen=True, kw_only=True):
@@ -59,22 +55,19 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     """Words of the question in the passage and in the path of its section."""
 
 
-def strip_markup(text: str) -> str:
-    """Return a title or sentence as plain words on one line."""
-    words = _MARKUP.sub(" ", strip_tags(LINK.sub(r"\1", sanitise_line(text))))
-    return _LINE_MARK.sub("", sanitise_line(words))
-
-
 def find_statement(question: str, passages: Sequence[str], policy: RetrievalPolicy = DEFAULT_POLICY) -> str:
-    """Return the sentence or row of passages that is likeliest to answer a question, without markup.
+    """Return the sentence or row of passages that is likeliest to answer a question, as a reader sees it.
 
     It is empty if the passages have nothing else, or if what answers follows their likeliest sentence.
     """
     text = "\n\n".join(passages)
     matcher = find_question_words(question, [text])
     ranked = _rank_answers(text, matcher, find_answer_pattern(question), policy)
-    statement = strip_markup(text[ranked[0].start : ranked[0].end]) if ranked else ""
-    return "" if statement.endswith(":") or statement == strip_markup(text) else statement
+    if not ranked:
+        return ""
+    best = text[ranked[0].start : ranked[0].end]
+    statement = sanitise_line(best) if is_in_code(text, ranked[0].start) else read_visible_line(best)
+    return "" if statement.endswith(":") or statement == read_visible_line(text) else statement
 
 
 def _rank_answers(

@@ -301,6 +301,12 @@ def _find_frame(text: str, offset: int) -> list[Bounds]:
     return [_get_line(text, other.start, other.end) for other in (*heads, *totals[:1])]
 
 
+def is_in_code(text: str, offset: int) -> bool:
+    """Return whether a block of code is at an offset."""
+    block = find_block(text, offset)
+    return block is not None and block.kind in _CODE
+
+
 def _get_line(text: str, start: int, end: int) -> Bounds:
     line_end = text.find("\n", end)
     return text.rfind("\n", 0, start) + 1, line_end if line_end >= 0 else len(text)

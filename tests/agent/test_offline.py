@@ -16,6 +16,7 @@ from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
+from roamtui.markdown.visible import read_visible_line
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import collect_events
@@ -346,3 +347,12 @@ async def test_passages_answer_the_questions_of_the_handbook(question: str, answ
     exchange, _ = await _ask(question, text=handbook)
     texts = [" ".join((passage.quote or "").split()) for passage in list_passages(exchange)]
     assert [number for number, text in enumerate(texts) if answer in text][:1] == [place]
+
+
+async def test_the_likeliest_sentence_keeps_every_character_of_names_and_code() -> None:
+    filler = "The rest of this paragraph is about something else, and about birds. " * 3
+    text = f"# TLS\n\n## Certificates\n\n{filler}\n\nName the wildcard entry `*.app_one.example` in `dns_names`.\n"
+    other = "## Other\n\n" + "Unrelated words about a garden. " * 600
+    answer = await make_talk(f"{text}\n{other}\n").ask("What wildcard entry do I name?")
+    markdown = read_visible_line(answer.answer)
+    assert "Name the wildcard entry *.app_one.example in dns_names." in markdown

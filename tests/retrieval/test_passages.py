@@ -34,7 +34,7 @@ def test_the_likeliest_answer_has_what_the_question_asks_for_near_its_words(
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ('<a name="fee"></a>**Fee**: [5 crowns](x.md) for `all`.\n\nMore.', "Fee : 5 crowns for all ."),
+        ('<a name="fee"></a>**Fee**: [5 crowns](x.md) for `all`.\n\nMore.', "Fee: 5 crowns for all."),
         ("| Fee | Crowns |\n|---|---|\n| boat fee | 5 |\n| car | 7 |\n", "boat fee 5"),
         ("- fee: 5\n- car\n", "fee: 5"),
         ("-5 is the fee.\n\nMore.", "-5 is the fee."),
