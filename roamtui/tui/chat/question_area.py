@@ -227,7 +227,7 @@ class QuestionArea(Container):
     @on(QuestionBox.Submitted)
     def _submit(self, event: QuestionBox.Submitted) -> None:
         """Ask a question from the box once all earlier ones have been answered."""
-        self.box.clear()
+        self.box.fill("")  # unlike `clear`, nothing that brings the question back by "undo"
         self.box.remember(event.question)
         options = self.take_options()
         self._send(event.question, replace(options, needs_success=self.is_asking))

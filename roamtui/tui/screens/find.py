@@ -94,7 +94,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         """All titles, with the numbers of their sections, the shortest first."""
         self._match_index: int | None = None
         """The match that was opened last, after the dialog is closed."""
-        self._reads_first_result = False
+        self._awaited: str | None = None
+        """The typed text whose first result is read as soon as it comes."""
 
     @on(events.Mount)
     def _begin(self) -> None:
@@ -104,6 +105,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     @override
     def filter(self) -> None:
+        if self._awaited != self.typed:
+            self._awaited = None
         self._find(self.typed)
 
     @work(group="finding", exclusive=True, exit_on_error=False)
@@ -146,7 +149,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         (self.show_from_top if is_new else self.show)()
         self._reader.set_class(not outcome.results, "-empty")
         self.show_message("" if outcome.is_complete else "Searching…")
-        if self._reads_first_result and (outcome.is_complete or outcome.results):
+        is_awaited = self._awaited == outcome.query == self.typed
+        if is_awaited and (outcome.is_complete or outcome.results):
             self.action_choose()
 
     @override
@@ -209,7 +213,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     def action_choose(self) -> None:
         """Read the chosen section, or the first result that comes if there is none for the typed text yet."""
         if self.outcome.query != self.typed or not (self.outcome.is_complete or self.outcome.results):
-            self._reads_first_result = True
+            self._awaited = self.typed
         elif self.chosen is not None:
             self.dismiss(self.chosen)
 

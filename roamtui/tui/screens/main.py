@@ -502,9 +502,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Mark what a search finds in the outline, and show the chosen result in the reader."""
         from roamtui.tui.screens.find import FindDialog
 
-        dialog = FindDialog(self.agent, self._find_dialog.outcome.query if self._find_dialog else "")
+        last_dialog = self._find_dialog
+        dialog = FindDialog(self.agent, last_dialog.outcome.query if last_dialog else "")
         self._find_dialog = dialog
         chosen = await self.app.push_screen_wait(dialog)
+        if chosen is None and last_dialog is not None and not dialog.outcome.results:
+            self._find_dialog = last_dialog  # a search that was left and found nothing changes nothing
+            return
         self.tree_pane.outline.mark([result.section_id for result in dialog.outcome.results])
         if chosen is not None and chosen.section_id in self.conversation.state.library:
             dialog.open_in(self.reader_pane.reader, chosen)

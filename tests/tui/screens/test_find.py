@@ -31,6 +31,7 @@ from tests.tui.driving import (
     read_title,
     running,
     screen_text,
+    type_at_once,
     wait_until,
 )
 
@@ -181,3 +182,25 @@ async def test_case_line_ends_and_window_sizes_do_not_matter(
     monkeypatch.setattr(find_module, "_WINDOW_LENGTH", window)
     matches = await find_text(make_library(text), words)
     assert [match.start for match in matches] == found
+
+
+async def test_enter_counts_only_for_the_text_that_was_typed_when_it_was_pressed() -> None:
+    async with running(make_searching_app(), (120, 35)) as (app, pilot):
+        await press_until(pilot, FindDialog, "ctrl+f")
+        type_at_once(pilot, *"zzzqqqn", "enter")
+        await wait_until(pilot, "No match")
+        screen = app.screen
+        assert isinstance(screen, FindDialog)
+        await pilot.press("ctrl+u", *"stone")
+        await wait_until(pilot, lambda: screen.outcome.query == "stone" and screen.outcome.is_complete)
+        assert app.screen is screen
+
+
+async def test_a_search_that_was_left_does_not_replace_the_last_one() -> None:
+    async with running(make_searching_app(RYE), (160, 30)) as (app, pilot):
+        await find(pilot, "rye")
+        await press_until(pilot, "“rye” ", "enter")
+        seen = screen_text(app).split("“rye” ")[1][:3]
+        await find(pilot, "zzzqqqn")
+        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
+        await press_until(pilot, f"“rye” {int(seen[0]) % 4 + 1}/4", "n")
