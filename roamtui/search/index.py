@@ -276,7 +276,7 @@ class SectionStore:
             self._connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         with self._writing() as connection:
             if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-                for table in ("sections", "indexed", "parts"):
+                for table in ("sections", "indexed"):
                     connection.execute(f"DROP TABLE IF EXISTS {table}")
             for statement in _SCHEMA:
                 connection.execute(statement)
