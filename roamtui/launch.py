@@ -9,6 +9,7 @@ import gc
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import is_url
-from roamtui.errors import EXIT_CANCELLED, UsageError
+from roamtui.errors import EXIT_CANCELLED, StoreError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer, discover_models, list_usable_models
 from roamtui.models.recorded import RecordedModel
@@ -226,11 +227,13 @@ def run_until_exit(app: RoamApp) -> int:
     app.run()
     if app.return_code not in (None, 0, EXIT_CANCELLED) and app.error_console.quiet:
         write_notice(_DEFECT_MESSAGE)
-    states = [screen.app_context.agent.conversation.state for screen in app.documents.values()]
     for failure in filter(None, [screen.app_context.close() for screen in app.documents.values()]):
         write_notice(f"roamtui: {failure}")
-    if any(state.exchanges and state.library.source != "-" for state in states) and not _is_in_browser():
-        write_notice("To continue this conversation: roamtui --continue")
+    with suppress(KeyError, StoreError):  # a table, or a demo, which is not saved
+        state = app.main_screen.conversation.state
+        is_saved = bool(ConversationStore(conversations_path()).load(state.id).exchanges)
+        if is_saved and state.library.source != "-" and not _is_in_browser():
+            write_notice(f"To continue this conversation: roamtui --conversation {state.id}")
     return app.return_code or 0
 
 

@@ -104,8 +104,8 @@ def test_a_conversation_goes_on_after_a_restart(open_terminal: OpenTerminal) -> 
     terminal.type("How long is the grace period?", "Enter")
     terminal.wait_for(lambda screen: "no model has read" in screen)
     terminal.type("C-q")
-    terminal.wait_for(lambda screen: "roamtui --continue" in screen)
-    again = open_terminal(f"{PROGRAM} --continue")
+    screen = terminal.wait_for(lambda screen: "roamtui --conversation" in screen)
+    again = open_terminal(f"{PROGRAM} --conversation {screen.split()[-1]}")
     screen = again.wait_for(lambda screen: "no model has read" in screen)
     assert "◆ Grace period" in screen
 

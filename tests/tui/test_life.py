@@ -34,6 +34,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
 from roamtui.tui.chat.exchange_view import ExchangeView
+from roamtui.tui.messages import DocumentRequested
 from tests.agent.asking import FakeSearcher
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over
@@ -365,3 +366,30 @@ def test_a_defect_ends_the_app_with_a_sentence(
     told = capsys.readouterr().err
     assert told.startswith("roamtui: internal error.")
     assert "ZeroDivisionError" not in told
+
+
+@pytest.mark.parametrize("shown", ["asked", "demo", "other"])
+def test_the_last_line_names_the_conversation_on_the_screen_if_it_is_saved(
+    shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.md"
+    other.write_text("# Other\n", "utf-8")
+    model = RecordedModel(seconds_per_word=0) if shown == "demo" else None
+    context = AppServices(Bootstrap()).open((str(EXAMPLE),), None, model)
+    app = app_over(context)
+
+    async def use(pilot: Pilot[Any]) -> None:
+        conversation = context.conversation
+        if shown == "demo":
+            await wait_until(pilot, lambda: conversation.state.exchanges and not app.main_screen.is_asking)
+        else:
+            await ask(pilot, "When does the main counter open on Saturday?")
+        if shown == "other":
+            app.post_message(DocumentRequested(str(other)))
+            await wait_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen)
+        app.exit()
+
+    monkeypatch.setattr(app, "run", partial(app.run, headless=True, auto_pilot=use))
+    assert run_until_exit(app) == 0
+    named = f"To continue this conversation: roamtui --conversation {context.conversation.state.id}\n"
+    assert capsys.readouterr().err == (named if shown == "asked" else "")
