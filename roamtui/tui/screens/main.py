@@ -341,6 +341,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     # Textual would describe it by a whole exchange
     @work(group="asking", exit_on_error=False, description="")
     async def _run_question(self, question: str, options: AskOptions) -> None:
+        # From Python 3.12, Textual runs a worker up to its first wait before `questions` knows of it
+        await asyncio.sleep(0)
         await self.started.wait()
         try:
             await self.agent.ask(question, options)
