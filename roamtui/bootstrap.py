@@ -241,26 +241,22 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Args:
             library: What it is about.
             loader: Loads its files and pages.
-            conversation_id: The conversation to resume. An empty id means the latest answered one. For a
-                conversation of a table cell, the path of its log takes the place of an id.
+            conversation_id: The conversation to resume. An empty id means the latest answered one. For the
+                conversation of a table's cell, it is the path of its log.
 
         Raises:
             UsageError: There is no conversation to resume.
             StoreError: The conversation cannot be read.
         """
-        path = Path(conversation_id or "")
-        is_cell = path.suffix == LOG_SUFFIX
-        store = ConversationStore(path.parent if is_cell else conversations_path())
+        store = ConversationStore(conversations_path())
         conversation = Conversation(
             library,
             store=store,
             options=self.settings.open_section_options(),
             loader=loader,
             open_source=self.open_added,
-            saved_id=path.stem if is_cell else self._choose_conversation(store, library, conversation_id),
+            saved_id=self._choose_conversation(store, library, conversation_id),
         )
-        if is_cell:  # later answers need not have the form of a cell
-            conversation.state = replace(conversation.state, needs_rebuild=True)
         # for instance that a source of the conversation is gone
         for note in conversation.state.library.notes:
             if note not in library.notes:
@@ -271,8 +267,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         self, store: ConversationStore, library: Library, conversation_id: str | None
     ) -> str:
         """Return the id of the conversation to resume; see `start_conversation`. Empty for a new one."""
-        if conversation_id is None:
-            return ""
+        if conversation_id is None or conversation_id.endswith(LOG_SUFFIX):
+            return conversation_id or ""
         summaries = store.list(get_source_key(library))
         if not conversation_id:
             latest = next((summary for summary in summaries if summary.is_continuable), None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -18,7 +20,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.library_loader import Approver, LibraryLoader, deny
 from roamtui.conversation.library_sync import identify_document, resume_state
-from roamtui.conversation.log import ConversationLog, ConversationStore
+from roamtui.conversation.log import LOG_SUFFIX, ConversationLog, ConversationStore
 from roamtui.conversation.question_flow import has_exchange, rewind
 from roamtui.conversation.state import (
     RECORDED,
@@ -74,7 +76,7 @@ class Conversation:
             options: Limits on what stays open between questions.
             loader: Reads files and pages when they are needed. Without a loader, nothing more is loaded.
             open_source: Opens a source that is added. Without it, none can be added.
-            saved_id: Id of the conversation in the store to continue; empty for a new one.
+            saved_id: The conversation to continue, as for `open`; empty for a new one.
             new_id: Id of a new conversation; empty for a random one.
 
         Raises:
@@ -97,10 +99,8 @@ class Conversation:
         self._saving = asyncio.Lock()
         """Held while events are written and published, so that both happen in order."""
         self._subscribers: list[Subscriber] = []
-        if store is not None and saved_id:
-            self._log, self.state, self.loader.source_loader, self._warning = self._match(
-                *store.open(saved_id)
-            )
+        if saved_id:
+            self._log, self.state, self.loader.source_loader, self._warning = self._resume(saved_id)
         else:
             self._log = _start_log(self.state, store)
 
@@ -224,12 +224,13 @@ class Conversation:
     async def open(self, conversation_id: str) -> None:
         """Switch to a saved conversation about the same document.
 
+        Args:
+            conversation_id: Its id in the store or, for that of a table's cell, the path of its log.
+
         Raises:
             StoreError: The conversation cannot be read. The current one stays.
         """
-        store = self.store
-        assert store is not None, "without a store there is no saved conversation"
-        await self._switch(lambda: self._match(*store.open(conversation_id)))
+        await self._switch(partial(self._resume, conversation_id))
 
     async def _switch(self, make: Callable[[], _Opened]) -> None:
         """Continue with the conversation that `make` returns. It is called in a thread."""
@@ -249,13 +250,20 @@ class Conversation:
             if warning:
                 self.publish(WarningRaised(message=warning))
 
-    def _match(self, log: ConversationLog, warning: str = "") -> _Opened:
+    def _resume(self, conversation_id: str) -> _Opened:
         """Continue a log with the current library and options, after loading the pages that it had."""
+        path = Path(conversation_id)
+        is_cell = path.suffix == LOG_SUFFIX
+        store = ConversationStore(path.parent) if is_cell else self.store
+        assert store is not None, "without a store there is no saved conversation"
+        log, warning = store.open(path.stem if is_cell else conversation_id)
         options = self.state.options
         before = fold_events(self.state.library, log.events, options)
         library, source_loader = self.loader.restore(before)
         state, events = resume_state(log.events, library, options)
         log.events += events
+        # later answers need not have the form of a cell
+        state = replace(state, needs_rebuild=state.needs_rebuild or is_cell)
         return log, state, source_loader, warning
 
 

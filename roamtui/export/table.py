@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from roamtui.export.json import to_json
+from roamtui.markdown.visible import read_visible_line
 from roamtui.plain import format_count, format_json, sanitise_line, shorten
 from roamtui.quotes.wording import format_quote
 from roamtui.table.cells import Cell, CellState
@@ -98,7 +99,8 @@ def _render_proof(cell: Cell, source: str) -> str:
     proof = cell.proof
     if proof is None:
         return f"{_escape_markdown(cell.value)}{note}".strip()
-    value = "" if sanitise_line(proof.quote or "") == cell.value else f"{_escape_markdown(cell.value)} — "
+    is_quote = read_visible_line(proof.quote or "") == cell.value
+    value = "" if is_quote else f"{_escape_markdown(cell.value)} — "
     place = _escape_markdown(" > ".join([*proof.path[-1:], proof.place]))
     target = f"<{source}>" if re.search(r"[\s()]", source) else source
     sign = "" if proof.is_verified else f" ({proof.state.label})"

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 from roamtui.agent.presentation import list_passages
 from roamtui.conversation.events import CELL_LEAD, Citation, StopReason, Usage
 from roamtui.conversation.state import Exchange
-from roamtui.markdown.inline import extract_words
+from roamtui.markdown.visible import read_visible_line
 from roamtui.plain import sanitise_line
 from roamtui.quotes.read import MARK
+from roamtui.retrieval.passages import find_statement
 from roamtui.table.columns import Column
 
 CELL_INSTRUCTIONS = f"""\
@@ -31,7 +32,7 @@ class CellState(StrEnum):
 
     FOUND = "found"
     PASSAGE = "passage"
-    """The value is the best passage that search found. No model has read it, so it may not answer."""
+    """The value is the likeliest sentence of the best passage. No model has read it, so it may not answer."""
     PARTLY = "partly"
     """There is a value, but not of its column's type, or a quote is missing or not verified."""
     NOT_FOUND = "not_found"
@@ -78,10 +79,8 @@ class Cell(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The value, or if there is none, the state in words. A passage is shown without its Markdown."""
-        proof = self.proof if self.state is CellState.PASSAGE else None
-        value = self.value if proof is None else extract_words(proof.quote or "")
-        return value or self.state.label
+        """The value, or if there is none, the state in words."""
+        return self.value or self.state.label
 
     @property
     def proof(self) -> Citation | None:
@@ -106,7 +105,8 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column) -> Cell:
     passages = list_passages(exchange)
     if passages:
         citations: tuple[Citation, ...] = passages[:1]
-        value = sanitise_line(passages[0].quote or "").strip()
+        quote = passages[0].quote or ""
+        value = find_statement(exchange.question, [quote]) or read_visible_line(quote)
     else:
         citations = exchange.citations
         value = _parse_value(exchange.answer)

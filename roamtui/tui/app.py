@@ -245,7 +245,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self.main_screen.show_request(request)
 
     def _find_mode(self, request: DocumentRequested) -> str:
-        """Return the mode of the requested open document or cell's conversation, or an empty string."""
+        """Return the mode of the requested document, or an empty string if it is not open."""
         return next(
             (mode for mode, screen in self.documents.items() if request.is_met_by(screen.conversation.state)),
             "",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from textual.message import Message
 from textual.screen import Screen
@@ -47,16 +46,13 @@ class DocumentRequested(Message):
     place: str | SectionTarget | None = None
     """An anchor, section or quote to show there. The person can go back from it."""
     is_cell: bool = False
-    """Whether a cell of a table led to it. A cell's conversation is shown by itself."""
+    """Whether a cell of a table led to it, to which the person can go back."""
     note: str = ""
     """A message to show there."""
 
     def is_met_by(self, state: ConversationState) -> bool:
-        """Return whether a conversation is about this document and, for a cell, is the one of the cell."""
-        is_same = bool(self.source) and os.path.realpath(self.source) == os.path.realpath(
-            state.library.source
-        )
-        return is_same and (not self.is_cell or Path(self.conversation_id or "").stem in ("", state.id))
+        """Return whether a conversation is about this document."""
+        return bool(self.source) and os.path.realpath(self.source) == os.path.realpath(state.library.source)
 
 
 @dataclass

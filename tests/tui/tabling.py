@@ -7,7 +7,6 @@ from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import open_sources
 from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport
@@ -38,11 +37,7 @@ class Tables:
 
     def open_source(self, source: str, log: str | None, model: Model | None, _report: PageReport) -> AppContext:
         library, loader = open_sources((source,))
-        if log is None:
-            session = Conversation(library, loader=loader)
-        else:
-            store = ConversationStore(Path(log).parent)
-            session = Conversation(library, saved_id=Path(log).stem, store=store)
+        session = Conversation(library, loader=loader, saved_id=log or "")
         return context_of(Agent(session, model or ScriptedModel()))
 
     def make_app(self, theme: str | None = None) -> RoamApp:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -154,12 +155,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def show_request(self, request: DocumentRequested) -> None:
         """Resume the requested conversation and show the requested place, once the screen has started."""
         await self.started.wait()
-        wanted_id = request.conversation_id
-        if (
-            wanted_id not in (None, self.conversation.state.id)
-            and not request.is_cell
-            and not self.warn_if_busy()
-        ):
+        wanted_id = request.conversation_id or ""
+        if Path(wanted_id).stem not in ("", self.conversation.state.id) and not self.warn_if_busy():
             await self.conversation.open(wanted_id)
         if request.place is not None:
             self.panes.show_place(request.place)

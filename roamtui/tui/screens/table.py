@@ -231,7 +231,9 @@ class TableScreen(Screen[None]):
         cell = self._grid.current_cell
         if row is not None and cell is not None and cell.conversation:
             log = str(self._table.conversations / f"{cell.conversation}{LOG_SUFFIX}")
-            self.post_message(DocumentRequested(row.source, log, is_cell=True))
+            list_key = self._keys.first_keys["global.conversations"]
+            note = f"The conversation of the cell. {list_key} lists yours."
+            self.post_message(DocumentRequested(row.source, log, is_cell=True, note=note))
         else:
             self._show_message("No conversation yet.")
 

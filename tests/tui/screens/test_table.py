@@ -132,15 +132,16 @@ async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(fill
         assert screen.conversation.state.library.title == "Lease of Bert"
         await pilot.press("ctrl+t")
         await await_grid(pilot)
-        await press_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen, "right", "c")
-        await wait_until(pilot, "Are pets allowed?")
+        await press_until(pilot, "The conversation of the cell. f4 lists yours.", "right", "c")
+        assert "Are pets allowed?" in screen_text(app)
+        assert app.screen is screen, "the document is not opened twice"
 
 
 async def test_backspace_returns_from_a_cell_to_the_table_which_closes_to_the_document(filled: Tables) -> None:
     async with showing(filled, (160, 40)) as (app, pilot):
         table = app.screen
-        # a new document, the open one, and the conversation of another cell
-        for keys in (("down", "enter"), ("enter",), ("right", "c")):
+        # a new document, the open one, the conversation of another cell, and of a cell of another document
+        for keys in (("down", "enter"), ("enter",), ("right", "c"), ("up", "c")):
             await press_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen, *keys)
             app.main_screen.panes.focus_scope(Scope.READER)
             await wait_until(pilot, lambda: app.main_screen.reader_pane.reader.has_focus)
