@@ -3,9 +3,9 @@
 A block consists of a line with id, breadcrumb and line range, the text of the section between fences with a
 nonce, and lines for the sections below it that are not included. Text that was delivered before is not
 repeated, but named. Text that is cut is named too, with the way to get it. The text is the source plus ids,
-with long URLs shortened. Quotes are checked against the source, so nothing here may change words that can be
-quoted. Ids stand after the lines of headings and links, never inside a sentence, where a model would have to
-leave them out of a quote.
+with long targets of links shortened. Quotes are checked against the source, so nothing here may change words
+that can be quoted. Ids stand after the lines of headings and links, never inside a sentence, where a model
+would have to leave them out of a quote.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ _RANGE_LIST_TOKENS = 6_000
 _NAMES_MAX = 30
 _LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 _ID_MARK = re.compile(r"(?<=\S) ?\[[0-9a-f]{8}\]")
-_LONG_URL = re.compile(r"(?<=\]\()[^()\s]{121,}(?=[)\s])|(?<=<)https?://[^<>\s]{113,}(?=>)")
+_LONG_URL = re.compile(r"(?<=\]\()[^()<>\s]{121,}(?=\))")
+"""A long target of a link. Other URLs are words that a reader sees, so that a quote needs all of them."""
 _URL_LENGTH_SHOWN = 60
 
 

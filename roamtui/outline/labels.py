@@ -95,7 +95,8 @@ def format_path(library: Library, section_id: str) -> str:
 def format_size(library: Library, section_id: str) -> str:
     """Format the tokens that a model gets when it opens a node, and those of its subtree if there are more.
 
-    Examples are ``120``, ``300 of 12k``, and ``list of 12k`` if the node gives only titles.
+    Examples are ``120``, ``300 of 12k``, and ``list of 12k`` if the node gives only titles. A subtree that
+    opens whole has one number.
     """
     node = library.node(section_id)
     own_tokens, all_tokens = library.count_tokens(section_id)
@@ -106,11 +107,10 @@ def format_size(library: Library, section_id: str) -> str:
         return "could not be read" if node.problem else "not loaded"
     if node.file is not None:
         own_tokens = node.file.tokens_before[node.file.head_rows]
-    if own_tokens >= all_tokens:
+    if own_tokens >= all_tokens or all_tokens <= WHOLE_TOKENS_MAX:
         return tokens
-    if not has_own_text(library, section_id):
-        return f"list of {tokens}" if all_tokens > WHOLE_TOKENS_MAX else tokens
-    return f"{format_tokens(own_tokens)} of {tokens}"
+    opened = format_tokens(own_tokens) if has_own_text(library, section_id) else "list"
+    return f"{opened} of {tokens}"
 
 
 def has_own_text(library: Library, section_id: str) -> bool:

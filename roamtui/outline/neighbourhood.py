@@ -5,10 +5,10 @@ Beside hits, a model seldom opens anything from a whole outline. It can ask for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from roamtui.document.library import Library
-from roamtui.outline.labels import format_node_title, format_size
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_size
 from roamtui.outline.structure import list_outline_children, list_roots, make_entry
 from roamtui.text import estimate_tokens
 
@@ -28,24 +28,46 @@ def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_ma
     top = _join(_list_top(library), int(_TOP_SHARE * tokens_max) - estimate_tokens(head))
     lines = [head, *([f"- Top level: {top}"] if top else [])]
     left = tokens_max - sum(map(estimate_tokens, lines))
-    named = {*section_ids}
+    named = {library.root_id, *section_ids}
+    for parent_id, near_ids in _list_near(library, section_ids).items():
+        parent = "" if parent_id == library.root_id else f"{_refer(library, parent_id, named)}: "
+        line = f"- {parent}{'; '.join(_refer(library, near_id, named) for near_id in near_ids)}"
+        cost = estimate_tokens(line) + 1
+        if cost <= left:
+            lines.append(line)
+            left -= cost
+            named.update((parent_id, *near_ids))
+    return "\n".join(lines) if len(lines) > 1 else ""
+
+
+def _list_near(library: Library, section_ids: Sequence[str]) -> dict[str, list[str]]:
+    """List what is below and beside some sections, each once, by the section above it."""
+    near_ids: dict[str, list[str]] = {}
+    seen = {*section_ids}
     for section_id in section_ids:
         parent_id = library.node(section_id).parent or library.root_id
         siblings = (
             list_outline_children(library, parent_id) if parent_id != library.root_id else list_roots(library)
         )
         at = siblings.index(section_id) if section_id in siblings else 0
+        is_whole = library.count_tokens(section_id)[1] <= WHOLE_TOKENS_MAX  # opening it gives all below it
+        below = [] if is_whole else list_outline_children(library, section_id)[:_NEAR_MAX]
         beside = (*siblings[at + 1 : at + _NEAR_MAX], *reversed(siblings[max(0, at - _NEAR_MAX) : at]))
-        below = list_outline_children(library, section_id)[:_NEAR_MAX]
-        shown = [near_id for near_id in (*below, *beside) if near_id not in named][:_BESIDE_MAX]
-        named.update(shown)
-        parent = "" if parent_id == library.root_id else f"[{parent_id}] {_name(library, parent_id)}: "
-        line = f"- {parent}{'; '.join(f'[{near_id}] {_name(library, near_id)}' for near_id in shown)}"
-        cost = estimate_tokens(line) + 1
-        if shown and cost <= left:
-            lines.append(line)
-            left -= cost
-    return "\n".join(lines) if len(lines) > 1 else ""
+        count = 0
+        for above_id, candidates in ((section_id, below), (parent_id, beside)):
+            for near_id in candidates:
+                if count < _BESIDE_MAX and near_id not in seen:
+                    seen.add(near_id)
+                    near_ids.setdefault(above_id, []).append(near_id)
+                    count += 1
+    return near_ids
+
+
+def _refer(library: Library, section_id: str, named: Container[str]) -> str:
+    """Name a section, with its id and size unless these stand above."""
+    if section_id in named:
+        return format_node_title(library.node(section_id), length_max=_TITLE_LENGTH_MAX)
+    return f"[{section_id}] {_name(library, section_id)}"
 
 
 def _list_top(library: Library) -> list[str]:

@@ -23,6 +23,8 @@ _PERIOD = re.compile(r"(?:[QH]\d|\d[QH])(?:FY)?(?:\d{4}|\d{2})?")
 """A part of a year, which texts name in many ways."""
 _ENDING = re.compile(r"(?:e?s|est|ed|er|ing|ly)\Z")
 _GROUPED_MIN = 1_000
+_PLACEHOLDER = re.compile(r"(?:(?<=[={<])|(?=(?:my|your)[-_]))[^\W\d]+(?!\w)", re.IGNORECASE)
+"""A word that the person made up: a value such as `batch_size=number_of_rows`, `<name>` or `your_key`."""
 
 
 def list_missing_names(query: str, language: Language, library: Library) -> list[str]:
@@ -41,7 +43,8 @@ def list_missing_names(query: str, language: Language, library: Library) -> list
         is_name = (
             not word.isalpha() or _CAMEL_CASE.search(word) or (is_english and match["inside"] is not None)
         )
-        if is_name and not _PERIOD.fullmatch(word):
+        is_made_up = _PERIOD.fullmatch(word) or _PLACEHOLDER.match(query, match.start())
+        if is_name and not is_made_up:
             missing[word] = _compile_name(word)
     for piece in chain.from_iterable(map(_iter_pieces, texts)):
         if not missing:

@@ -152,7 +152,7 @@ async def test_documents_are_listed_page_by_page_with_opening_words(tmp_path: Pa
     herons, owls, fish = (by_title[name] for name in ("herons.md", "owls.md", "fish.md"))
     text = await call()
     assert text.split("\n")[0] == "Documents 1 to 3 of 3:"
-    assert f"[{herons}] birds > herons.md (9 of 16): " in text
+    assert f"[{herons}] birds > herons.md (16): " in text
     assert "The heron stands in water." in text
     assert text.index(herons) < text.index(owls) < text.index(fish)
     page = await call(limit="1", offset=1)

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.outline.expansion import ExpandedBlock, annotate_with_ids, strip_ids
-from roamtui.outline.labels import WHOLE_TOKENS_MAX
-from roamtui.text import estimate_tokens
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_size
+from roamtui.quotes.find import find_quote
+from roamtui.text import estimate_tokens, format_tokens
 from tests.outline.documents import NONCE, find_id, make_library, open_section, write_words
 
 _CHAPTERS = f"""\
@@ -155,10 +156,26 @@ def test_an_id_stands_after_each_heading_but_that_of_the_section() -> None:
     assert text == f"# A\n\nText.\n\n## B [{b}]\t \r\n\nText.\n\nC [{c}]\n---\n\nSee [it](#b)."
 
 
-def test_long_urls_are_shortened() -> None:
-    address = "https://example.org/" + "x" * 200
-    library = make_library(f"See [it]({address}).\n")
-    assert annotate_with_ids(library, library.node(next(library.walk())).own_span) == f"See [it]({address[:60]}…)."
+@pytest.mark.parametrize("count", [140, 300])
+def test_the_size_beside_an_id_is_what_opening_it_gives(count: int) -> None:
+    library = make_library(
+        f"# A\n\nFew words.\n\n## B\n\n{write_words(count)}\n## C\n\n{write_words(count)}\n# D\n\nEnd.\n"
+    )
+    section_id = find_id(library, "A")
+    given = open_section(library, section_id).tokens
+    assert format_size(library, section_id).split(" of ")[0] == format_tokens(given)
+
+
+_ADDRESS = "https://example.org/docs/" + "/".join(f"part-{number}" for number in range(40))
+
+
+@pytest.mark.parametrize("pattern", ["[it]({})", "<{}>", "[it](<{}>)", '[it]({} "Title")', "![it]({})", "`curl <{}>`"])
+def test_a_quote_of_a_line_is_found_though_the_target_of_its_link_is_shortened(pattern: str) -> None:
+    line = f"See {pattern.format(_ADDRESS)} now."
+    library = make_library(f"{line}\n")
+    text = annotate_with_ids(library, library.node(next(library.walk())).own_span)
+    assert (len(text) < len(line)) == pattern.endswith("]({})")
+    assert find_quote(text, line) is not None
 
 
 _LINES = st.sampled_from(["# One", "## Two ##", "Text.", "", "===", "- item", "> # Quoted", "```", "[a](b)"])
