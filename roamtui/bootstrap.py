@@ -163,7 +163,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             and (origin := origin_of(source)) not in self.loading.parse_allowed()
         ):
             raise SourceError(
-                f"This web address is from the file, not from you. To fetch it, add --allow-origin {origin}."
+                f"A file, not you, named this web address. To allow fetching it, add --allow-origin {origin}."
             )
         library, loader = self.open(split_sources(source), load_all=True)
         if added:
@@ -344,7 +344,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if reranks:
             if settings.model in (OFFLINE, RECORDED):
                 raise UsageError(
-                    f"the model {OFFLINE} cannot rerank. Choose another, or set retrieval.rerank to off."
+                    f'the model "{OFFLINE}" cannot rerank search results.'
+                    ' Choose another, or set retrieval.rerank to "off".'
                 )
             own = settings.model_options(settings.model)
             model = make_model(

@@ -563,7 +563,9 @@ class Agent:
             run.may_call = run.may_call and run.call_counts[key] < _SAME_CALLS_MAX
             tool = run.tools.get(use.call.name)
             if run.call_counts[key] > 1:
-                result = ToolResponse(text=REPEATED_CALL, notice="The model repeated the same tool call")
+                result = ToolResponse(
+                    text=REPEATED_CALL, notice="The model repeated a request, which was not carried out again"
+                )
             elif tool is None:
                 result = ToolResponse(
                     text=f'There is no tool "{name}". The tools are {", ".join(run.tools)}.'

@@ -36,7 +36,7 @@ def _run_conversations(args: Namespace) -> None:
 
     if (args.id is None) != (args.action == "list"):
         raise UsageError(
-            "list takes no ID. Leave it out."
+            "list takes no ID. Leave the ID out."
             if args.action == "list"
             else f"{args.action} needs the ID of a conversation. `roamtui conversations` lists them."
         )

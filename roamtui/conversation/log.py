@@ -127,7 +127,7 @@ def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
     try:
         lock.acquire()
     except Timeout:
-        raise OSError(errno.EBUSY, "another program uses it") from None
+        raise OSError(errno.EBUSY, "another program is using it") from None
     return lock.release
 
 
@@ -369,7 +369,8 @@ class ConversationStore:
             # the last program may have written more before it closed the log
             content = self._read(conversation_id)
         except OSError as error:
-            warning = f"You continue in a copy of this conversation: {format_reason(error)}."
+            reason = format_reason(error)
+            warning = f"You continue in a copy of the conversation, because it cannot be changed: {reason}."
         try:
             log = decode_log(content, f"The conversation {conversation_id}")
         except StoreError:

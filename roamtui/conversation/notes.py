@@ -124,7 +124,7 @@ def get_note_store(conversation: Conversation) -> NoteStore:
         UsageError: Nothing is saved here.
     """
     if conversation.store is None:
-        raise UsageError("Notes are off: conversations are not saved here.")
+        raise UsageError("Notes are saved with conversations, and saving is off.")
     return NoteStore(conversation.store.notes_folder, get_source_key(conversation.state.library))
 
 

@@ -67,14 +67,14 @@ _EXPANSION_WORDS = {
     ExpandStatus.UNPINNED: ("Unpinned {}", "◆", Severity.INFO),
     ExpandStatus.ALREADY_OPEN: ("Already open: {}", "◆", Severity.INFO),
     ExpandStatus.UNKNOWN: ("Not in this document: {}", "?", Severity.WARNING),
-    ExpandStatus.NO_ROOM: ("No room for {}", "!", Severity.WARNING),
+    ExpandStatus.NO_ROOM: ("No room to open {}", "!", Severity.WARNING),
     ExpandStatus.FAILED: ("Could not open {}", "✗", Severity.ERROR),
 }
 _CLOSE_WORDS = {
     CloseReason.ASKED: (NoticeSlot.STATUS, "Closed {}"),
     CloseReason.BUDGET: (NoticeSlot.CHAT, "Closed {} to make room for others"),
-    CloseReason.FRESH: (NoticeSlot.CHAT, "Closed {} before a new question"),
-    CloseReason.GONE: (NoticeSlot.CHAT, "Closed {} (gone from the document)"),
+    CloseReason.FRESH: (NoticeSlot.CHAT, "Closed {} so that the new question starts fresh"),
+    CloseReason.GONE: (NoticeSlot.CHAT, "Closed {}: no longer in the document"),
     CloseReason.OVERFLOW: (NoticeSlot.CHAT, "Closed {} because the model's context window was full"),
 }
 

@@ -71,8 +71,9 @@ def run_doctor(
     if asked is not None and asked.provider is not None and (asked.is_usable or not asked.window_note):
         tokens = asked.window_tokens
         note = f" ({asked.window_note})" if asked.window_note else ""
-        calls = {True: "tool calls", False: "no tool calls", None: "tool calls unknown"}[asked.can_call_tools]
-        lines.append(f"  window {f'of {tokens:,} tokens' if tokens else 'unknown'}{note}, {calls}")
+        size = f"{tokens:,} tokens" if tokens else "unknown size"
+        calls = {True: "yes", False: "no", None: "unknown"}[asked.can_call_tools]
+        lines.append(f"  context window: {size}{note}; tool calls: {calls}")
     write_sanitised("\n".join(lines) + "\n")
     return int(bool(fault) or (asked is not None and not asked.is_usable))
 

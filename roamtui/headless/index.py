@@ -87,7 +87,7 @@ def add_summaries(library: Library, model: Model, location: IndexLocation, *, as
     rest.
     """
     if model.name == OFFLINE:
-        raise UsageError(f"the model {OFFLINE} cannot write summaries. Choose another with --model.")
+        raise UsageError(f'the model "{OFFLINE}" cannot write summaries. Choose another with --model.')
     store = SectionStore(location.get_path(library))
     try:
         if tasks := plan_missing_summaries(library, store.load(SUMMARIES)):
@@ -118,11 +118,13 @@ async def _write_summaries(
         await model.start()
         if model.prices is not None:
             input_usd, output_usd = model.prices
-            cost = f", about ${sent * input_usd + written * output_usd:.2f}"
-        tokens = f"{format_tokens(sent)} tokens in and {format_tokens(written)} out"
-        write_notice(f"{model.name} will write {len(tasks):,} summaries, about {tokens}{cost}.")
+            cost = f", for about ${sent * input_usd + written * output_usd:.2f}"
+        work = f"read about {format_tokens(sent)} tokens and write about {format_tokens(written)}{cost}"
+        write_notice(f"For {format_count(len(tasks), 'summary', 'summaries')}, {model.name} will {work}.")
         if not assume_yes and not confirm("Continue?"):
-            raise UsageError("no summaries were written. Answer y, or add --yes.")
+            raise UsageError(
+                "no summaries were written, because you did not confirm. Answer y, or add --yes."
+            )
         for start in range(0, len(tasks), _REQUESTS_AT_ONCE):
             batch = map(write_one, tasks[start : start + _REQUESTS_AT_ONCE])
             for error in filter(None, await asyncio.gather(*batch, return_exceptions=True)):

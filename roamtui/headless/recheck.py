@@ -139,7 +139,7 @@ def _read_file(path: Path, name: str, *, has_source: bool) -> Sequence[Claim]:
         raise SourceError(f"There is no file and no conversation called {name}. {advice}")
     if suffix in (".html", ".htm"):
         raise UsageError(
-            f"{name} is a web page, which cannot be checked. Name the conversation's id, or export it as .md."
+            f"{name} is a web page, which cannot be checked. Name the id of its conversation instead."
         )
     text = path.read_text("utf-8-sig", "replace")
     if suffix == ".json":
@@ -199,7 +199,7 @@ def _read_export(text: str, name: str) -> list[Claim]:
                 ]
     except (ValueError, LookupError, TypeError, AttributeError):
         raise SourceError(
-            f"{name} was not exported by roamtui. Export the conversation or table again."
+            f"{name} is not an export of roamtui, or was changed since. Export it again."
         ) from None
     return claims
 
@@ -209,7 +209,9 @@ def _read_csv(text: str, name: str) -> list[Claim]:
     try:
         titles, *rows = csv.reader(io.StringIO(text))
     except (ValueError, csv.Error):
-        raise SourceError(f"{name} was not exported by roamtui. Export the table again.") from None
+        raise SourceError(
+            f"{name} is not a table that roamtui exported, or was changed since. Export it again."
+        ) from None
     columns = [number for number, title in enumerate(titles) if title.endswith(_QUOTE_COLUMN)]
     return [
         Claim(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from roamtui.document.document import NodeKind
-from roamtui.document.library import Library, fold_name
+from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
 from roamtui.outline.labels import PATH_STEP, format_line_range, format_path
@@ -15,12 +15,13 @@ from roamtui.outline.render import render_outline
 from roamtui.outline.structure import (
     ChildRanges,
     Reference,
+    explain_unresolved,
     find_unread_pages,
     resolve_reference,
     suggest_ids,
 )
 from roamtui.output import write_json, write_notice, write_text
-from roamtui.plain import format_count, sanitise_line, shorten
+from roamtui.plain import format_count
 from roamtui.search.base import Hit, Searcher, SearchMode
 from roamtui.text import split_pages
 
@@ -126,9 +127,7 @@ def find_reference(library: Library, name: str) -> Reference:
         similar = suggest_ids(library, name, only_near=True)
         nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in similar)
         hint = f" Did you mean {nearest}?" if nearest else " `roamtui outline SOURCE` lists the titles."
-        same = library.ids_by_name.get(fold_name(name.rpartition(" > ")[2]), ())
-        subject = "more than one section is" if len(same) > 1 else "no section is"
-        raise UsageError(f'{subject} called "{shorten(sanitise_line(name), 80)}".{hint}')
+        raise UsageError(f"{explain_unresolved(library, name.replace(PATH_STEP, ' > '))}.{hint}")
     is_root = reference.section_id == library.root_id and reference.page is None
     if not is_root and reference.section_id not in library:
         raise UnknownSectionError(name)

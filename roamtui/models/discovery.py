@@ -37,7 +37,7 @@ _PROBE_SECONDS_MAX = 1.0
 _KEYLESS_PROVIDER = "hosted_vllm"
 """litellm's provider for any server with OpenAI's interface that needs no key."""
 _REPLY_BYTES_MAX = 1_000_000
-_OFFLINE_REASON = "no key, no network"
+_OFFLINE_REASON = "needs no key and no network"
 
 
 class ModelOffer(Struct, frozen=True, kw_only=True):
@@ -143,7 +143,7 @@ async def inspect_model(
             options = replace(options, output_tokens=1, retries=0)
             trial = make_model(name, api_base=api_base, options=options, worker=worker)
             await request_one_token(trial)
-            reason += "; it answered"
+            reason += "; the model answered"
             can_call_tools = not trial.lacks_tools
     except (UsageError, ModelError) as error:
         return ModelAvailability(name=name, is_usable=False, reason=str(error))
@@ -217,9 +217,9 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
         except UnreachableError:
             problem = "no server runs there"
         except (SourceError, ValueError, KeyError, TypeError, RecursionError):
-            problem = "it does not list models"
+            problem = "the server there does not list its models"
         else:
-            problem = "" if models else "it has no models yet"
+            problem = "" if models else "the server there has no models yet"
     return ServerStatus(url=url, models=models, window_sizes=window_sizes, problem=problem)
 
 

@@ -183,12 +183,12 @@ def _advise_on_window(resolved: ResolvedModel) -> str:
     """Say how to set a larger window at the server, or in the settings if roamtui does not know it."""
     server = find_server(resolved.provider)
     if server is not None:
-        setting = f"{server.title} more room ({server.window_setting})"
+        setting = f"{server.title} a larger one ({server.window_setting})"
     elif resolved.api_base is not None:
-        setting = "the server more room (llama.cpp: --ctx-size)"
+        setting = "the server a larger one (llama.cpp: --ctx-size)"
     else:
-        return f"set window_tokens in config.toml to the size of its window or {CHOOSE_ADVICE}"
-    return f"give {setting}, or set window_tokens in config.toml to the size of its window"
+        return f"set window_tokens in config.toml to the size of this window or {CHOOSE_ADVICE}"
+    return f"give {setting}, or set window_tokens in config.toml to the size of this one"
 
 
 def _find_own_reason(chain: Sequence[BaseException], environ: Mapping[str, str]) -> str:

@@ -109,9 +109,9 @@ class LitellmModel(Model):
             notes.append(f"The price of {self.name} is not known, so your spending limit does not apply.")
         if resolved.is_reached and resolved.is_window_assumed:
             notes.append(
-                f"The server does not say how large its window is: {self.window_tokens:,} tokens are assumed."
+                "The server does not say how large its context window is, so roamtui assumes"
+                f" {self.window_tokens:,} tokens. If it is larger, set window_tokens in config.toml."
             )
-            notes.append("If it is larger, set window_tokens in config.toml.")
         self.note = " ".join(notes)
         return resolved
 
@@ -145,7 +145,7 @@ class LitellmModel(Model):
 
     @property
     def _no_tools_note(self) -> str:
-        return f"{self.name} cannot call tools, so it names the sections that it wants to read."
+        return f"{self.name} cannot call tools, so roamtui opens the sections that it names in its replies."
 
     async def _send_request(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         options = replace(self._options, window_tokens=self.window_tokens)

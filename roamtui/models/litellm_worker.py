@@ -219,10 +219,10 @@ def add_facts(resolved: ResolvedModel, facts: ServerFacts, options: ModelOptions
         note = "as the server says"
     elif options.window_tokens is None and resolved.is_ollama:
         window = min(OLLAMA_WINDOW_TOKENS, limit or OLLAMA_WINDOW_TOKENS)
-        note = "as requested from Ollama"
+        note = "the size that roamtui requests from Ollama"
     elif window is None and is_loopback(resolved.api_base or ""):
         window = min(ASSUMED_WINDOW_TOKENS, limit or ASSUMED_WINDOW_TOKENS)
-        note = "assumed, because the server does not say it"
+        note = "assumed, because the server does not say how large it is"
         is_assumed = True
     can_call_tools = resolved.can_call_tools if facts.can_call_tools is None else facts.can_call_tools
     return replace(

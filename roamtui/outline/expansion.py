@@ -33,10 +33,11 @@ from roamtui.outline.structure import (
     LISTED_MAX,
     ChildRanges,
     Reference,
+    explain_unresolved,
     list_outline_children,
     parse_reference,
 )
-from roamtui.plain import sanitise_line, shorten
+from roamtui.plain import shorten
 from roamtui.text import (
     PAGE_TOKENS,
     Delivered,
@@ -99,8 +100,8 @@ def render_section(
         return _make_range_block(library, reference, delivered, nonce, page_tokens)
     if reference is None or reference.section_id not in library:
         suggested = "; ".join(f"[{i}] {format_path(library, i)}" for i in nearest if i in library)
-        name = shorten(sanitise_line(requested), 80)
-        problem = f'"{name}" is not a section id, and not the path or title of exactly one section.'
+        reason = explain_unresolved(library, requested)
+        problem = f"{reason[:1].upper()}{reason[1:]}."
         return ExpandedBlock(
             section_id=None, text=f"{problem} Nearest: {suggested}." if suggested else problem
         )
@@ -270,8 +271,8 @@ def _render_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
             is_given = (start, end) not in missing
             first, last, *_ = library.get_place(part)
             names = "; ".join(_format_section_names(library, part))
-            state = "given above" if is_given else "not given here, open it by its id"
-            lines.append(f"(lines {first}-{last}, {names}: {state})")
+            state = "is given above" if is_given else "is not given here: open it by its id"
+            lines.append(f"(The text of {names}, lines {first}-{last}, {state}.)")
     return lines
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, fold_name
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_and_heading, format_node_title, has_own_text
-from roamtui.plain import sanitise_line
+from roamtui.plain import sanitise_line, shorten
 from roamtui.text import format_tokens, measure_front_matter, normalise_line_ends
 
 LISTED_MAX = 250
@@ -137,12 +137,25 @@ def parse_reference(text: str) -> Reference | None:
 
 
 def resolve_name(library: Library, text: str) -> str | None:
-    """Return the only section with this title, file name or path (``guide.md > Install``), or None.
+    """Return the only section with this title, file name or path (``guide.md > Install``), or None."""
+    named = _list_named(library, text)
+    return named[0] if len(named) == 1 else None
+
+
+def explain_unresolved(library: Library, name: str) -> str:
+    """Say how many sections have a name that does not resolve to one."""
+    count = len(_list_named(library, name))
+    subject = f"{count} sections are" if count > 1 else "no section is"
+    return f'{subject} called "{shorten(sanitise_line(name), 80)}"'
+
+
+def _list_named(library: Library, text: str) -> list[str]:
+    """List the sections with a title, file name or path.
 
     A file can be named by its path, or by the end of its path, with or without the extension.
     """
     *above, last = [fold_name(part) for part in text.strip(_ID_MARKS).split(" > ")]
-    matching_id: str | None = None
+    named: dict[str, None] = {}
     for section_id in library.ids_by_name.get(last, ()):
         # The nodes above must have the other names in this order. The iterator skips other nodes between
         # them.
@@ -150,11 +163,8 @@ def resolve_name(library: Library, text: str) -> str | None:
             [fold_name(library.node(node_id).title) for node_id in library.node(section_id).ancestors]
         )
         if all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in above):
-            canonical_id = get_canonical_id(library, section_id)
-            if matching_id not in (None, canonical_id):
-                return None
-            matching_id = canonical_id
-    return matching_id
+            named[get_canonical_id(library, section_id)] = None
+    return [*named]
 
 
 def suggest_ids(library: Library, requested: str, *, only_near: bool = False) -> tuple[str, ...]:

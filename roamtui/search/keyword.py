@@ -187,7 +187,7 @@ class KeywordSearcher:
         if self._store is not None:
             self._store.close()
         self._location.on_warning(
-            f"The search index on disk cannot be used ({error}), so it is kept in memory."
+            f"The search index on disk cannot be used ({error}), so a new one is kept in memory."
         )
         self._location = self._store = self._index = None
 

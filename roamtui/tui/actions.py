@@ -427,13 +427,14 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
         if unknown := [key for key in keys if not _is_key(key)]:
             hint = format_nearest_name("enter" if unknown[0] == "return" else unknown[0], _NAMED_KEYS)
             problems.append(
-                f'"{action_id}" stays as it was: there is no key {_quote_keys(set(unknown))}.{hint}'
+                f'The keys of "{action_id}" stay as they were, because there is no key'
+                f" {_quote_keys(set(unknown))}.{hint}"
             )
             continue
         if action.is_priority and (typed := [key for key in keys if _is_printable(key)]):
             problems.append(
-                f'"{action_id}" stays as it was: {_quote_keys(set(typed))} is needed for typing'
-                " in the text field."
+                f'The keys of "{action_id}" stay as they were, because {_quote_keys(set(typed))} is needed'
+                " for typing in the text field."
             )
             continue
         for other in tuple(actions.values()):

@@ -45,7 +45,7 @@ def test_wrong_settings_are_one_of_its_lines(run: RunCommand) -> None:
     result = run("doctor")
     assert (result.code, result.err) == (1, "")
     assert f'not usable     {config_path()}: there is no setting "modell".' in result.out
-    assert "offline: no key, no network" in result.out
+    assert "offline: needs no key and no network" in result.out
 
 
 def test_it_clears_the_cache_and_leaves_indexes(run: RunCommand) -> None:
@@ -71,7 +71,7 @@ def test_the_model_for_meaning_is_not_downloaded_before_its_files_are_confirmed(
 @pytest.mark.parametrize(
     ("name", "code", "word"),
     [
-        ("offline", 0, "no key, no network"),
+        ("offline", 0, "needs no key and no network"),
         ("two words", 1, "invalid model name"),
     ],
 )

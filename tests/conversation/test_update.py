@@ -54,7 +54,7 @@ def test_a_batch_is_answered_id_by_id_in_order() -> None:
         (f"{alpha}:9", None, ExpandStatus.UNKNOWN),
     ]
     assert [result.tokens > 0 for result in results] == [True, False, False, False, False]
-    assert results[1].text.startswith('"nothing" is not a section id')
+    assert results[1].text.startswith('No section is called "nothing".')
     assert tuple(state.open_sections) == (beta, alpha)
 
 

@@ -41,7 +41,7 @@ def test_each_summary_is_written_once(place: IndexLocation, capsys: pytest.Captu
     assert sorted(library.summaries.values()) == ["One.", "Three.", "Two."]
     assert model.is_closed
     message = capsys.readouterr().err
-    assert message.startswith("scripted will write 3 summaries, about ")
+    assert message.startswith("For 3 summaries, scripted will read about ")
     assert "3 of 3 summaries\n" in message
 
     again = _make_model()

@@ -38,7 +38,7 @@ def open_served(make_searcher: Callable[[Library], KeywordSearcher] = KeywordSea
 async def test_a_wrong_call_is_answered_in_words() -> None:
     async with Client(make_mcp_server(open_served())) as client:
         for name, arguments, words in (
-            ("expand_sections", {"section_ids": ["ffffffff", {"a": 7}]}, '"ffffffff" is not a section id'),
+            ("expand_sections", {"section_ids": ["ffffffff", {"a": 7}]}, 'No section is called "ffffffff".'),
             ("expand_sections", {"section_ids": ["ffffffff"] * 25}, "5 more ids were not opened"),
             ("search_sections", {"query": "fee", "within": "ffffffff"}, "is not a section id"),
             ("outline", {"budget": "much"}, "About the library"),

@@ -14,7 +14,7 @@ def test_a_key_offers_its_provider() -> None:
         ("openai/gpt-4.1-mini", "OPENAI_API_KEY is set"),
         ("anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY is set"),
         ("gemini/gemini-2.5-flash", "GOOGLE_API_KEY is set"),
-        ("offline", "no key, no network"),
+        ("offline", "needs no key and no network"),
     ]
 
 
@@ -43,7 +43,7 @@ def test_nobody_is_sent_elsewhere() -> None:
     with make_ollama("secret") as target:
         pages = {"/v1/models": SitePage(status=302, location=target.url("/v1/models"))}
         with FakeSite(pages) as server:
-            assert probe_server(server.origin).problem == "it does not list models"
+            assert probe_server(server.origin).problem == "the server there does not list its models"
         assert target.counts.paths == []
 
 

@@ -98,7 +98,7 @@ async def test_a_server_that_does_not_say_its_window_has_an_assumed_one(worker: 
         model = LitellmModel("openai/tiny", api_base=server.url, options=OPTIONS, worker=worker)
         await model.start()
     assert model.window_tokens == 4_096
-    assert "4,096 tokens are assumed" in model.note
+    assert "assumes 4,096 tokens" in model.note
 
 
 async def test_the_largest_window_of_a_model_that_is_not_loaded_is_only_a_limit(worker: WorkerProcess) -> None:
@@ -161,7 +161,7 @@ async def test_a_trial_says_what_answered(provider: str, server: FakeServer, mod
     report = await inspect_model(f"{provider}/tiny", api_base=server.origin, environ=model_environ, is_tried=True)
     assert report.is_usable
     assert server.address in report.reason
-    assert report.reason.endswith("it answered")
+    assert report.reason.endswith("the model answered")
     assert report.can_call_tools is (provider != "llamafile")
     [body] = server.bodies
     assert body.get("max_tokens", body.get("options", {}).get("num_predict")) == 1

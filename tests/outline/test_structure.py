@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
-from roamtui.outline.structure import LISTED_MAX, ChildRanges, Reference, parse_reference, resolve_name, suggest_ids
+from roamtui.outline.structure import (
+    LISTED_MAX,
+    ChildRanges,
+    Reference,
+    explain_unresolved,
+    parse_reference,
+    resolve_name,
+    suggest_ids,
+)
 from tests.outline.documents import find_id, make_library
 
 
@@ -78,3 +86,5 @@ def test_a_path_names_a_file_and_an_ambiguous_title_names_nothing(tmp_path: Path
     uses = [one for one in library.walk() if library.node(one).title == "Use"]
     assert resolve_name(library, "first.md > Use") in uses
     assert resolve_name(library, "Use") is None
+    assert explain_unresolved(library, "Use") == '2 sections are called "Use"'
+    assert explain_unresolved(library, "third.md > Use") == 'no section is called "third.md > Use"'

@@ -105,10 +105,10 @@ def test_an_unknown_key_or_action_is_told_with_the_nearest_name() -> None:
         | {"tree.read": ("return",)}
     )
     assert keys.conflicts == (
-        '"section.open" stays as it was: there is no key "nokey".',
-        '"section.pin" stays as it was: there is no key "pgdn". Did you mean "pagedown"?',
+        'The keys of "section.open" stay as they were, because there is no key "nokey".',
+        'The keys of "section.pin" stay as they were, because there is no key "pgdn". Did you mean "pagedown"?',
         'There is no action "section.clsoe" to give a key to. Did you mean "section.close"?',
-        '"tree.read" stays as it was: there is no key "return". Did you mean "enter"?',
+        'The keys of "tree.read" stay as they were, because there is no key "return". Did you mean "enter"?',
     )
     assert (keys.first_keys["section.open"], keys.keymap["move.up.own"]) == ("a", "comma")
 
@@ -130,8 +130,8 @@ async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
 def test_what_is_typed_cannot_send_a_question(key: str) -> None:
     keys = build_keymap({"input.send": (key,), "start.complete": (key,)})
     assert keys.conflicts == (
-        f'"input.send" stays as it was: "{key}" is needed for typing in the text field.',
-        f'"start.complete" stays as it was: "{key}" is needed for typing in the text field.',
+        f'The keys of "input.send" stay as they were, because "{key}" is needed for typing in the text field.',
+        f'The keys of "start.complete" stay as they were, because "{key}" is needed for typing in the text field.',
     )
     assert keys.first_keys["input.send"] == "enter"
 

@@ -70,7 +70,8 @@ def convert(
         )
     if not any(map(str.isalnum, _IMAGE.sub("", converted.text))):
         raise SourceError(
-            f"{name} contains no text. Its pages may be images, or may show text only in a browser."
+            f"{name} contains no text. If its pages are images, run OCR on it first. If a browser shows text,"
+            " save it there as a text file."
         )
     loss = ", without charts, comments and most pictures" if source_format in _OFFICE_FORMATS else ""
     note = f"{name}: converted from {source_format.value}{loss}; line numbers refer to the converted text."

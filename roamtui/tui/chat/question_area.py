@@ -174,7 +174,7 @@ class QuestionArea(Container):
             place = f"in {format_full_path(self._conversation.state.library, options.within)}"
         label = f"{place} · esc for the whole document" if place else ""
         if options.replaces is not None:
-            label = f"Editing last question {place}".rstrip() + " · esc to cancel"
+            label = f"Editing the last question {place}".rstrip() + " · esc to cancel"
         self._frame.border_title = Content(label)
         return previous
 
@@ -210,7 +210,9 @@ class QuestionArea(Container):
         self.table_question = question if has_several and _ABOUT_EACH.match(question) else ""
         if self.table_question:
             key = self._keys.first_keys["global.table"]
-            self.post_message(StatusMessage(f"{key} asks every document and shows the answers in a table"))
+            self.post_message(
+                StatusMessage(f"Press {key} to ask every document and see the answers in a table")
+            )
 
     def _remove(self, sent: _SentQuestion) -> None:
         if sent is self._sent[0]:
@@ -262,8 +264,8 @@ class QuestionArea(Container):
         sent.worker.cancel()
         self._return_to_box(sent)
         if typed:
-            way = "down brings back" if self.box.has_focus else "The question box remembers"
-            self.post_message(StatusMessage(f"{way} what you had typed"))
+            way = "press down" if self.box.has_focus else "press down in the question box"
+            self.post_message(StatusMessage(f"To get back what you had typed, {way}"))
         return True
 
     def _return_to_box(self, sent: _SentQuestion) -> None:
@@ -314,7 +316,7 @@ class QuestionArea(Container):
             return
         self._remove(ended)
         if self.box.text.strip():
-            way = "up brings it back" if self.box.has_focus else "the question box remembers it"
-            self.post_message(StatusMessage(f"A waiting question was not asked · {way}"))
+            way = "press up" if self.box.has_focus else "press up in the question box"
+            self.post_message(StatusMessage(f"A waiting question was not asked · to get it back, {way}"))
         else:
             self._return_to_box(ended)

@@ -402,7 +402,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.screens.conversations import ConversationsScreen
 
         if (store := self.conversation.store) is None:
-            self.notify("No saved conversations: saving is off here.", severity="warning", markup=False)
+            self.notify(
+                "There are no saved conversations, because saving is off.", severity="warning", markup=False
+            )
         elif not self.warn_if_busy():
             self.app.push_screen(ConversationsScreen(self.conversation, store, self.keys))
 

@@ -27,7 +27,7 @@ from roamtui.tui.themes import TEXTUAL_THEMES
 
 _OTHER_MODEL = "Other model…"
 _READY_GROUP = "Ready"
-_MISSING_KEY_GROUP = "Missing a key"
+_MISSING_KEY_GROUP = "Needs an API key"
 
 
 class PickerDialog(ListDialog[str, str | None]):
@@ -126,7 +126,9 @@ class ModelPicker(PickerDialog):
                 PickerItem(value=offer.name, label=offer.name, note=offer.note, group=_READY_GROUP, sign=sign)
             )
         choices.append(
-            PickerItem(value=_OTHER_MODEL, label=_OTHER_MODEL, note="name, URL and key", group=_READY_GROUP)
+            PickerItem(
+                value=_OTHER_MODEL, label=_OTHER_MODEL, note="enter its name, URL and key", group=_READY_GROUP
+            )
         )
         choices += [
             PickerItem(value=report.name, label=report.name, note=report.reason, group=_MISSING_KEY_GROUP)

@@ -279,7 +279,7 @@ class TableScreen(Screen[None]):
         is_filling = self._filling.locked()
         if is_filling:
             self.workers.cancel_group(self, "filling")
-            self._show_message("Stopped. What is done is kept.")
+            self._show_message("Stopped. The cells that are filled are kept.")
         return is_filling
 
     def action_copy_or_cancel(self) -> None:

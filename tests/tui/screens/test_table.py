@@ -103,7 +103,7 @@ async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: st
     tables.model = ScriptedModel([hold] * 20)
     async with showing(tables) as (app, pilot):
         await press_until(pilot, "2 of 6 cells", "r")
-        await press_until(pilot, "Stopped. What is done is kept.", key)
+        await press_until(pilot, "Stopped. The cells that are filled are kept.", key)
         await wait_until(pilot, "scripted · 2 of 6 cells: 2 found · 4 left to ask")
         await press_until(pilot, "Nothing to copy or stop.", "ctrl+c")
         assert isinstance(app.screen, TableScreen)
@@ -209,7 +209,7 @@ async def test_a_question_about_each_document_offers_the_table_and_is_asked_ther
         await ask(pilot, "How long?")
         assert "as a table" not in screen_text(app)
         await ask(pilot, "Compare the rents.")
-        await wait_until(pilot, "ctrl+l asks every document and shows")
+        await wait_until(pilot, "Press ctrl+l to ask every document and see")
         await press_until(pilot, PromptDialog, "ctrl+l")
         assert app.screen.query_one(Input).value == "Compare the rents."
         await press_until(pilot, TableScreen, "escape")

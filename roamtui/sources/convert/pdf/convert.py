@@ -27,7 +27,7 @@ _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
 """Time limit for reading the pages, without OCR. No page is started after it."""
 _PAGES_LENGTH_MAX = 60
-_SCAN_ADVICE = "Scans are read with `--ocr`, if tesseract is installed."
+_SCAN_ADVICE = "To read scans, install tesseract and add `--ocr`."
 _OCR_SECONDS_MAX = 60
 """Time limit for one page."""
 _DOTS_PER_POINT = 300 / 72

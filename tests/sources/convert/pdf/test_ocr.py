@@ -71,7 +71,7 @@ def test_scans_are_read_in_the_subprocess_and_found_in_the_cache_from_then_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = make_scan(_SHORT_PDF, [0, 0])
-    with pytest.raises(SourceError, match=r"Scans are read with `--ocr`"):
+    with pytest.raises(SourceError, match=r"add `--ocr`"):
         convert(data, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path))
     reports: list[tuple[int, int]] = []
     first = convert(
