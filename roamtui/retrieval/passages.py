@@ -157,7 +157,13 @@ def choose_passages(
                 room -= estimate_tokens(library.text_at(chosen[-1].span))
     evidence = max((weighing.compute_evidence(passage.terms) for passage in chosen), default=0.0)
     evidence += policy.score_evidence_max * min(1.0, best_score)
-    is_answer = evidence >= policy.evidence_min and not weighing.is_vague
+    similarity = max((hit.similarity for hit in hits if hit.similarity is not None), default=None)
+    is_evident = (
+        evidence >= policy.evidence_min
+        if similarity is None
+        else evidence + similarity >= policy.similar_evidence_min
+    )
+    is_answer = is_evident and not weighing.is_vague
     if needs_certainty:
         is_answer = is_answer and best_score >= policy.cell_score_min
         return chosen[:1] if is_answer else (), is_answer

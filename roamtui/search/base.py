@@ -73,6 +73,8 @@ class Hit(Struct, frozen=True, kw_only=True):
     """The best sentence of the section's own text, on one line, safe to display; empty without text."""
     is_named: bool = False
     """Whether it is a financial statement that the query names. Such hits come first."""
+    similarity: float | None = None
+    """Cosine of the query and the nearest piece of the section that was compared by meaning."""
 
 
 class Ranking(Struct, frozen=True, kw_only=True):

@@ -89,6 +89,7 @@ class MeaningOrder:
             replace(
                 hit,
                 score=scores[hit.section_id] / highest,
+                similarity=similarities.get(hit.section_id),
                 why=f"{hit.why} · meaning rank {ranks[hit.section_id]}"
                 if hit.section_id in ranks
                 else hit.why,

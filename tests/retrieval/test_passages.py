@@ -72,3 +72,21 @@ def test_what_search_finds_first_leads_although_a_long_sentence_holds_more_words
     assert _list_titles(make_library(report), question, **scores)[0] == "Staff"
     short = report.replace(plans, "30 employees ").replace("566", "our")
     assert _list_titles(make_library(short), question, **scores)[0] == "Exhibit"
+
+
+@pytest.mark.parametrize(
+    ("question", "similarity", "is_answer"),
+    [
+        ("What does a berth cost?", None, True),
+        ("What does a berth cost?", 0.1, True),
+        ("What must somebody pay for mooring?", None, False),
+        ("What must somebody pay for mooring?", 0.8, True),
+        ("What must somebody pay for mooring?", 0.2, False),
+    ],
+)
+def test_similarity_adds_to_what_the_words_of_a_passage_prove(
+    question: str, similarity: float | None, *, is_answer: bool
+) -> None:
+    library = make_library("# Fees\n\n## Harbour\n\nA berth costs 9 crowns.\n")
+    hits = [Hit(section_id=id_of(library, "Harbour"), score=1.0, why="", similarity=similarity)]
+    assert choose_passages(library, question, hits, needs_certainty=False)[1] is is_answer

@@ -31,6 +31,7 @@ def test_meaning_orders_the_hits_of_words_and_says_so() -> None:
     assert {hit.section_id for hit in hits} == {hit.section_id for hit in search(None)}
     assert hits[0].score == 1.0
     assert "meaning rank 1" in hits[0].why
+    assert hits[0].similarity == max(hit.similarity or 0 for hit in hits) > 0
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert embedder.asked[0] == QUERY
 
