@@ -24,7 +24,6 @@ from roamtui.document.parse import parse_document
 from roamtui.search.keyword import KeywordSearcher
 from tests.benchmarks.growth import bench_growth
 from tests.benchmarks.measuring import TABLE_HEAD, Finding, compare, format_finding, make_environ, timed
-from tests.benchmarks.texts import bench_texts
 from tests.benchmarks.wide_tree import bench_find, bench_tree, measure_sizes
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR
@@ -131,14 +130,13 @@ BENCHES: dict[str, Callable[[], list[Finding]]] = {
     "tree": partial(measure_sizes, bench_tree),
     "find": partial(measure_sizes, bench_find),
     "growth": bench_growth,
-    "texts": bench_texts,
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=BENCHES, action="append", help="measure this alone; may be repeated")
-    chosen = parser.parse_args().only or [name for name in BENCHES if name != "texts"]  # it takes minutes
+    chosen = parser.parse_args().only or BENCHES
     sys.stdout.write(f"{TABLE_HEAD}\n")
     for name in chosen:
         for finding in BENCHES[name]():

@@ -1,9 +1,7 @@
 """Everything that goes wrong with a provider becomes one sentence, without keys, that says what to do next."""
 
 import asyncio
-import os
 import re
-import signal
 
 import pytest
 from msgspec.structs import replace
@@ -151,27 +149,6 @@ async def test_a_provider_that_falls_silent_is_given_up(
 )
 async def test_what_cannot_be_asked_is_explained(worker: WorkerProcess, name: str, sentence: str) -> None:
     assert str(await fail(LitellmModel(name, worker=worker))) == sentence
-
-
-@pytest.mark.slow
-async def test_after_the_process_was_killed_the_next_request_works(
-    model_environ: dict[str, str], openai_server: FakeOpenAIServer
-) -> None:
-    worker = WorkerProcess(model_environ)  # no fork, which lives on for a moment after what stands for it was killed
-    model = LitellmModel("openai/gpt-4.1-mini", api_base=openai_server.url, options=OPTIONS, worker=worker)
-    try:
-        await model.start()
-        first = worker.pid
-        assert first is not None
-        openai_server.reset(FakeReply(text="Hello", ending=Ending.HANG), FakeReply(text="Back."))
-        async for event in model.stream(make_request()):
-            assert event == TextDelta("Hell")
-            os.kill(first, signal.SIGKILL)
-            break
-        assert join_text(await collect(model)) == "Back."
-        assert worker.pid not in (None, first)
-    finally:
-        await worker.close()
 
 
 @pytest.mark.slow

@@ -156,6 +156,7 @@ async def test_every_name_works_without_an_address(
         await worker.close()
 
 
+@pytest.mark.usefixtures("forked_models")
 async def test_a_trial_says_what_answered(provider: str, server: FakeServer, model_environ: dict[str, str]) -> None:
     server.reset(FakeReply(text="Y"))
     report = await inspect_model(f"{provider}/tiny", api_base=server.origin, environ=model_environ, is_tried=True)
@@ -167,6 +168,7 @@ async def test_a_trial_says_what_answered(provider: str, server: FakeServer, mod
     assert body.get("max_tokens", body.get("options", {}).get("num_predict")) == 1
 
 
+@pytest.mark.usefixtures("forked_models")
 async def test_a_server_that_does_not_run_is_not_usable(provider: str, model_environ: dict[str, str]) -> None:
     environ = model_environ | {one.variable: "http://127.0.0.1:9" for one in LOCAL_SERVERS}
     report = await inspect_model(f"{provider}/tiny", environ=environ, is_tried=True)

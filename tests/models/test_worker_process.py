@@ -113,6 +113,17 @@ async def test_a_crash_within_a_reply_is_told(make_model: MakeModel, behaviour: 
     assert worker.pid is None
 
 
+async def test_after_the_process_was_killed_within_a_reply_the_next_request_works(make_model: MakeModel) -> None:
+    model, worker = make_model("slow")
+    async with aclosing(model.stream(make_request("take your time"))) as events:
+        assert await anext(events) == TextDelta("take your time")
+        first = worker.pid
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+    assert join_text(await collect(model, make_request(QUICK))) == QUICK
+    assert worker.pid not in (None, first)
+
+
 async def collect_into(events: list[object], model: LitellmModel) -> None:
     async for event in model.stream(make_request()):
         events.append(event)

@@ -1,7 +1,7 @@
 """Odd texts, and everything that reads the text of a document, a query or an answer, to see how its time grows."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 
 from msgspec.structs import replace
@@ -39,14 +39,10 @@ from roamtui.sources.convert.separated import convert_separated
 from roamtui.sources.convert.subtitles import convert_subtitles
 from roamtui.sources.read import RawText
 from roamtui.text import Span, split_pages
-from tests.benchmarks.measuring import Finding, fit_exponent, format_seconds
 from tests.conversation.conversations import ask, make_state
 from tests.sources.convert.samples import make_epub_parts, pack
 
-_LENGTHS = (10_000, 20_000, 40_000, 80_000)
-_EXPONENT_MAX = 1.2
-_TURNS = 3
-_SECONDS_MIN = 0.001
+_SECONDS_MIN = 0.0003
 """Less counts as this much: it is what does not depend on the length."""
 PIECES = (
     *" \n\r1.…!-_*`\"'[({<>|#&“«~漢",
@@ -151,31 +147,3 @@ def measure_reading(name: str, piece: str, length: int) -> float:
     with suppress(SourceError):  # a page that is nested without end is refused
         READERS[name](text)
     return max(_SECONDS_MIN, time.process_time() - started)
-
-
-def bench_texts() -> list[Finding]:
-    """Return, for each reader, the shape whose time grows most with its length."""
-    return [_find_worst_shape(name) for name in READERS]
-
-
-def _find_worst_shape(name: str) -> Finding:
-    worst, worst_piece, worst_seconds = 0.0, "", 0.0
-    for piece in PIECES:
-        exponent, seconds = _measure_exponent(name, piece, _LENGTHS[:: len(_LENGTHS) - 1])
-        if exponent > _EXPONENT_MAX:  # more lengths tell growth from noise
-            exponent, seconds = _measure_exponent(name, piece, _LENGTHS)
-        if exponent >= worst:
-            worst, worst_piece, worst_seconds = exponent, piece, seconds
-    return Finding(
-        what=f"{name}: {_LENGTHS[-1]:,} characters of {worst_piece!r}",
-        value=f"{format_seconds(worst_seconds)}, exponent {worst:.2f}",
-        goal=f"exponent ≤ {_EXPONENT_MAX}",
-        is_met=worst <= _EXPONENT_MAX,
-    )
-
-
-def _measure_exponent(name: str, piece: str, lengths: Sequence[int]) -> tuple[float, float]:
-    """Return the exponent by which the time grows with the length, and the time for the longest text."""
-    turns = range(_TURNS if len(lengths) > 2 else 1)
-    seconds = [min(measure_reading(name, piece, length) for _ in turns) for length in lengths]
-    return fit_exponent(lengths, seconds), seconds[-1]
