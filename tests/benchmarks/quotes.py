@@ -2,7 +2,7 @@
 
 True quotes are drawn from books, filings as PDF and folders of documentation, and each is made false in ten ways. What
 the text has is told by a reader of its own (`tests/quotes/visible_text.py`). `--only pairs` judges the quotes that
-people judged, `--only time` measures time and memory.
+people judged, `--only time` measures time.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from roamtui.quotes.find import find_quote
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from tests.benchmarks.false_quotes import make_false
 from tests.benchmarks.measuring import TABLE_HEAD, format_finding
-from tests.benchmarks.quote_times import measure_times
+from tests.benchmarks.quote_times import bench_look_ups
 from tests.benchmarks.true_quotes import Quote, draw_true_quotes
 from tests.quotes.judged_pairs import find_wrong_pairs, read_pairs
 from tests.quotes.visible_text import Part, read_parts
@@ -139,7 +139,7 @@ def print_pairs() -> None:
 
 def print_times() -> None:
     sys.stdout.write(f"{TABLE_HEAD}\n")
-    sys.stdout.writelines(f"{format_finding(finding)}\n" for finding in measure_times())
+    sys.stdout.writelines(f"{format_finding(finding)}\n" for finding in bench_look_ups())
 
 
 PRINTERS: dict[str, Callable[[int | None], None]] = {

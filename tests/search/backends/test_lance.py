@@ -1,10 +1,8 @@
-"""Vectors in LanceDB: in a folder and in its cloud, as far as a fake server can show it."""
+"""Vectors in LanceDB."""
 
 import importlib.util
-from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
 
 pytest.importorskip("lancedb", reason="LanceDB is not installed")
@@ -12,11 +10,10 @@ pytest.importorskip("lancedb", reason="LanceDB is not installed")
 import lancedb
 
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.search.base import SearchMode
 from roamtui.search.lance import LanceStore
-from tests.fakes.lance_cloud import FakeLanceCloud
+from tests.fakes.hostile_server import HostileServer
 from tests.search.backends.conftest import Backend
-from tests.search.libraries import id_of, make_folder
+from tests.search.libraries import make_folder
 
 LIBRARY = make_folder({"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Cherries\n\nRed and small.\n"})
 
@@ -24,10 +21,6 @@ LIBRARY = make_folder({"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Cherri
 @pytest.fixture
 def lance(tmp_path: Path) -> Backend:
     return Backend("lance", tmp_path)
-
-
-def _find(backend: Backend, query: str, mode: SearchMode = SearchMode.VECTOR, within: str | None = None) -> list[str]:
-    return [LIBRARY.node(hit.section_id).title for hit in backend.open(LIBRARY, mode).search(query, within=within)]
 
 
 def test_a_vector_that_was_written_twice_is_loaded_once(lance: Backend) -> None:
@@ -62,21 +55,10 @@ def test_without_lancedb_the_error_says_what_to_install(monkeypatch: pytest.Monk
         LanceStore("memory://")
 
 
-@pytest.fixture
-def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLanceCloud]:
-    with FakeLanceCloud() as cloud:
-        for name, value in cloud.variables.items():
-            monkeypatch.setenv(name, value)
-        yield cloud
-
-
-def test_the_cloud_is_written_searched_changed_and_emptied(lance: Backend, cloud: FakeLanceCloud) -> None:
-    lance.options = msgspec.structs.replace(lance.options, index=cloud.uri)
-    assert lance.count_written(LIBRARY) == 2
-    assert lance.count_written(LIBRARY) == 0
-    assert _find(lance, "roundness of apples", SearchMode.HYBRID)[0] == "Apples"
-    assert _find(lance, "red", within=id_of(LIBRARY, "a.md")) == ["Apples"]
-    changed = make_folder({"a.md": "# Apples\n\nGreen.\n", "b.md": "# Cherries\n\nRed and small.\n"})
-    assert lance.count_written(changed) == 1
-    assert LanceStore(cloud.uri).delete()
-    assert not cloud.database.list_tables().tables
+def test_the_cloud_is_asked_at_the_server_that_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    with HostileServer() as server:
+        monkeypatch.setenv("LANCEDB_API_KEY", "a-key")
+        monkeypatch.setenv("LANCEDB_HOST_OVERRIDE", server.origin)
+        with pytest.raises(RoamtuiError, match=r"^The index db://shelf cannot be used: "):
+            LanceStore("db://shelf").delete()
+    assert {request.headers["x-api-key"] for request in server.requests} == {"a-key"}
