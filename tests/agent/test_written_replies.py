@@ -20,8 +20,6 @@ from roamtui.conversation.events import (
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import fold_events
 from roamtui.export.markdown import render_markdown
-from roamtui.table.cells import Cell, CellState, complete_cell
-from roamtui.table.columns import Column
 from roamtui.text import estimate_tokens
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, results, saying, sent
 from tests.fakes.scripted_model import ScriptedReply
@@ -88,15 +86,6 @@ async def test_a_reply_of_only_thoughts_is_no_answer() -> None:
     last = await answer(agent)
     assert (last.stopped, last.answer) == (StopReason.ERROR, "")
     assert last.error.startswith("The model returned no answer.")
-
-
-async def test_thoughts_are_no_value_of_a_cell() -> None:
-    text = '<think>\nPerhaps 9 euros?\n</think>\n2 euros a day\n\n"2 euros a day" [{Fees}]'
-    agent = make_agent([expanding("Fees"), saying(text)])
-    await ask(agent)
-    cell = Cell(row="a.md", column="fee", content="", model="m", state=CellState.FAILED)
-    filled = complete_cell(cell, agent.conversation.state.exchanges[-1], Column(question="How much?"))
-    assert (filled.value, filled.state) == ("2 euros a day", CellState.FOUND)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 """What must not be readable afterwards is in no file: secrets never, a deleted conversation no longer."""
 
 import json
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from roamtui.cli import main
 from roamtui.conversation.log import ConversationStore
 from roamtui.models.redaction import MASK
 from tests.anomalies.mortal_programs import MortalPrograms
@@ -57,7 +57,7 @@ def test_all_that_the_program_writes_is_its_owners_alone(programs: MortalProgram
     assert len([path for path in home.rglob("*") if path.is_file()]) >= 2
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("forked_models")
 @pytest.mark.parametrize(
     "reply",
     [
@@ -68,22 +68,22 @@ def test_all_that_the_program_writes_is_its_owners_alone(programs: MortalProgram
     ids=["error", "answer", "calls"],
 )
 def test_a_key_is_in_no_file_although_the_provider_repeats_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: FakeReply
+    tmp_path: Path,
+    home_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    reply: FakeReply,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     document = tmp_path / "garden.md"
     document.write_text(GARDEN, "utf-8")
-    home = tmp_path / "home"
-    with FakeOpenAIServer() as server, closing(MortalPrograms(tmp_path)) as programs:
+    with FakeOpenAIServer() as server:
         server.reset(reply, FakeReply(text="Done."))
-        run = programs.run(
-            *("ask", str(document), "Which key?", "--model", "openai/some-model", "--api-base", server.url),
-            "--events",
-            home=home,
-        )
-    shown = run.errors + repr(run.events)
+        model = ("--model", "openai/some-model", "--api-base", server.url)
+        main(["ask", str(document), "Which key?", *model, "--events"])
+    shown = "".join(capfd.readouterr())
     assert server.bodies
     assert SECRET not in shown
     assert MASK in shown or reply.status == 401
-    assert _find(home, SECRET) == []
-    assert len(_find(home, "Which key?")) == 1
+    assert _find(home_dir, SECRET) == []
+    assert len(_find(home_dir, "Which key?")) == 1

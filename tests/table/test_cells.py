@@ -1,0 +1,71 @@
+"""What a cell becomes: the value of an answer, and what is wrong with it."""
+
+import pytest
+
+from roamtui.conversation.events import Citation, QuoteState, StopReason
+from roamtui.conversation.state import Exchange
+from roamtui.table.cells import Cell, CellState, complete_cell
+from roamtui.table.columns import Column
+
+_EMPTY = Cell(row="a.md", column="fee", content="", model="m", state=CellState.FAILED)
+_COLUMN = Column(question="What does it cost?")
+
+
+def _cite(quote: str | None, state: QuoteState = QuoteState.FOUND) -> Citation:
+    return Citation(section_id="a8a96034", quote=quote, state=state)
+
+
+def _complete(answer: str, *citations: Citation, stopped: StopReason = StopReason.ANSWERED, error: str = "") -> Cell:
+    exchange = Exchange(
+        number=1, question="Why?", answer=answer, stopped=stopped, citations=citations, error=error, model="m"
+    )
+    return complete_cell(_EMPTY, exchange, _COLUMN)
+
+
+@pytest.mark.parametrize(
+    ("citations", "state", "note"),
+    [
+        ((_cite("2 euros"),), CellState.FOUND, ""),
+        ((), CellState.PARTLY, "no quote"),
+        ((_cite(None),), CellState.PARTLY, "no quote"),
+        ((_cite("2 euros"), _cite("3 euros", QuoteState.NOT_FOUND)), CellState.PARTLY, QuoteState.NOT_FOUND.label),
+    ],
+    ids=["a quote", "no citation", "a section", "a false quote"],
+)
+def test_a_value_is_found_only_if_all_its_quotes_are(
+    citations: tuple[Citation, ...], state: CellState, note: str
+) -> None:
+    cell = _complete("2 euros", *citations)
+    assert (cell.value, cell.state, cell.note, cell.citations) == ("2 euros", state, note, citations)
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        ('\n**Two euros.** [a8a96034]\n\n"2 euros" [a8a96034]', "Two euros"),
+        ("5 p.m.", "5 p.m."),
+        ("3.5\x1b[31m", "3.5␛[31m"),
+    ],
+)
+def test_a_value_is_the_first_line_without_markup(answer: str, value: str) -> None:
+    assert _complete(answer, _cite("x")).text == value
+
+
+@pytest.mark.parametrize(
+    ("cell", "state", "note"),
+    [
+        (_complete("Not found: no.\n\nMore.", stopped=StopReason.NOT_FOUND), CellState.NOT_FOUND, "Not found: no."),
+        (_complete("2 euros", error="It broke."), CellState.FAILED, "It broke."),
+        (_complete("2 euros", stopped=StopReason.CANCELLED), CellState.FAILED, "stopped"),
+        (_complete("[a8a96034]"), CellState.FAILED, "no value was found in the answer"),
+    ],
+)
+def test_a_cell_without_a_value_says_why(cell: Cell, state: CellState, note: str) -> None:
+    assert (cell.value, cell.state, cell.note, cell.text) == ("", state, note, state.label)
+
+
+def test_the_proof_of_a_cell_is_its_first_quote_that_was_found() -> None:
+    false, true = _cite("3 euros", QuoteState.NOT_FOUND), _cite("2 euros")
+    assert _complete("2 euros", _cite(None), false, true).proof == true
+    assert _complete("2 euros", _cite(None), false).proof == false
+    assert _complete("2 euros", _cite(None)).proof is None
