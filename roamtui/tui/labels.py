@@ -29,7 +29,7 @@ def format_ancestors(library: Library, section_id: str | None) -> str:
 def format_error(error: BaseException | None) -> str:
     """Return a failure in one sentence. The message of a `RoamtuiError` is a sentence already."""
     if isinstance(error, RoamtuiError):
-        return str(error)
+        return adapt_flags(str(error))
     kind = type(error).__name__
     return f"Internal error ({kind}: {error}). The conversation is intact; ask again."
 

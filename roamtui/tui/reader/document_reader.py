@@ -159,11 +159,15 @@ class DocumentReader(Reader):
         if not count:
             self._warn("This document has no pages.")
             return
-        answer = await self.app.push_screen_wait(PromptDialog(f"Go to page (1 to {count:,})", ""))
+
+        def check(typed: str) -> str:
+            # Python refuses to convert very long numbers
+            is_page = typed.isdecimal() and len(typed) <= len(str(count)) and 1 <= int(typed) <= count
+            return "" if is_page else f"Type a number from 1 to {count:,}, or press esc to cancel."
+
+        prompt = PromptDialog(f"Go to page (1 to {count:,})", "", check=check)
+        answer = await self.app.push_screen_wait(prompt)
         if answer is None:
-            return
-        if not (answer.isdecimal() and 1 <= int(answer) <= count):
-            self._warn(f"No page {answer}. Enter 1 to {count:,}.")
             return
         start = document.page_starts[int(answer) - 1]
         page_id = library.section_at(document.key, start)  # the section that contains the start of the page

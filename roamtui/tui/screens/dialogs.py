@@ -57,7 +57,7 @@ def make_foot(words: str) -> KeyHints:
 
 
 class Dialog(ModalScreen[ScreenResultType]):
-    """A box over the middle of the screen."""
+    """A box over the middle of the screen. If its background work fails, it says why and stays open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Close"),
@@ -66,6 +66,21 @@ class Dialog(ModalScreen[ScreenResultType]):
 
     _pending_dismissal: Callable[[], object] | None = None
     """Closes the dialog with the result of background work. None until there is a result."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.message = Static(classes="message")
+        """Says what is wrong with the input, what happens, or what was done."""
+
+    def show_message(self, words: str | None, *, is_problem: bool = False) -> None:
+        """Replace the message."""
+        self.message.set_class(is_problem, "-problem")
+        self.message.update(Content(sanitise_line(words or "")))
+
+    @on(Worker.StateChanged)
+    def _on_worker_failed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self.show_message(format_error(event.worker.error), is_problem=True)
 
     def finish(self, result: ScreenResultType) -> None:
         """Close with the result of background work, as soon as no other dialog covers this one."""
@@ -132,8 +147,12 @@ async def ask_for_approval(app: App[None], approval: ApprovalRequest) -> bool:
     return await app.push_screen_wait(dialog)
 
 
+def _check_line(typed: str) -> str:
+    return "" if typed else "Type something, or press esc to cancel."
+
+
 class PromptDialog(Dialog[str | None]):
-    """Asks for a line of text, empty only if `may_be_empty`. The result is None if the person leaves."""
+    """Asks for a line of text, until it can be accepted. The result is None if the person leaves."""
 
     def __init__(
         self,
@@ -142,14 +161,17 @@ class PromptDialog(Dialog[str | None]):
         *,
         detail: str = "",
         foot: str = "enter to accept, esc to cancel",
-        may_be_empty: bool = False,
+        check: Callable[[str], str] = _check_line,
     ) -> None:
-        """Ask for a line, with `value` in the field. `value` and `detail` may come from a document."""
+        """Ask for a line, with `value` in the field. `value` and `detail` may come from a document.
+
+        `check` returns a sentence that says what to type instead of a line, or "" if the line is accepted.
+        """
         super().__init__()
         self._heading = heading
         self._value = sanitise_line(value)
         self._detail = sanitise_text(detail)
-        self._may_be_empty = may_be_empty
+        self._check = check
         self._foot = foot
 
     @override
@@ -159,6 +181,7 @@ class PromptDialog(Dialog[str | None]):
             if self._detail:
                 yield Static(Content(self._detail), classes="detail")
             yield Input(self._value, select_on_focus=False, compact=True)
+            yield self.message
             yield make_foot(self._foot)
 
     def on_mount(self) -> None:
@@ -167,10 +190,16 @@ class PromptDialog(Dialog[str | None]):
 
     @on(Input.Submitted)
     def action_choose(self) -> None:
-        """Accept the line."""
+        """Accept the line, or say what is wrong with it."""
         value = sanitise_line(self.query_one(Input).value).strip()
-        if value or self._may_be_empty:
+        if problem := self._check(value):
+            self.show_message(problem, is_problem=True)
+        else:
             self._accept(value)
+
+    @on(Input.Changed)
+    def _clear_message(self) -> None:
+        self.show_message("")
 
     def _accept(self, value: str) -> None:
         self.dismiss(value)
@@ -180,6 +209,7 @@ class ExportDialog(PromptDialog):
     """Asks for a path and writes a file, in the format of its suffix. The result is a message about it.
 
     The result is None if the person cancels. An existing file is replaced only after the person confirms it.
+    If the file cannot be written, they can change its name.
     """
 
     def __init__(self, heading: str, stem: str, renderers: Mapping[str, Callable[[Path], str]]) -> None:
@@ -203,20 +233,14 @@ class ExportDialog(PromptDialog):
     async def _export(self, name: str) -> None:
         path = Path(os.path.expanduser(name))  # noqa: ASYNC240, PTH111 - reads no disk, and keeps an unknown user
         if (render := self._renderers.get(path.suffix.lower())) is None:
-            raise RoamtuiError(f"Not saved. The name must end in {' or '.join(self._renderers)}.")
+            raise RoamtuiError(f"The name must end in {' or '.join(self._renderers)}.")
         text = await asyncio.to_thread(render, path)
         if not await asyncio.to_thread(_write_file, path, text):
             question = ConfirmDialog("File exists. Overwrite it?", str(path), yes="Overwrite")
             if not await self.app.push_screen_wait(question):
-                self.finish("Not saved.")
-                return
+                raise RoamtuiError("Choose another name, or press esc to cancel.")
             await asyncio.to_thread(_write_file, path, text, "w")
         self.finish(f"Saved {path}.")
-
-    @on(Worker.StateChanged)
-    def _on_worker_failed(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
-            self.finish(format_error(event.worker.error))
 
 
 def _write_file(path: Path, text: str, mode: str = "x") -> bool:

@@ -15,12 +15,10 @@ from textual.screen import ScreenResultType
 from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
-from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.plain import sanitise_line
 from roamtui.tui.actions import Scope, make_bindings
-from roamtui.tui.labels import format_error
 from roamtui.tui.screens.dialogs import Dialog
 
 Item = TypeVar("Item")
@@ -95,6 +93,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
     BINDINGS = make_bindings(Scope.MOVE)
     CLEARS_FIRST: ClassVar[bool] = False
     """Whether leaving first clears what was typed."""
+    NO_MATCH: ClassVar[str] = "No match. Change the text, or press esc."
 
     def __init__(
         self,
@@ -123,7 +122,6 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         self.list.can_focus = self.AUTO_FOCUS != "Input"  # else a click would take the focus from the field
         self._preview = preview
         self._foot = foot
-        self._message = Static(classes="message")
         self._key = None if current is None else self.get_key(current)
         self._position = 0
 
@@ -148,7 +146,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
             if self._heading:
                 yield Static(self._heading, classes="head")
             yield self.field
-            yield self._message
+            yield self.message
             yield self.list if self._preview is None else Container(self.list, self._preview, classes="body")
             yield self._foot
 
@@ -176,7 +174,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         keys = [self.get_key(row.item) for row in rows]
         place = keys.index(self._key) if self._key in keys else self._position
         self._position = max(0, min(place, len(rows) - 1, _ROWS_MAX - 1))
-        self.list.set_rows(rows, self._position, "No match" if self.typed else "")
+        self.list.set_rows(rows, self._position, self.NO_MATCH if self.typed else "")
         self._key = keys[self._position] if rows else None
 
     def show_from_top(self) -> None:
@@ -184,11 +182,6 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         self._key = None
         self._position = 0
         self.show()
-
-    def show_message(self, words: str | None, *, is_problem: bool = False) -> None:
-        """Replace the words below the field."""
-        self._message.set_class(is_problem, "-problem")
-        self._message.update(Content(words or ""))
 
     def filter(self) -> None:
         """List what matches the typed text."""
@@ -216,11 +209,6 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
             self.list.focus()
         else:
             self.action_choose()
-
-    @on(Worker.StateChanged)
-    def _on_worker_failed(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
-            self.show_message(format_error(event.worker.error), is_problem=True)
 
     def action_search(self) -> None:
         self.field.focus()

@@ -36,7 +36,7 @@ from roamtui.tui.chat.content_view import (
 from roamtui.tui.chat.question_area import QuestionArea, QuestionBox
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext
-from roamtui.tui.labels import adapt_flags, format_error
+from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     CommandRequested,
     DocumentRequested,
@@ -199,7 +199,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:
         error = event.worker.error
         if event.state is WorkerState.ERROR:
-            self.chat_log.add_notice(adapt_flags(format_error(error)), Severity.ERROR)
+            self.chat_log.add_notice(format_error(error), Severity.ERROR)
         if error is not None:
             # A widget keeps the worker that made it, the worker keeps its error, and the frames of the error
             # keep all their values, such as a request with the whole conversation.

@@ -163,5 +163,5 @@ async def prompt_for_comment(app: App[None], words: str, quote: str, where: str 
     foot = "enter to save (comment optional), esc to cancel"
     detail = "\n".join(filter(None, [where, quoted]))
     heading = "Add note" if where else "Edit comment"
-    prompt = PromptDialog(heading, words, detail=detail, foot=foot, may_be_empty=True)
+    prompt = PromptDialog(heading, words, detail=detail, foot=foot, check=lambda _: "")
     return await app.push_screen_wait(prompt)

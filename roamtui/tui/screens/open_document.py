@@ -18,7 +18,7 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from typing_extensions import override
 
 from roamtui.document.loader import suggest_url
-from roamtui.errors import OpeningCancelledError, RoamtuiError
+from roamtui.errors import OpeningCancelledError
 from roamtui.models.base import Model
 from roamtui.plain import sanitise_line
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
@@ -40,6 +40,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     """
 
     CLEARS_FIRST = True
+    NO_MATCH = "No such file, and no match. Change the text."
     BINDINGS = make_bindings(Scope.START) + make_bindings(Scope.GLOBAL, only=SHARED_IDS)
 
     def __init__(
@@ -115,8 +116,9 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note="", source=path)
             for path in similar
         ]
+        group = "" if rows else "No such file. Similar names:"
         yield from lay_out_columns(
-            [PickerItem(value=offer, label=offer.name) for offer in similar_offers], ""
+            [PickerItem(value=offer, label=offer.name, group=group) for offer in similar_offers], ""
         )
 
     @staticmethod
@@ -157,7 +159,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     @work(group="opening", exit_on_error=False)
     async def _open(self, source: str, conversation_id: str | None, model: Model | None) -> None:
         worker = get_current_worker()
-        words = f"Opening {sanitise_line(source)}…"
+        words = f"Opening {source}…"
         self.show_message(f"{words} · esc to cancel")
 
         def show_progress(done: int, count: int) -> None:
@@ -169,24 +171,19 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             if worker.is_cancelled:
                 raise OpeningCancelledError
 
-        try:
-            open_source = self._services.open_source
-            opened = await asyncio.to_thread(open_source, source, conversation_id, model, report)
-        except RoamtuiError as error:
-            self._on_opening_ended(sanitise_line(str(error)))
-        else:
-            self.finish(opened)
+        open_source = self._services.open_source
+        self.finish(await asyncio.to_thread(open_source, source, conversation_id, model, report))
 
-    def _on_opening_ended(self, problem: str = "") -> None:
-        """Show the offers again, and the problem, which is empty if the person cancelled."""
+    def _on_opening_ended(self) -> None:
+        """Show the offers again."""
         self._opening = None
         self.remove_class("-named")
-        self.show_message(problem, is_problem=True)
+        self.show_message("")
 
     @on(Worker.StateChanged)
     def _on_opening_failed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self._on_opening_ended()
+            self._on_opening_ended()  # the message of the dialog about the failure comes after this one
 
     @override
     def action_leave(self) -> None:

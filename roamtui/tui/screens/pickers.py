@@ -14,12 +14,11 @@ from textual.content import Content
 from textual.widgets import Input, Static
 from typing_extensions import override
 
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, UsageError
 from roamtui.models.base import Model, format_window, get_recommended_key_variable
 from roamtui.models.discovery import ModelOffer, inspect_model, inspect_providers, request_one_token
-from roamtui.plain import sanitise_line
 from roamtui.tui.context import AppContext, Services
-from roamtui.tui.labels import adapt_flags
+from roamtui.tui.labels import format_error
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
@@ -151,7 +150,7 @@ class ModelPicker(PickerDialog):
         self._offers |= {offer.name: offer for offer in offers}
         self.choices = self._list_choices()
         self.show()
-        self.show_message(sanitise_line(summary))
+        self.show_message(summary)
 
     @override
     def choose(self, item: str) -> None:
@@ -162,38 +161,49 @@ class ModelPicker(PickerDialog):
 
     @work(group="testing", exclusive=True, exit_on_error=False)
     async def _choose(self, name: str) -> None:
+        """Use a model. If one that was typed cannot be used, let the person correct what they typed."""
+        if (offer := self._offers.get(name)) is not None:
+            await self._use(offer)
+            return
+        typed = ("" if name == _OTHER_MODEL else name, "", "")
+        problem = ""
+        while (answer := await self.app.push_screen_wait(ModelDialog(*typed, problem))) is not None:
+            typed = answer
+            try:
+                await self._use_typed(*typed)
+            except RoamtuiError as error:
+                problem = format_error(error)
+                self.show_message("")
+            else:
+                break
+
+    async def _use_typed(self, name: str, url: str, key: str) -> None:
+        if not key:
+            self.show_message(f"Checking {name}…")
+            report = await inspect_model(name, api_base=url or None, environ=self._environ)
+            if not report.is_usable:
+                raise UsageError(f"{name} cannot be used: {report.reason}")
+            self.show_message("")
+        provider = url or name.partition("/")[0]
+        offer = ModelOffer(name=name, note="typed by you", provider=provider, api_base=url, needs_test=True)
+        await self._use(offer, key)
+
+    async def _use(self, offer: ModelOffer, key: str = "") -> None:
         """Use a model, once the person has agreed that its provider gets texts, and it has replied."""
-        offer = self._offers.get(name)
-        key = ""
-        if offer is None:
-            typed = await self.app.push_screen_wait(ModelDialog("" if name == _OTHER_MODEL else name))
-            if typed is None:
-                return
-            name, url, key = typed
-            if not key:
-                self.show_message(f"Checking {sanitise_line(name)}…")
-                report = await inspect_model(name, api_base=url or None, environ=self._environ)
-                problem = "" if report.is_usable else sanitise_line(f"{name} cannot be used: {report.reason}")
-                self.show_message(adapt_flags(problem), is_problem=True)
-                if problem:
-                    return
-            provider = url or name.partition("/")[0]
-            offer = ModelOffer(
-                name=name, note="typed by you", provider=provider, api_base=url, needs_test=True
-            )
         if offer.provider:
-            question = f"Use {name}? Your questions and opened sections will be sent to {offer.provider}."
+            question = (
+                f"Use {offer.name}? Your questions and opened sections will be sent to {offer.provider}."
+            )
             if not await self.app.push_screen_wait(ConfirmDialog(question, offer.note, yes="Use")):
                 return
         model = await self._make_model(offer, key)
-        if model is not None:
-            self.post_message(ModelReleased(self._agent.model))
-            self._agent.model = model
-            await self._offer_default(offer)
-            self.finish(name)
+        self.post_message(ModelReleased(self._agent.model))
+        self._agent.model = model
+        await self._offer_default(offer)
+        self.finish(offer.name)
 
-    async def _make_model(self, offer: ModelOffer, key: str) -> Model | None:
-        """Return a model if it replies with one token. Otherwise, show why not, and forget its key."""
+    async def _make_model(self, offer: ModelOffer, key: str) -> Model:
+        """Return a model if it replies with one token. Otherwise, raise RoamtuiError, and forget its key."""
         variable = get_recommended_key_variable(offer.name)
         typed_keys = self.services.typed_keys
         model = None
@@ -202,15 +212,13 @@ class ModelPicker(PickerDialog):
             typed_keys[variable] = key
         try:
             if offer.needs_test:
-                self.show_message(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
+                self.show_message(f"Testing {offer.name} with one token… esc to cancel")
                 trial = self.services.make_model(offer.name, offer.api_base or None, is_test=True)
                 try:
                     await request_one_token(trial)
                 finally:
                     await trial.close()
             model = self.services.make_model(offer.name, offer.api_base or None)
-        except RoamtuiError as error:
-            self.show_message(adapt_flags(sanitise_line(str(error))), is_problem=True)
         finally:
             if model is None:
                 typed_keys.clear()
@@ -230,10 +238,13 @@ class ModelDialog(Dialog[tuple[str, str, str] | None]):
 
     AUTO_FOCUS = "#model-name"
 
-    def __init__(self, name: str) -> None:
-        """Begin with `name` in the field."""
+    def __init__(self, name: str, url: str, key: str, problem: str) -> None:
+        """Begin with what was typed before, and say what is wrong with it."""
         super().__init__()
         self._name = name
+        self._url = url
+        self._key = key
+        self._problem = problem
 
     @override
     def compose(self) -> ComposeResult:
@@ -249,25 +260,34 @@ class ModelDialog(Dialog[tuple[str, str, str] | None]):
             )
             yield Static(Content("URL (empty for the provider's default)"), classes="label")
             yield Input(
-                placeholder="http://localhost:8000/v1", id="model-url", select_on_focus=False, compact=True
+                self._url,
+                placeholder="http://localhost:8000/v1",
+                id="model-url",
+                select_on_focus=False,
+                compact=True,
             )
             yield Static(Content("API key (this run only, never saved)"), classes="label")
             yield Input(
+                self._key,
                 password=True,
                 placeholder="optional if none is needed or one is set",
                 id="model-key",
                 compact=True,
             )
+            yield self.message
             yield make_foot("tab for the next field, enter to test with one token, esc to cancel")
 
     def on_mount(self) -> None:
-        """Focus the key if the name is known."""
-        if self._name:
+        """Say what is wrong, or focus the key if only the name is known."""
+        self.show_message(self._problem, is_problem=True)
+        if self._name and not self._problem:
             self.query_one("#model-key").focus()
 
     @on(Input.Submitted)
     def action_choose(self) -> None:
-        """Return what was typed."""
+        """Return what was typed, unless the name is missing."""
         name, url, key = (field.value.strip() for field in self.query(Input))
         if name:
             self.dismiss((name, url, key))
+        else:
+            self.show_message("Type the name of a model, such as openai/gpt-4.1-mini.", is_problem=True)

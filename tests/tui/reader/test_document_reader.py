@@ -113,6 +113,9 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
     )
     async with running(_make_paged_app(pages), (120, 30)) as (app, pilot):
         await pilot.press("ctrl+g")
+        await _go_to(app, "4")
+        await wait_until(pilot, "Type a number from 1 to 3, or press esc to cancel.")
+        assert app.screen.query_one(Input).value == "4"
         await _go_to(app, "2")
         await wait_until(pilot, "Second.")
         text = screen_text(app)

@@ -109,9 +109,19 @@ async def test_a_conversation_is_deleted_after_a_yes(app: RoamApp, store: Conver
         assert [one.title for one in store.list()] == ["What of the starter?"]
 
 
+async def test_an_empty_line_is_refused_with_a_sentence_until_something_is_typed(app: RoamApp) -> None:
+    async with listing(app) as pilot:
+        await press_until(pilot, "What of the starter?", "e")
+        app.screen.query_one(Input).value = " "
+        await press_until(pilot, "Type something, or press esc to cancel.", "enter")
+        await press_until(pilot, lambda: "Type something" not in screen_text(app), "x")
+        await press_until(pilot, "Renamed to “x”.", "enter")
+
+
 async def type_path(pilot: Pilot[None], path: Path | None = None) -> None:
     """Answer the prompt for a path with another one, or with the one that it proposes, whose end is in view."""
-    await press_until(pilot, PromptDialog, "w")
+    if not isinstance(pilot.app.screen, PromptDialog):
+        await press_until(pilot, PromptDialog, "w")
     if path is None:
         await wait_until(pilot, "what-of-the-starter.md")
     else:
@@ -127,8 +137,13 @@ async def test_the_suffix_of_the_path_chooses_the_format_of_an_export_and_others
     monkeypatch.chdir(tmp_path)
     file = tmp_path / (name or "what-of-the-starter.md")
     async with listing(app) as pilot:
-        await type_path(pilot, tmp_path / "a.doc")
-        await wait_until(pilot, "must end in .md or .json or .html")
+        if name is not None:
+            await type_path(pilot, tmp_path / "a.doc")
+            await wait_until(pilot, "must end in .md or .json or .html")
+            assert "a.doc" in screen_text(app), "what was typed can be corrected"
+            await type_path(pilot, tmp_path / "no" / "folder.md")
+            await wait_until(pilot, "Could not write")
+            assert "folder.md" in app.screen.query_one(Input).value
         await type_path(pilot, None if name is None else file)
         await wait_until(pilot, lambda: file.exists() and "Saved" in screen_text(app))
     assert not (tmp_path / "a.doc").exists()
@@ -155,8 +170,12 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
         await type_path(pilot, file)
         await wait_until(pilot, ConfirmDialog)
         assert file.read_text("utf-8") == "mine"
-        await press_until(pilot, ConversationsScreen, key)
-        await wait_until(pilot, lambda: "Saved" in screen_text(app) or "Not saved" in screen_text(app))
+        await pilot.press(key)
+        if key == "n":
+            await wait_until(pilot, "Choose another name, or press esc to cancel.")
+            await pilot.press("escape")
+        await wait_until(pilot, ConversationsScreen)
+        assert ("Saved" in screen_text(app)) is (key == "y")
     assert (file.read_text("utf-8") == "mine") is (key == "n")
 
 

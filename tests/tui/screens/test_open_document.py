@@ -105,6 +105,15 @@ async def test_a_bare_name_is_asked_about_before_it_is_fetched(app: RoamApp, ope
     assert opener.opened == [("https://site.example", None)]
 
 
+async def test_a_path_that_names_no_file_is_told_before_anybody_presses_enter(app: RoamApp) -> None:
+    async with choosing(app) as pilot:
+        app.screen.query_one(Input).value = "letters/gone.pdf"
+        await wait_until(pilot, "No such file. Similar names:")
+        assert "letters/one.txt" in screen_text(app)
+        app.screen.query_one(Input).value = "zzz/gone.pdf"
+        await wait_until(pilot, "No such file, and no match. Change the text.")
+
+
 async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: RoamApp) -> None:
     async with choosing(app) as pilot:
         app.screen.query_one(Input).value = "https://bad"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from roamtui.bootstrap import Bootstrap
 from roamtui.errors import RoamtuiError
@@ -17,7 +18,7 @@ from roamtui.models.discovery import ModelOffer
 from roamtui.settings import load_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import ConfirmDialog
-from roamtui.tui.screens.pickers import ModelDialog, ModelPicker
+from roamtui.tui.screens.pickers import ModelDialog
 from roamtui.tui.themes import DEFAULT_THEME
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -158,7 +159,9 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
             assert KEY not in screen_text(app)
             assert options.services.typed_keys == {}
             assert os.environ["OPENAI_API_KEY"] == "sk-the-one-of-the-shell"
-            await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
+            values = [field.value for field in app.screen.query(Input)]
+            assert values == ["openai/tiny", server.url, KEY], "what was typed can be corrected"
+            await press_until(pilot, lambda: app.screen is app.main_screen, "escape", "escape")
             assert app.main_screen.app_context.agent.model is before
 
 
@@ -180,6 +183,7 @@ async def test_a_missing_key_is_told_before_anybody_is_asked_to_agree(monkeypatc
     async with running(make_app(options=AppServices(Bootstrap()).options), (100, 30)) as (app, pilot):
         await press_until(pilot, "MISTRAL_API_KEY is not set", "f2", *"mistral")
         await press_until(pilot, ModelDialog, "enter")
-        await pilot.press("enter")
-        await wait_until(pilot, "mistral/mistral-large-latest cannot be used: MISTRAL_API_KEY is not set")
-        assert isinstance(app.screen, ModelPicker)
+        await press_until(pilot, "mistral/mistral-large-latest cannot be used:", "enter")
+        assert isinstance(app.screen, ModelDialog)
+        app.screen.query_one("#model-name", Input).value = ""
+        await press_until(pilot, "Type the name of a model, such as openai/gpt-4.1-mini.", "enter")
