@@ -118,8 +118,8 @@ def group_paragraphs(text: str, start: int, *, is_markdown: bool = True) -> list
         if starts_group:
             group_start = piece_start
         opening = text[piece_start : min(piece_end, piece_start + _TITLE_SOURCE_LENGTH)]
-        words = extract_words(opening) if is_markdown else sanitise_line(opening)
-        title = shorten(_LEADING_MARKS.sub("", words), _GROUP_TITLE_LENGTH)
+        words = extract_words(opening) if is_markdown else _LEADING_MARKS.sub("", sanitise_line(opening))
+        title = shorten(words, _GROUP_TITLE_LENGTH)
         rows.append(NodeRow(NodeKind.TEXT, 1 if starts_group else 2, title, piece_start))
     return rows
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from roamtui.markdown.blocks import Block, Code, Heading, Inline, List, Paragraph, Quote, Table
+from roamtui.markdown.inline import CELL_BORDER
 from roamtui.plain import sanitise_line
 
 _CUT_TAG = re.compile(r"</?[A-Za-z][^<>]*\Z")
 """A tag whose end is not part of the piece."""
-_CELL_BORDER = re.compile(r"(?<!\\)\|")
 
 
 def read_visible_line(text: str) -> str:
@@ -22,7 +22,7 @@ def read_visible_line(text: str) -> str:
 
     piece = _CUT_TAG.sub("", text.strip())
     if piece.startswith("|"):
-        piece = _CELL_BORDER.sub(" ", piece).strip()
+        piece = CELL_BORDER.sub(" ", piece).strip()
     return sanitise_line(" ".join(_list_words(read_markdown(piece).blocks)))
 
 
