@@ -38,7 +38,7 @@ from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.choose import complete_follow_up, search_question
 from roamtui.retrieval.passages import FoundPassage, choose_passages, find_statement
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.terms import extract_query_terms
+from roamtui.search.terms import TermMatcher, extract_query_terms
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts
 from roamtui.text import split_pages
 
@@ -91,16 +91,22 @@ async def read_offline(
             await conversation.apply((StepRecorded(step=step),))
         if not pages:
             break
-    lead = ""
-    if not is_answer:
-        looked = (
-            ", ".join(f"“{term}”" for term in extract_query_terms(question)[:6]) or "nothing: it has no words"
-        )
-        reason = f"no passage has enough of the question's words. Looked for {looked}."
-        lead = f"Not found: {reason if len(conversation.state.library) else 'the document is empty.'}"
+    lead = "" if is_answer else f"Not found: {_explain_miss(question, conversation.state.library)}"
     answer, citations = _write_passages(question, passages, conversation.state.library, lead)
     conversation.publish(AnswerStreamed(text=answer))
     return answer, citations
+
+
+def _explain_miss(question: str, library: Library) -> str:
+    """Say why no passage answers a question, with its words as the person spelt them."""
+    matcher = TermMatcher.for_question(question)
+    if not len(library):
+        return "the document is empty."
+    if not matcher.terms:
+        return "the question has no words to look for."
+    spellings = {term: question[start:end] for start, end, term in reversed(matcher.locate(question))}
+    looked = ", ".join(f"“{spellings.get(term, term)}”" for term in matcher.terms[:6])
+    return f"no passage has enough of the question's words. Looked for {looked}."
 
 
 def _find_passages(

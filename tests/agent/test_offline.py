@@ -215,6 +215,8 @@ async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
     assert answer.stopped is StopReason.NOT_FOUND
     assert answer.citations == ()
     assert (await make_talk("").ask("Who?")).answer == "Not found: the document is empty."
+    german = await make_talk("# Miete\n\nSie ist hoch.\n").ask("Und die Kündigungsfrist für Übermorgen?")
+    assert "Looked for “Kündigungsfrist”, “Übermorgen”." in german.answer
 
 
 _LONG = "The parties keep their papers in order and speak with each other once a month. " * 60
