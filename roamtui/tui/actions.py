@@ -347,8 +347,7 @@ _NAMED_KEYS = frozenset(key.value for key in Keys if key.value.isalnum()) - {"re
 _MODIFIERS = frozenset(("ctrl", "alt", "shift", "super", "hyper", "meta"))
 
 
-_MAIN_ACTIONS_MAX = 8
-_MAIN_IDS = ("global.back", "global.next_pane", "global.copy_or_cancel", "global.find")
+_MAIN_IDS = ("global.next_pane", "global.back", "global.copy_or_cancel", "global.find")
 
 
 class Keymap(Struct, frozen=True):
@@ -376,10 +375,9 @@ class Keymap(Struct, frozen=True):
         return panes or tuple(scopes & {Scope.INPUT})
 
     def list_main_actions(self, scope: Scope) -> Sequence[Action]:
-        """List the eight actions of a pane or the question box that a person needs most."""
-        own = (*self.for_scope(scope), *(self.for_scope(Scope.SECTION) if scope in PANES else ()))
-        others = (action for action in self.actions if action.id in _MAIN_IDS)
-        return [action for action in (*own, *others) if action.label and action.keys][:_MAIN_ACTIONS_MAX]
+        """List the actions of a pane and its sections, or those of the question box and the usual others."""
+        others = self.for_scope(Scope.SECTION) if scope in PANES else self.get_bound(_MAIN_IDS)
+        return [action for action in (*self.for_scope(scope), *others) if action.label and action.keys]
 
     @property
     def keymap(self) -> dict[str, str]:

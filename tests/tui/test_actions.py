@@ -13,6 +13,7 @@ from roamtui.tui.actions import ACTIONS, Scope, build_keymap, do_meet
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import ImageMode
 from roamtui.tui.messages import DocumentRequested
+from roamtui.tui.panes.titled_panes import PaneKeys
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.screens.lists import PickerItem, filter_items
@@ -149,6 +150,19 @@ def test_the_best_match_comes_first() -> None:
     assert [choice.value for choice in filter_items(choices, "PIN")] == ["Pin", "pinned", "A pin", "Unpin", "Spin"]
     assert filter_items(choices, "") == tuple(choices)
     assert filter_items(choices, "pin x") == ()
+
+
+@pytest.mark.parametrize("pane", [Scope.TREE, Scope.CHAT, Scope.READER])
+async def test_help_at_the_foot_of_a_pane_has_all_its_keys_and_those_of_its_sections(pane: Scope) -> None:
+    async with running(make_app(), (150, 35)) as (app, pilot):
+        main = app.main_screen
+        main.panes.focus_scope(Scope.TREE)
+        await press_until(pilot, lambda: main.reader_pane.section_id is not None, "enter")
+        main.panes.focus_scope(pane)
+        await press_until(pilot, "f1 all help", "f1")
+        shown = " ".join(line.plain for line in main.query_one(PaneKeys).draw(150))
+        hints = [action.label.lower() for action in ACTIONS if action.scope in (pane, Scope.SECTION) and action.keys]
+        assert [hint for hint in hints if hint not in shown] == []
 
 
 async def test_help_is_filtered_as_typed() -> None:
