@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, pairwise
 
 from msgspec import Struct
 
-from roamtui.document.headings import HeadingTable
+from roamtui.document.document import NodeKind, NodeRow
 from roamtui.plain import shorten
 
 _NUMBER = (
@@ -86,50 +86,44 @@ class _Run(Struct):
         return (step == 1 and max(key[same + 1 :], default=0) <= 1) or (step == 2 and same == len(key) - 1)
 
 
-def add_clauses(text: str, start: int, headings: HeadingTable) -> HeadingTable:
+def add_clauses(text: str, start: int, headings: list[NodeRow]) -> list[NodeRow]:
     r"""Return the `headings` of a text, whose lines end with ``\n``, and its numbered clauses from `start`.
 
     Without headings, clauses are the outline if they form one. Between headings, they divide long sections,
     and fill the gaps between numbered headings.
     """
-    if headings.levels and len(text) < _DIVIDED_MIN:
+    if headings and len(text) < _DIVIDED_MIN:
         return headings
     kept = _remove_contents(text, headings)
-    rows: list[tuple[int, int, str]] = []
+    clauses: list[NodeRow] = []
     later: set[tuple[tuple[int, ...], str]] = set()
     for run in reversed(_collect_runs(text, start, kept)):
         names = {(clause.key, _make_name(clause)) for clause in run.clauses}
         # The lines of a contents page come again, as headings or clauses.
         is_repeated = 2 * len(names & later) >= len(names)
         if not (is_repeated and run.length < _CONTENTS_LINE_MAX * len(run.clauses)):
-            rows += _select_clauses(run)
+            clauses += _select_clauses(run)
         later |= names
-    if not rows and kept is headings:
-        return headings
-    rows += zip(kept.offsets, kept.levels, kept.titles, strict=True)
-    merged = HeadingTable(is_too_deep=headings.is_too_deep)
-    for offset, level, title in sorted(rows):
-        merged.append_heading(level, offset, title)
-    return merged
+    return sorted([*clauses, *kept], key=lambda row: row.start)
 
 
-def _remove_contents(text: str, headings: HeadingTable) -> HeadingTable:
+def _remove_contents(text: str, headings: list[NodeRow]) -> list[NodeRow]:
     """Return the headings without the lines of a contents page: titles with rising page numbers.
 
     Other headings without text after them are lines too, such as those of schedules.
     """
-    if sum(title[-1:].isdigit() for title in headings.titles if title[:1] in _STARTS) < _COUNT_MIN:
+    if sum(row.title[-1:].isdigit() for row in headings if row.title[:1] in _STARTS) < _COUNT_MIN:
         return headings
     listed: list[int] = []
     pages: list[int] = []
-    for row, (begin, end) in enumerate(pairwise([*headings.offsets, len(text)])):
-        title = headings.titles[row]
+    for row, (begin, end) in enumerate(pairwise([*(row.start for row in headings), len(text)])):
+        title = headings[row].title
         is_short = end - begin - len(title) < _CONTENTS_GAP_MAX
         entry = _LISTED_HEADING.fullmatch(title) if is_short and len(title) < _CONTENTS_LINE_MAX else None
         if entry and (not pages or pages[-1] <= int(entry["page"])):
             pages.append(int(entry["page"]))
             listed.append(row)
-        elif pages and (is_short or title.split()[:1] == headings.titles[row - 1].split()[:1]):
+        elif pages and (is_short or title.split()[:1] == headings[row - 1].title.split()[:1]):
             listed.append(row)
         elif len(pages) >= _COUNT_MIN:
             break
@@ -138,14 +132,10 @@ def _remove_contents(text: str, headings: HeadingTable) -> HeadingTable:
             pages = []
     if len(pages) < _COUNT_MIN or pages[-1] <= len(pages):
         return headings
-    kept = HeadingTable(is_too_deep=headings.is_too_deep)
-    for row in range(len(headings.levels)):
-        if row not in range(listed[0], listed[-1] + 1):
-            kept.append_heading(headings.levels[row], headings.offsets[row], headings.titles[row])
-    return kept
+    return headings[: listed[0]] + headings[listed[-1] + 1 :]
 
 
-def _collect_runs(text: str, start: int, headings: HeadingTable) -> list[_Run]:
+def _collect_runs(text: str, start: int, headings: Sequence[NodeRow]) -> list[_Run]:
     """Return the sequences of numbers in the order in which they begin."""
     runs: list[_Run] = []
     active: list[_Run] = []
@@ -174,30 +164,28 @@ def _make_name(clause: _Clause) -> str:
     return word[0].casefold() if word else ""
 
 
-def _iter_clauses(text: str, start: int, headings: HeadingTable) -> Iterator[_Clause]:
+def _iter_clauses(text: str, start: int, headings: Sequence[NodeRow]) -> Iterator[_Clause]:
     """Yield the numbered headings and the paragraphs that may be clauses, in order.
 
     Of the headings without a number before each of them, the one with the highest level is yielded.
     """
-    starts = [start, *headings.offsets, len(text)]
-    levels = b"\0" + headings.levels
-    titles = ["", *headings.titles]
-    numbers = {
-        row: key for row, title in enumerate(titles) if title[:1] in _STARTS and (key := parse_number(title))
-    }
+    sections = [NodeRow(NodeKind.PREAMBLE, 0, "", start), *headings]
+    starts = [*(section.start for section in sections), len(text)]
+    numbers = {row: key for row, section in enumerate(sections) if (key := parse_number(section.title))}
     rows = {row for row, (begin, end) in enumerate(pairwise(starts)) if end - begin >= _DIVIDED_MIN}
     rows.update(row for number in numbers for row in (number - 1, number))
-    fences = [fence.start() for fence in _FENCE.finditer(text)] if rows and headings.levels else []
+    fences = [fence.start() for fence in _FENCE.finditer(text)] if rows and headings else []
     last = 0
-    for row in sorted(rows) if headings.levels else (0,):
+    for row in sorted(rows) if headings else (0,):
+        section = sections[row]
         number = numbers.get(row)
         begin = starts[row]
         end = starts[row + 1]
-        passed = levels[last + 1 : row + (number is None)]
+        passed = [each.level for each in sections[last + 1 : row + (number is None)]]
         if passed:
             yield _Clause(begin, (), "", min(passed), 0, is_sure=True)
         if number:
-            yield _Clause(begin, number, titles[row], levels[row], 0, is_sure=True)
+            yield _Clause(begin, number, section.title, section.level, 0, is_sure=True)
         last = row
         first = None if begin else _FIRST.match(text)
         for match in chain((first,) if first else (), _PARAGRAPH.finditer(text, begin, end)):
@@ -211,7 +199,7 @@ def _iter_clauses(text: str, start: int, headings: HeadingTable) -> Iterator[_Cl
             name = _TITLE_END.sub("", words).strip(" *_")
             shown = shorten(f"{line.removesuffix(words)} {name}".strip(" *_"), _TITLE_LENGTH)
             is_sure = bool(match["word"]) or len(key) > 1 or name.isupper() or words[:1].isalpha()
-            yield _Clause(text.rfind("\n", begin, offset) + 1, key, shown, 0, levels[row], is_sure)
+            yield _Clause(text.rfind("\n", begin, offset) + 1, key, shown, 0, section.level, is_sure)
 
 
 def parse_number(title: str) -> tuple[int, ...]:
@@ -230,8 +218,8 @@ def _parse_key(number: str) -> tuple[int, ...]:
     return tuple(parts)
 
 
-def _select_clauses(run: _Run) -> Iterator[tuple[int, int, str]]:
-    """Yield offset, level and title of those paragraphs of a sequence that are clauses."""
+def _select_clauses(run: _Run) -> Iterator[NodeRow]:
+    """Yield those paragraphs of a sequence that are clauses."""
     clauses = run.clauses
     levels = {len(clause.key): clause.level for clause in clauses if clause.level}
     is_outline = len(clauses) >= _COUNT_MIN and clauses[-1].key[0] > 2
@@ -247,7 +235,8 @@ def _select_clauses(run: _Run) -> Iterator[tuple[int, int, str]]:
             continue
         for clause in part:
             if clause.is_sure or not levels:
-                yield clause.offset, _choose_level(clause, levels, clauses), clause.title
+                level = _choose_level(clause, levels, clauses)
+                yield NodeRow(NodeKind.SECTION, level, clause.title, clause.offset)
 
 
 def _choose_level(clause: _Clause, levels: dict[int, int], clauses: list[_Clause]) -> int:

@@ -95,20 +95,6 @@ class Columns(Struct, frozen=True, kw_only=True):
 def build_columns(rows: Sequence[NodeRow], length: int) -> Columns:
     """Nest `rows` by level. Levels may be skipped."""
     levels = bytes(row.level for row in rows)
-    parents, ends = nest_levels(levels)
-    return Columns(
-        kinds=tuple(row.kind for row in rows),
-        levels=levels,
-        titles=tuple(row.title for row in rows),
-        urls=tuple(row.url for row in rows),
-        starts=array("Q", [*(row.start for row in rows), length]),
-        parents=parents,
-        ends=ends,
-    )
-
-
-def nest_levels(levels: bytes) -> tuple[array[int], array[int]]:
-    """Return the parent of each row (-1 at the top) and the first row after each subtree."""
     parents = array("l", [-1]) * len(levels)
     ends = array("l", [len(levels)]) * len(levels)
     open_rows: list[int] = []
@@ -118,7 +104,15 @@ def nest_levels(levels: bytes) -> tuple[array[int], array[int]]:
         if open_rows:
             parents[index] = open_rows[-1]
         open_rows.append(index)
-    return parents, ends
+    return Columns(
+        kinds=tuple(row.kind for row in rows),
+        levels=levels,
+        titles=tuple(row.title for row in rows),
+        urls=tuple(row.url for row in rows),
+        starts=array("Q", [*(row.start for row in rows), length]),
+        parents=parents,
+        ends=ends,
+    )
 
 
 _MARKED_ID = re.compile(r"\{[^{}#\n]*+#([^\s{}]++)[ }]|\b(?:id|name)=[\"']?([^\"'\s>]++)[\"'\s>]")

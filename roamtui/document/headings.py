@@ -24,14 +24,15 @@ and a longer span is parsed from there.
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, field
+from msgspec.structs import replace
 
 from roamtui.commonmark import TOO_DEEP, get_block_parser, parse_blocks
+from roamtui.document.document import NodeKind, NodeRow
 from roamtui.markdown.formulas import to_script_characters
 from roamtui.text import compute_line_starts
 
@@ -81,51 +82,30 @@ _INLINE_MARKUP = re.compile(r"[\\`*_\[<&\n]")
 """Characters that an inline rule of CommonMark could act on; ``!`` and ``]`` need a ``[``."""
 
 
-class HeadingTable(Struct):
-    """Headings outside quotes and lists, in document order, stored by column."""
+def scan_headings(text: str, start: int = 0) -> tuple[list[NodeRow], bool]:
+    r"""Find the headings of a Markdown text with lines that end with ``\n``, from its front matter's end.
 
-    levels: bytearray = field(default_factory=bytearray)
-    """Levels, 1 to 6."""
-    offsets: array[int] = field(default_factory=lambda: array("Q"))
-    """Start of each heading's first line."""
-    titles: list[str] = field(default_factory=list)
-    """Plain titles, which may be empty. Before they are parsed, the trimmed inline source."""
-    is_too_deep: bool = False
-    """Whether some quotes or lists were nested too deeply to be parsed."""
-
-    def append_heading(self, level: int, offset: int, content: str) -> None:
-        """Append a heading whose inline source must still be parsed."""
-        self.levels.append(level)
-        self.offsets.append(offset)
-        self.titles.append(content)
-
-
-def scan_headings(text: str, start: int = 0) -> HeadingTable:
-    r"""Find the headings of a Markdown text with lines that end with ``\n``, from its front matter's end."""
+    Headings in quotes and lists are text. Also return whether some of these were nested too deeply to be
+    parsed.
+    """
     source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
-    headings = HeadingScanner(source, start).scan()
-    marked: dict[str, str] = {}
-    for row, content in enumerate(headings.titles):
+    scanner = HeadingScanner(source, start)
+    scanner.scan()
+    edges = [start, *(offset for _, offset, _ in scanner.found), len(source)]
+    has_links = any("[" in content for *_, content in scanner.found)
+    env = {"references": _parse_reference_definitions(source, edges) if has_links else {}}
+    parse = cache(lambda content: parse_title(content, env))
+    rows: list[NodeRow] = []
+    for level, offset, content in scanner.found:
+        title = content.strip(" \t")
         if not content:
             # markdown-it-py strips this title to nothing, but CommonMark strips only spaces and tabs.
-            line = source[headings.offsets[row] : _find_next_line(source, headings.offsets[row])].strip(
-                " \t\n"
-            )
-            if line.startswith("#"):
-                headings.titles[row] = _trim_heading(line.removeprefix("#" * headings.levels[row]), " \t")
-        elif not _INLINE_MARKUP.search(content):
-            headings.titles[row] = content.strip(" \t")
-        else:
-            marked[content] = ""
-    if marked:
-        has_links = any("[" in content for content in marked)
-        env = {
-            "references": _parse_reference_definitions(source, start, headings.offsets) if has_links else {}
-        }
-        for content in marked:
-            marked[content] = parse_title(content, env)
-        headings.titles = [marked.get(title, title) for title in headings.titles]
-    return headings
+            line = source[offset : _find_next_line(source, offset)].strip(" \t\n")
+            title = _trim_heading(line.removeprefix("#" * level), " \t") if line.startswith("#") else ""
+        elif _INLINE_MARKUP.search(content):
+            title = parse(content)
+        rows.append(NodeRow(NodeKind.SECTION, level, title, offset))
+    return rows, scanner.is_too_deep
 
 
 class HeadingScanner:
@@ -133,7 +113,10 @@ class HeadingScanner:
 
     def __init__(self, text: str, start: int = 0) -> None:
         self._text = text
-        self._headings = HeadingTable()
+        self.found: list[tuple[int, int, str]] = []
+        """Level, offset and trimmed inline source of each heading."""
+        self.is_too_deep = False
+        """Whether some quotes or lists were nested too deeply to be parsed."""
         self._position = start
         """Start of the first line that is not examined yet."""
         self._base = start
@@ -143,8 +126,8 @@ class HeadingScanner:
         self._span_min = 0
         """Minimum length of the next span, in characters. It grows while spans are close to each other."""
 
-    def scan(self) -> HeadingTable:
-        """Find the headings. If a title must be parsed, the table has its inline source."""
+    def scan(self) -> None:
+        """Find all headings."""
         if self._position < len(self._text):
             first = _FIRST_CANDIDATE.match(self._text, self._position)
             if not first or self._take_headings((first,)):
@@ -152,7 +135,6 @@ class HeadingScanner:
         while self._position < len(self._text):
             if self._take_headings(_NEXT_CANDIDATE.finditer(self._text, self._position - 1)):
                 break
-        return self._headings
 
     def _take_headings(self, candidates: Iterable[re.Match[str]]) -> bool:
         """Add headings at column 0 up to the first candidate of another kind. Decide what this one is.
@@ -166,9 +148,8 @@ class HeadingScanner:
                     self._base = last.end() + 1
                 self._decide_candidate(candidate)
                 return False
-            self._headings.append_heading(
-                len(candidate[_HASHES]), candidate.start(_HASHES), _trim_heading(candidate[_REST])
-            )
+            title = _trim_heading(candidate[_REST])
+            self.found.append((len(candidate[_HASHES]), candidate.start(_HASHES), title))
             last = candidate
         if last:
             self._base = last.end() + 1
@@ -196,7 +177,7 @@ class HeadingScanner:
         begin = self._base if blank < 0 else blank + 2
         if candidate[_UNDERLINE] and _PROSE.fullmatch(text, begin, start):
             level = 1 if candidate[_UNDERLINE][0] == "=" else 2
-            self._headings.append_heading(level, begin, text[begin : start - 1].strip(_TRIMMED))
+            self.found.append((level, begin, text[begin : start - 1].strip(_TRIMMED)))
             self._position = self._base = _find_next_line(text, start)
         else:
             self._parse_span(start)
@@ -250,17 +231,11 @@ class HeadingScanner:
             if line != count and block.type not in _MAY_LACK_END:
                 return 0
             count = line
-        self._headings.is_too_deep |= TOO_DEEP in env
+        self.is_too_deep |= TOO_DEEP in env
         for opening, inline in pairwise(tokens):
-            if (
-                opening.type == "heading_open"
-                and opening.level == 0
-                and opening.map
-                and opening.map[0] < count
-            ):
-                self._headings.append_heading(
-                    int(opening.tag[1]), begin + starts[opening.map[0]], inline.content
-                )
+            is_heading = opening.type == "heading_open" and opening.level == 0
+            if is_heading and opening.map and opening.map[0] < count:
+                self.found.append((int(opening.tag[1]), begin + starts[opening.map[0]], inline.content))
         return end if is_last else begin + starts[count]
 
 
@@ -321,21 +296,21 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
     return "".join(texts).strip(" \t")
 
 
-def _parse_reference_definitions(text: str, start: int, headings: array[int]) -> dict[str, Any]:
+def _parse_reference_definitions(text: str, edges: Sequence[int]) -> dict[str, Any]:
     """Return the link definitions that titles may need, by normalised label, as markdown-it-py does.
 
     A heading outside quotes and lists starts a top-level block, so the text between two headings can be
     parsed separately. Text without ``]:`` defines nothing.
     """
     env: dict[str, Any] = {}
-    for begin, end in pairwise((start, *headings, len(text))):
+    for begin, end in pairwise(edges):
         if text.find("]:", begin, end) >= 0:
             parse_blocks(text[begin:end], env)
     references: dict[str, Any] = env.get("references", {})
     return references
 
 
-def restore_offsets(text: str, normalised: str, starts: array[int]) -> array[int]:
-    """Convert line starts in the normalised text to offsets in the original text."""
+def restore_starts(text: str, normalised: str, rows: Sequence[NodeRow]) -> list[NodeRow]:
+    """Return rows of the normalised text with their starts in the original text."""
     lines = dict(zip(compute_line_starts(normalised), compute_line_starts(text), strict=True))
-    return array("Q", (lines[start] for start in starts))
+    return [replace(row, start=lines[row.start]) for row in rows]

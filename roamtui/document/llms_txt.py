@@ -13,7 +13,6 @@ with the page.
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -21,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.document import Columns, Document, NodeKind, NodeRow, build_columns
-from roamtui.document.headings import parse_title, restore_offsets, scan_headings
+from roamtui.document.headings import parse_title, restore_starts, scan_headings
 from roamtui.markdown.blocks import Block, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
 from roamtui.plain import make_title_from_url, sanitise_line, shorten
@@ -237,7 +236,7 @@ def split_into_pages(document: Document, normalised: str, boundaries: Sequence[P
     levels = [page.level for page, _ in pages if page.level]
     level = max(sorted(set(levels)), key=levels.count, default=1)
     opening = normalised[: boundaries[0].start]
-    rows = _scan(opening, measure_front_matter(opening))
+    rows, _ = scan_headings(opening, measure_front_matter(opening))
     title = next((row.title for row in rows if row.level == 1), "")
     if opening and not (rows and rows[0].start == 0):
         rows.insert(0, NodeRow(NodeKind.PREAMBLE, 0, "", 0))
@@ -247,8 +246,7 @@ def split_into_pages(document: Document, normalised: str, boundaries: Sequence[P
         deeper = max(0, level + 1 - min((heading.level for heading in headings), default=level))
         rows.extend(replace(heading, level=heading.level + deeper, url=url) for heading in headings)
     if len(normalised) != len(document.text):
-        starts = restore_offsets(document.text, normalised, array("Q", (row.start for row in rows)))
-        rows = [replace(row, start=start) for row, start in zip(rows, starts, strict=True)]
+        rows = restore_starts(document.text, normalised, rows)
     return replace(document, title=title or document.title, columns=build_columns(rows, len(document.text)))
 
 
@@ -258,7 +256,8 @@ def _read_page(normalised: str, boundary: PageBoundary, end: int) -> tuple[NodeR
     A heading at the start of the page becomes its title, unless the boundary has a different title that is
     itself a heading.
     """
-    headings = _scan(normalised[boundary.body_start : end], 0, boundary.body_start)
+    found, _ = scan_headings(normalised[boundary.body_start : end])
+    headings = [replace(heading, start=heading.start + boundary.body_start) for heading in found]
     title = parse_title(boundary.title, {})
     level = boundary.level
     if headings and not normalised[boundary.body_start : headings[0].start].strip():
@@ -270,12 +269,3 @@ def _read_page(normalised: str, boundary: PageBoundary, end: int) -> tuple[NodeR
     if not title:
         title = headings[0].title if headings else boundary.url.rstrip("/").rpartition("/")[2]
     return NodeRow(NodeKind.SECTION, level, title, boundary.start, boundary.url), headings
-
-
-def _scan(text: str, start: int, shift: int = 0) -> list[NodeRow]:
-    """Return the headings of a text after offset `start`. `shift` is added to their offsets."""
-    table = scan_headings(text, start)
-    return [
-        NodeRow(NodeKind.SECTION, level, title, offset + shift)
-        for level, title, offset in zip(table.levels, table.titles, table.offsets, strict=True)
-    ]

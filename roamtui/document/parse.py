@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from roamtui.document.clauses import add_clauses
-from roamtui.document.document import Columns, Document, NodeKind, NodeRow, build_columns, nest_levels
-from roamtui.document.headings import HeadingTable, restore_offsets, scan_headings
+from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
+from roamtui.document.headings import restore_starts, scan_headings
 from roamtui.document.log_lines import group_log_lines
 from roamtui.markdown.inline import extract_words
 from roamtui.plain import sanitise_line, shorten
@@ -49,42 +48,25 @@ def parse_document(
     """
     normalised = normalise_line_ends(text)
     front_length = measure_front_matter(normalised) if is_markdown else 0
-    headings = scan_headings(normalised, front_length) if is_markdown else HeadingTable()
-    headings = add_clauses(normalised, front_length, headings)
-    if headings.levels:
-        starts = (
-            headings.offsets if text is normalised else restore_offsets(text, normalised, headings.offsets)
-        )
-        levels = bytes(headings.levels)
-        titles = headings.titles
-        kinds: tuple[NodeKind, ...] = (NodeKind.SECTION,) * len(levels)
-        if starts[0] > 0:
-            levels = b"\0" + levels
-            titles = ["", *titles]
-            kinds = (NodeKind.PREAMBLE, *kinds)
-            starts = array("Q", [0]) + starts
-        parents, ends = nest_levels(levels)
-        columns = Columns(
-            kinds=kinds,
-            levels=levels,
-            titles=tuple(titles),
-            urls=("",) * len(levels),
-            starts=starts + array("Q", [len(text)]),
-            parents=parents,
-            ends=ends,
-        )
+    rows, is_too_deep = scan_headings(normalised, front_length) if is_markdown else ([], False)
+    rows = add_clauses(normalised, front_length, rows)
+    sole_titles = [row.title for row in rows if row.level == 1]
+    if rows:
+        rows = rows if text is normalised else restore_starts(text, normalised, rows)
+        start = rows[0].start
     else:
-        body_start = find_body_start(text) if is_markdown else 0
-        rows = [NodeRow(NodeKind.PREAMBLE, 0, "", 0)] if body_start else []
-        groups = [] if body_start else group_log_lines(text, is_log=name.lower().endswith(".log"))
-        rows.extend(groups or group_paragraphs(text, body_start, is_markdown=is_markdown))
-        columns = build_columns(rows, len(text))
-    if headings.is_too_deep:
+        start = find_body_start(text) if is_markdown else 0
+        groups = [] if start else group_log_lines(text, is_log=name.lower().endswith(".log"))
+        rows = groups or group_paragraphs(text, start, is_markdown=is_markdown)
+    if start:
+        rows.insert(0, NodeRow(NodeKind.PREAMBLE, 0, "", 0))
+    if is_too_deep:
         notes = (*notes, _TOO_DEEP)
-    sole_title = headings.titles[headings.levels.index(1)] if headings.levels.count(1) == 1 else ""
-    front_title = _FRONT_TITLE.search(normalised, 0, front_length)
-    title = sole_title or (front_title[1].rstrip().strip("\"'") if front_title else "") or name
-    return Document(key=key, title=title, text=text, columns=columns, url=url, notes=notes)
+    title = sole_titles[0] if len(sole_titles) == 1 else ""
+    if front_title := _FRONT_TITLE.search(normalised, 0, front_length):
+        title = title or front_title[1].rstrip().strip("\"'")
+    columns = build_columns(rows, len(text))
+    return Document(key=key, title=title or name, text=text, columns=columns, url=url, notes=notes)
 
 
 def parse_source_text(

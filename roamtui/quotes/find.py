@@ -492,8 +492,8 @@ def _divide(text: str) -> tuple[array[int], str, array[int]]:
 
     The last value is where the words of each part end among all hidden words.
     """
-    starts = scan_headings(text.replace("\r\n", " \n").replace("\r", "\n")).offsets
-    edges = array("Q", (0, *(start for start in starts if start), len(text)))
+    headings, _ = scan_headings(text.replace("\r\n", " \n").replace("\r", "\n"))
+    edges = array("Q", (0, *(heading.start for heading in headings if heading.start), len(text)))
     hidden: list[str] = []
     hidden_ends: array[int] = array("Q")
     length = 0
