@@ -222,7 +222,8 @@ async def test_what_an_earlier_step_found_is_named_and_not_sent_again() -> None:
 
 
 async def test_of_no_reply_more_than_500_characters_are_only_in_memory() -> None:
-    agent = make_agent([expanding("Fees", text="I look. " * 90), saying("It is late. " * 150)])
+    looks, tells = (" ".join(f"{words} {number}." for number in range(90)) for words in ("I look at", "It is"))
+    agent = make_agent([expanding("Fees", text=looks), saying(tells)])
     streamed, lost = "", [0]
 
     def note(event: ConversationEvent) -> None:
@@ -236,6 +237,7 @@ async def test_of_no_reply_more_than_500_characters_are_only_in_memory() -> None
 
     agent.conversation.subscribe(note)
     await ask(agent)
+    assert agent.conversation.state.exchanges[-1].steps[0].text == looks
     assert 400 < max(lost) < 520
 
 
