@@ -25,7 +25,7 @@ _HEAD = 'Outline near them, with sizes in tokens ("[{root}]" opens all of it):'
 def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_max: int) -> str:
     """Return what is near some sections, best first, in at most `tokens_max` tokens; empty if none fits."""
     head = _HEAD.format(root=library.root_id)
-    top = _join(_list_top(library), int(_TOP_SHARE * tokens_max) - estimate_tokens(head))
+    top = _format_top(library, int(_TOP_SHARE * tokens_max) - estimate_tokens(head))
     lines = [head, *([f"- Top level: {top}"] if top else [])]
     left = tokens_max - sum(map(estimate_tokens, lines))
     named = {library.root_id, *section_ids}
@@ -70,21 +70,21 @@ def _refer(library: Library, section_id: str, named: Container[str]) -> str:
     return f"[{section_id}] {_name(library, section_id)}"
 
 
-def _list_top(library: Library) -> list[str]:
-    entries = (make_entry(library, section_id) for section_id in list_roots(library))
-    return [_name(library, entry.section_id) for entry in entries if entry is not None]
+def _format_top(library: Library, tokens_max: int) -> str:
+    """Name as much of the top level as fits, and say how much is left out."""
+    entries = [entry for entry in (make_entry(library, node_id) for node_id in list_roots(library)) if entry]
+    text = ""
+    names: list[str] = []
+    for entry in entries:  # the size of a large chapter takes long, so only what fits is named
+        names.append(_name(library, entry.section_id))
+        rest = f"; +{len(entries) - len(names)}" if len(names) < len(entries) else ""
+        longer = f"{'; '.join(names)}{rest}"
+        if estimate_tokens(longer) > tokens_max:
+            break
+        text = longer
+    return text
 
 
 def _name(library: Library, section_id: str) -> str:
     title = format_node_title(library.node(section_id), length_max=_TITLE_LENGTH_MAX)
     return f"{title} ({format_size(library, section_id)})"
-
-
-def _join(names: Sequence[str], tokens_max: int) -> str:
-    """Join as many names as fit, and say how many are left out."""
-    for count in range(len(names), 0, -1):
-        rest = f"; +{len(names) - count}" if count < len(names) else ""
-        text = f"{'; '.join(names[:count])}{rest}"
-        if estimate_tokens(text) <= tokens_max:
-            return text
-    return ""

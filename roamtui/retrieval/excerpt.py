@@ -221,4 +221,7 @@ def is_delivered_text(library: Library, section_id: str, delivered: Delivered) -
 
 def has_text(library: Library, span: Span) -> bool:
     """Return whether a span contains text other than headings."""
-    return any(unit.kind is not UnitKind.HEADING for unit in find_units(library.clean_text(span)))
+    text = library.clean_text(span)
+    if not text.strip():  # as between most paragraphs
+        return False
+    return any(unit.kind is not UnitKind.HEADING for unit in find_units(text))

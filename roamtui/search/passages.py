@@ -44,6 +44,10 @@ _KIND_FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
 RANKED_LENGTH_MAX = 20_000
 """Number of characters at the start of a section whose sentences are ranked."""
 
+_RANKED_TEXTS_MAX = 200
+"""Maximum number of texts whose ranked sentences are cached: search, snippets and excerpts share those of a
+question."""
+
 SNIPPET_LENGTH = 240
 _SECTION_LENGTH_MAX = 60_000
 """Maximum length of a section in characters. Of a longer one, only the start is searched."""
@@ -170,6 +174,18 @@ def rank_sentences(
     Headings and table heads are never returned. `weights` has the weight of each term, which is otherwise its
     rarity in the text.
     """
+    ranked = _rank_by_rarity(text, matcher) if weights is None else _rank_sentences(text, matcher, weights)
+    return ranked[:limit]
+
+
+@lru_cache(maxsize=_RANKED_TEXTS_MAX)
+def _rank_by_rarity(text: str, matcher: TermMatcher) -> tuple[RankedSentence, ...]:
+    return _rank_sentences(text, matcher, None)
+
+
+def _rank_sentences(
+    text: str, matcher: TermMatcher, weights: Mapping[str, float] | None
+) -> tuple[RankedSentence, ...]:
     units = find_units(text)
     terms_by_unit = _assign_terms(units, matcher.locate(text))
     if weights is None:
@@ -187,7 +203,7 @@ def rank_sentences(
             score = sum(weights[term] for term in dict.fromkeys(located for *_, located in terms)) / total
             score = score * _KIND_FACTORS.get(unit.kind, 1.0) + _EARLY_BONUS / (1 + index + number)
             ranked.setdefault(text[start:end], RankedSentence(start, end, score))
-    return tuple(sorted(ranked.values(), key=lambda sentence: (-sentence.score, sentence.start))[:limit])
+    return tuple(sorted(ranked.values(), key=lambda sentence: (-sentence.score, sentence.start)))
 
 
 def _assign_terms(

@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from typing_extensions import override
+
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, get_synonyms, list_words, reduce_word
 from roamtui.sources.decode import replace_surrogates
 
@@ -163,13 +165,18 @@ def join_words(words: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 class TermMatcher:
-    """Finds the terms of a question in texts: words in all their forms, and other terms as they are."""
+    """Finds the terms of a question in texts: words in all their forms, and other terms as they are.
+
+    Matchers of the same terms are equal.
+    """
 
     def __init__(self, terms: Iterable[str], language: Language) -> None:
         """Find `terms`, which come from `extract_query_terms`. Synonyms count as their terms in German."""
         self.terms = tuple(terms)
         self.language = language
         self._terms_by_form: dict[str, tuple[str, ...]] = {}
+        self._terms_by_word: dict[str, tuple[str, ...]] = {}
+        """The words met so far, most of which occur often and are no terms."""
         self._patterns: dict[str, re.Pattern[str]] = {}
         for term in self.terms:
             if is_unspaced(term):
@@ -200,10 +207,23 @@ class TermMatcher:
             for term, pattern in self._patterns.items()
             for match in pattern.finditer(text)
         ]
-        terms_by_word: dict[str, tuple[str, ...]] = {}  # most words of a text occur often
+        terms_by_word = self._terms_by_word
         for match in _WORD.finditer(text) if self._terms_by_form else ():
             word = match.group()
-            if word not in terms_by_word:
-                terms_by_word[word] = self._terms_by_form.get(reduce_word(fold_term(word), self.language), ())
-            places += [(*match.span(), term) for term in terms_by_word[word]]
+            terms = terms_by_word.get(word)
+            if terms is None:
+                terms = self._terms_by_form.get(reduce_word(fold_term(word), self.language), ())
+                terms_by_word[word] = terms
+            if terms:
+                places += [(*match.span(), term) for term in terms]
         return sorted(places)
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TermMatcher):
+            return NotImplemented
+        return self.terms == other.terms and self.language is other.language
+
+    @override
+    def __hash__(self) -> int:
+        return hash((self.terms, self.language))
