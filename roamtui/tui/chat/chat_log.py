@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from textual import events, on, work
+from textual import work
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
-from textual.scrollbar import ScrollTo, ScrollUp
 from textual.widgets import Static, TextArea
 from typing_extensions import override
 
@@ -40,6 +39,7 @@ from roamtui.tui.chat.content_view import (
     TargetActivated,
     TargetSelected,
     draw_question,
+    find_line_again,
     shorten_question,
     wrap,
 )
@@ -59,7 +59,8 @@ _QUESTION_SHARE = 0.25
 class ChatLog(VerticalScroll, inherit_bindings=False):
     """Exchanges and notices.
 
-    The newest one, or the start of a long answer, stays in view until the person scrolls away.
+    The newest one, or the start of a long answer, stays in view until the person scrolls. Then what they
+    scrolled to stays, at any width.
     """
 
     BINDINGS = make_bindings(Scope.CHAT, Scope.SECTION, Scope.MOVE)
@@ -95,15 +96,59 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """The view with the selected target."""
         self._keeps_newest_in_view = False
         """Whether the newest message is kept in view, a long answer with its start."""
+        self._top: tuple[ContentView, list[Content], int] | None = None
+        """The view at the top, its lines, and the first of them in view, which stays there."""
 
     def on_mount(self) -> None:
-        """Follow the newest message whenever the height changes."""
-        self.watch(self, "virtual_size", self._follow_newest, init=False)
+        """Keep the place whenever the height changes."""
+        self.watch(self, "virtual_size", self._keep_place_soon, init=False)
+
+    @override
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Keep the new place, unless the text has only become shorter."""
+        super().watch_scroll_y(old_value, new_value)
+        if old_value > new_value >= self.max_scroll_y:
+            return
+        if new_value < self.max_scroll_y:
+            self._stop_following()
+        else:
+            self._follow_end()
+
+    def _stop_following(self) -> None:
+        """Keep what is at the top instead of the newest message."""
+        self._keeps_newest_in_view = False
+        self._top = None
+        for view in self._messages.query_children(ContentView):
+            line = round(self.scroll_y) - self._find_top(view)
+            if view.display and line < view.size.height:
+                self._top = (view, view.lines, line)
+                break
+
+    def _follow_end(self) -> None:
+        self._keeps_newest_in_view = False
+        self._top = None
+        self.anchor()
+
+    def _find_top(self, view: ContentView) -> int:
+        """Return the line of the conversation where a view starts."""
+        return self._messages.gutter.top + view.virtual_region.y
+
+    def _keep_place_soon(self) -> None:
+        self.call_after_refresh(self._keep_place)
+
+    def _keep_place(self) -> None:
+        if self._keeps_newest_in_view:
+            self._scroll_to_newest()
+        elif self._top is not None:
+            view, lines, line = self._top
+            line = find_line_again(lines, line, view.lines)
+            self.scroll_to(y=self._find_top(view) + line, animate=False, immediate=True)
 
     def reload(self) -> None:
         """Show only the last exchanges of the conversation, and the notices that followed them."""
-        self._keeps_newest_in_view = False
         self.scroll_home(animate=False, immediate=True)
+        self._keeps_newest_in_view = False
+        self._top = None
         for child in self._messages.children[len(self._always_shown) :]:
             child.remove()
         self._shown = []
@@ -126,8 +171,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._earlier.update(Content(f"{format_count(number, 'earlier question')} not shown"))
         self._welcome.display = not self._shown
         if self._shown:
-            self.anchor(anchor=False)  # Textual's own anchor would scroll past the start of an answer
-            self._keeps_newest_in_view = True
             self._scroll_to_newest()
 
     def _add_exchange(self, exchange: Exchange) -> None:
@@ -146,12 +189,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._received = ReceivedQuestion(question)
         self._messages.mount(self._received)
         self._welcome.display = False
-        self.anchor(anchor=False)
-        self.call_after_refresh(self._scroll_to_received)
-
-    def _scroll_to_received(self) -> None:
-        if self._received is not None:
-            self.scroll_end(animate=False, immediate=True)
+        self._follow_end()
 
     def _hide_received(self) -> None:
         if self._received is not None:
@@ -164,8 +202,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._messages.mount(NoticeView(text, severity))
         is_still_following = severity is Severity.INFO and self._keeps_newest_in_view
         if severity is Severity.ERROR or (self.current is not None and not is_still_following):
-            self.anchor()
-            self._keeps_newest_in_view = False  # else the end of an answer would scroll back to its start
+            self._follow_end()
 
     def show_event(self, event: ConversationEvent) -> None:
         """Show an event of the conversation."""
@@ -199,10 +236,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 self._welcome.show_library(state.library)
             case _ if current is not None and current.exchange.stopped is None:
                 current.show_event(event, state)
-                if isinstance(event, QuestionAnswered):
-                    self._follow_newest()
-                    if not self._keeps_newest_in_view:
-                        self._say_complete()
+                is_complete = isinstance(event, QuestionAnswered)
+                if is_complete and not self._keeps_newest_in_view and self.scroll_y < self.max_scroll_y:
+                    self._say_complete()
             case _:
                 pass
 
@@ -263,15 +299,13 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if direction > 0:
             self.scroll_page_down(animate=False)
         else:
-            self._stop_following()
             self.scroll_page_up(animate=False)
 
     def action_first(self) -> None:
-        self._stop_following()
         self.scroll_home(animate=False)
 
     def action_last(self) -> None:
-        self.anchor()
+        self._follow_end()
 
     def action_retry(self) -> None:
         self._ask_again()
@@ -352,32 +386,21 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         words = await self.app.push_screen_wait(make_export_dialog(lambda: state, state, state.library))
         self.post_message(StatusMessage(words or ""))
 
-    @on(events.MouseScrollUp)
-    @on(ScrollUp)
-    @on(ScrollTo)
-    def _stop_following(self) -> None:
-        """Stop following the newest message."""
-        self._keeps_newest_in_view = False
-        self.release_anchor()
-
-    def _follow_newest(self) -> None:
-        self.call_after_refresh(self._scroll_to_newest)
-
     def _scroll_to_newest(self) -> None:
-        """Scroll to the newest message's end, or a long answer's start. Scroll up only if it has ended.
+        """Scroll to the newest message's end, or a long answer's start, and keep it in view.
 
         The question is in view too if it is near that start.
         """
         newest = self.current
         line = self.max_scroll_y
-        has_ended = newest is not None and newest.exchange.stopped is not None
         if newest is not None and newest.answer_line is not None:
-            first = self._messages.gutter.top + newest.virtual_region.y
+            first = self._find_top(newest)
             is_near = newest.answer_line <= self.size.height * _QUESTION_SHARE
             start = first if is_near else first + newest.answer_line - 1  # with the empty line before it
             line = min(line, max(0, start))
-        if self._keeps_newest_in_view and (line > self.scroll_y or has_ended):
-            self.scroll_to(y=line, animate=False, immediate=True)
+        self.scroll_to(y=line, animate=False, immediate=True)
+        self.anchor(anchor=False)  # Textual's own anchor would scroll past the start of an answer
+        self._keeps_newest_in_view = True
 
     def list_targets(self) -> list[tuple[ContentView, int]]:
         """List all targets that can be selected, each with its view and its index there."""
@@ -410,8 +433,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.post_message(TargetSelected(view.targets[index]))
 
     def _scroll_to_lines(self, view: ContentView, lines: range) -> None:
-        top = view.region.y - self.region.y + round(self.scroll_y)
-        self.scroll_to_region(Region(0, top + lines.start, 1, len(lines)), animate=False, force=True)
+        region = Region(0, self._find_top(view) + lines.start, 1, len(lines))
+        self.scroll_to_region(region, animate=False, force=True)
 
 
 _SIGNS = {

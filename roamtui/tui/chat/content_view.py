@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from msgspec import Struct
@@ -55,6 +57,11 @@ class ContentView(Widget):
         self._drawn = None
         self.refresh(layout=True)
 
+    @property
+    def lines(self) -> list[Content]:
+        """The lines that are drawn."""
+        return self._get_lines(self.size.width)
+
     def _get_lines(self, width: int) -> list[Content]:
         if self._drawn is None or self._drawn[0] != width:
             self._drawn = (width, self.draw(max(1, width)))
@@ -64,15 +71,16 @@ class ContentView(Widget):
     def selected_lines(self) -> range:
         """The lines of the selected target."""
         wanted = Style.from_meta({TARGET_META: self.selected})
-        lines = self._get_lines(self.size.width)
         numbers = [
-            number for number, line in enumerate(lines) if any(span.style == wanted for span in line.spans)
+            number
+            for number, line in enumerate(self.lines)
+            if any(span.style == wanted for span in line.spans)
         ] or [0]
         return range(numbers[0], numbers[-1] + 1)
 
     @override
     def render(self) -> Content:
-        return Content("\n").join(self._get_lines(self.size.width))
+        return Content("\n").join(self.lines)
 
     @override
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
@@ -86,6 +94,7 @@ class ContentView(Widget):
             self.post_message(TargetActivated(self.targets[index]))
 
 
+_NO_LETTERS = re.compile(r"\W+")
 _QUESTION_LENGTH_MAX = 4_000
 """In characters. A question with a whole pasted page would push its answer out of view."""
 _SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
@@ -135,6 +144,22 @@ def wrap(
     """Wrap `content` to lines of at most `width` cells. `lead` begins the first line, `follow` all others."""
     room = max(8, width - Content(str(follow)).cell_length)
     return [(lead if i == 0 else follow) + line for i, line in enumerate(content.wrap(room))]
+
+
+def find_line_again(before: Sequence[Content], line: int, after: Sequence[Content]) -> int:
+    """Return where a line of a view is after it was drawn again, maybe at another width."""
+    left = sum(_count_letters(content) for content in before[: max(0, line)])
+    for number, content in enumerate(after if line > 0 else ()):
+        if left == 0 and number == line:
+            return line
+        left -= _count_letters(content)
+        if left < 0:
+            return number
+    return line
+
+
+def _count_letters(content: Content) -> int:
+    return len(_NO_LETTERS.sub("", content.plain))
 
 
 def shorten_question(question: str) -> str:

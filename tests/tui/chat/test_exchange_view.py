@@ -1,6 +1,7 @@
 """An answer: its words, marks and links, the sources below it, and what of a conversation is in view."""
 
 import asyncio
+import re
 from functools import partial
 
 import pytest
@@ -234,6 +235,30 @@ async def test_a_person_who_scrolled_back_stays_there_while_an_answer_grows() ->
         assert log.scroll_y == 0
         await wait_until(pilot, lambda: "Answer complete ↓ G" in screen_text(app))
         await press_until(pilot, "More of it.", "G")
+
+
+@pytest.mark.parametrize("width", [130, 70])
+@pytest.mark.parametrize("place", [Scope.CHAT, Scope.READER])
+@pytest.mark.parametrize("keys", [("pagedown", "pagedown"), ("G", "pageup"), ("G",), ()], ids=" ".join)
+async def test_the_conversation_stays_where_it_was_when_the_width_changes(
+    keys: tuple[str, ...], place: Scope, width: int
+) -> None:
+    text = "\n\n".join(f"Paragraph {number}. {'word ' * 40}" for number in range(40))
+    async with running(make_app([ScriptedReply(text=text)]), (100, 30)) as (app, pilot):
+        log = app.main_screen.chat_log
+        await ask(pilot, "What?")
+        app.main_screen.panes.focus_scope(Scope.CHAT)
+        await pilot.press(*keys)
+        await pilot.pause()
+        width_before = log.size.width
+        was_at_end = log.scroll_y == log.max_scroll_y
+        first = re.findall(r"What\?|Paragraph \d+", screen_text(app))[0]
+        app.main_screen.panes.focus_scope(place)
+        await pilot.pause()
+        await pilot.resize_terminal(width, 30)
+        app.main_screen.panes.focus_scope(Scope.CHAT)
+        await wait_until(pilot, lambda: log.size.width != width_before)
+        await wait_until(pilot, lambda: log.scroll_y == log.max_scroll_y if was_at_end else first in screen_text(app))
 
 
 def make_long_app(count: int, *replies: ScriptedReply) -> RoamApp:
