@@ -444,7 +444,7 @@ def _list_places(quote: str, text: str) -> Iterator[Bounds]:
             continue
         start = edges[bisect_right(edges, max(0, position - reach)) - 1]
         end = edges[bisect_left(edges, min(position + reach, len(text)))]
-        covered = end - reach
+        covered = end if end == len(text) else end - reach
         if _has_all(runs, text[start:end]):
             yield start, end
     for position in _find_all(anchor, hidden):

@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from roamtui.quotes import find
 from tests.anomalies.readers import PIECES, READERS, measure_reading
 
 _COUNT = 500
@@ -41,6 +42,21 @@ def _count_calls(work: Callable[[], object]) -> int:
     finally:
         sys.setprofile(before)
     return calls
+
+
+def test_for_a_long_quote_a_text_is_not_read_at_each_of_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths: list[int] = []
+
+    def read(_runs: object, text: str) -> bool:
+        lengths.append(len(text))
+        return True
+
+    monkeypatch.setattr(find, "_SMALL", 100)
+    monkeypatch.setattr(find, "_has_all", read)
+    words = "fee is due " * 500
+    text = f"a {words} fee"
+    assert find.find_quote(f"fee {words} is", text) is None
+    assert sum(lengths) <= 3 * len(text)
 
 
 @pytest.mark.parametrize("piece", ["a\n", "word\n", "**a** `b` ", "漢字 *a* "])

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 
 from roamtui.quotes.find import find_quote
 from roamtui.sources.convert.pdf.convert import convert_pdf
@@ -62,37 +63,40 @@ def list_sources(books: int | None) -> Iterator[Source]:
             yield tuple(names[:: -(-len(names) // _FILES_OF_A_FOLDER)])
 
 
-def read_source(source: Source) -> Iterator[tuple[str, Part]]:
-    """Yield the parts of each file with its name. A filing is converted as the program converts it."""
+@lru_cache(maxsize=4)
+def read_source(source: Source) -> Sequence[tuple[str, Part]]:
+    """Return the parts of each file with its name. A filing is converted as the program converts it."""
+    parts: list[tuple[str, Part]] = []
     for name in source:
         if name.endswith(".pdf"):
             text = convert_pdf((find_data_dir() / name).read_bytes(), name).text
         else:
             text = read_document(name)
-        yield from ((name, part) for part in read_parts(text, _PART_LENGTH_MIN))
+        parts += ((name, part) for part in read_parts(text, _PART_LENGTH_MIN))
+    return parts
 
 
-def judge_true(source: Source) -> list[Judgement]:
+def judge_true(source: Source, count: int = _QUOTES) -> list[Judgement]:
     """Look up true quotes of a source."""
-    return [_judge(name, quote, quote.kind, quote.text) for name, quote in _draw_quotes(source)]
+    return [_judge(name, quote, quote.kind, quote.text) for name, quote in _draw_quotes(source, count)]
 
 
-def judge_false(source: Source) -> list[Judgement]:
+def judge_false(source: Source, count: int = _QUOTES) -> list[Judgement]:
     """Make true quotes of a source false, and look them up."""
     return [
         _judge(name, quote, way, changed)
-        for name, quote in _draw_quotes(source)
+        for name, quote in _draw_quotes(source, count)
         for way, changed in make_false(quote, random.Random(quote.text))  # noqa: S311 - the same quotes each time
     ]
 
 
-def _draw_quotes(source: Source) -> Iterator[tuple[str, Quote]]:
+def _draw_quotes(source: Source, count: int) -> Iterator[tuple[str, Quote]]:
     """Yield true quotes of a source, each with the name of its document."""
-    parts = [*read_source(source)]
+    parts = read_source(source)
     names = {id(part): name for name, part in parts}
     seed = source[0].rpartition("/")[2] if len(source) == 1 else "/".join(source[0].split("/")[:2])
     chance = random.Random(seed)  # noqa: S311 - the same quotes each time
-    for quote in draw_true_quotes([part for _, part in parts], _QUOTES, chance):
+    for quote in draw_true_quotes([part for _, part in parts], count, chance):
         yield names[id(quote.part)], quote
 
 

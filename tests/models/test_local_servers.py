@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def spoil(value: Any, bad: object) -> Any:  # noqa: ANN401 - any JSON
     return [spoil(one, bad) for one in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("bad", BAD_SIZES)
+@pytest.mark.parametrize(("provider", "bad"), zip(cycle(SERVERS), BAD_SIZES, strict=False))
 async def test_sizes_without_sense_are_ignored(
     worker: WorkerProcess, provider: str, server: FakeServer, bad: object
 ) -> None:

@@ -62,8 +62,10 @@ SERVERS: dict[str, tuple[str, type[FakeOpenAIServer | FakeAnthropicServer | Fake
 
 
 @pytest.mark.asyncio(loop_scope="session")
-@pytest.mark.parametrize("dialect", SERVERS)
-@pytest.mark.parametrize("chunk_size", [1, 3, 7, 25, 26, 27, 500])
+@pytest.mark.parametrize(
+    ("dialect", "chunk_size"),
+    [*(("openai", size) for size in (1, 3, 7, 25, 26, 27, 500)), ("anthropic", 7), ("ollama", 7)],
+)
 async def test_a_key_in_a_reply_is_masked_wherever_its_pieces_end(
     worker: WorkerProcess, dialect: str, chunk_size: int
 ) -> None:
