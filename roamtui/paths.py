@@ -71,7 +71,12 @@ def get_resource_dir(name: Literal["themes", "examples"]) -> Path:
 
 
 def display_path(path: str) -> str:
-    """Shorten a path for display: relative to the working directory, or with ``~`` for the home folder."""
+    """Shorten a path for display: relative to the working directory, or with ``~`` for the home folder.
+
+    Standard input, which has a dash and perhaps a digest in place of a path, is named.
+    """
+    if path.startswith("-"):
+        return "standard input"
     for folder, short in ((str(Path.cwd()), "."), (str(Path.home()), "~")):
         if path == folder:
             return short

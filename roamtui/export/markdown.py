@@ -18,6 +18,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.parser import read_markdown
 from roamtui.outline.labels import PATH_STEP
+from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.located_notes import LocatedNote
 from roamtui.quotes.read import MARK
@@ -29,7 +30,7 @@ _ROW = re.compile(r"^\s*\|", re.MULTILINE)
 
 def render_markdown(state: ConversationState, source: str) -> str:
     """Render a conversation: each question as a heading, then its answer and the sources of its quotes."""
-    parts = [f"# {sanitise_line(state.title) or 'Conversation'}", f"Source: {source}"]
+    parts = [f"# {sanitise_line(state.title) or 'Conversation'}", _format_source(source)]
     for exchange in state.exchanges:
         parts += f"## {sanitise_line(exchange.question)}", _number_marks(exchange)
         parts += [f"*{text}*" for text, _ in list_endings(exchange)]
@@ -48,16 +49,20 @@ def _number_marks(exchange: Exchange) -> str:
     return MARK.sub(lambda match: labels.get(match.start(), match[0]), exchange.answer)
 
 
+def _format_source(source: str) -> str:
+    return f"Source: {'- (standard input)' if source.startswith('-') else source}"
+
+
 def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
     """Render notes in the given order: section titles as headings, quotes with places, then comments.
 
     The headings leave out the document's `title`. `source` is its path or URL.
     """
-    parts = [f"# Notes: {sanitise_line(title)}", f"Source: {source}"]
+    parts = [f"# Notes: {sanitise_line(title)}", _format_source(source)]
     for path, group in groupby(notes, key=lambda located: list_path_titles(located.current_citation, title)):
         parts.append(f"## {PATH_STEP.join(path) or '(untitled)'}")
         for located in group:
-            location = f"— {format_location(located.current_citation, source)}"
+            location = f"— {format_location(located.current_citation, display_path(source))}"
             if (quote := located.note.citation.quote) is not None:
                 is_table = any(isinstance(block, Table) for block in read_markdown(quote).blocks)
                 if _ROW.search(quote) and not is_table:  # rows without their head are no table

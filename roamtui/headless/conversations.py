@@ -14,7 +14,7 @@ from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.output import check_output_path, warn, write_json, write_notice, write_text
-from roamtui.paths import conversations_path
+from roamtui.paths import conversations_path, display_path
 from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.located_notes import locate_notes
 
@@ -42,8 +42,8 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
         parts = [summary.id, summary.updated_at[:16]]
         if summary.source or not summary.problem:
             title = sanitise_line(summary.title) or "(no question yet)"
-            details = f"({format_count(summary.questions, 'question')}, {sanitise_line(summary.source)})"
-            parts += [title, details]
+            source = sanitise_line(display_path(summary.source))
+            parts += [title, f"({format_count(summary.questions, 'question')}, {source})"]
         if summary.problem:
             parts.append(summary.problem)
         write_text("  ".join(parts) + "\n")

@@ -3,11 +3,15 @@
 import json
 import re
 
+import pytest
+
+from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.notes import Note
+from roamtui.errors import SourceError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
-from roamtui.quotes.claims import read_claims
+from roamtui.quotes.claims import parse_source_line, read_claims
 from roamtui.quotes.located_notes import LocatedNote
 from roamtui.quotes.recheck import ClaimStatus
 from tests.conversation.conversations import Recorder, find
@@ -36,6 +40,16 @@ def test_notes_have_their_places_quotes_and_comments() -> None:
         "*(now reads “A late spade costs 2 euros a day.”)*\n\nDear!\n\n"
         "## Tools › Sheds\n\n— garden.md › Sheds · line 8\n\nAsk *Anna*.\n"
     )
+
+
+def test_standard_input_has_a_name_that_a_person_knows_and_recheck_too() -> None:
+    note = Note(id="1", at="", source="-1c2bed", citation=_make_citation("Tools", line=5))
+    text = render_notes([LocatedNote(note=note, status=ClaimStatus.SAME)], "-1c2bed", "Garden manual")
+    assert "— standard input › Tools · line 5" in text
+    for markdown in (text, render_markdown(Recorder().state, "-1c2bed")):
+        assert parse_source_line(markdown) == "- (standard input)"
+        with pytest.raises(SourceError, match="came from standard input"):
+            Bootstrap().reopen(parse_source_line(markdown))
 
 
 def test_a_note_on_rows_of_a_table_has_their_words_and_one_on_a_table_has_the_table() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.conversation.events import DocumentIdentified
 from roamtui.conversation.log import ConversationStore
 from roamtui.headless.conversations import print_conversation, print_conversations
 from roamtui.paths import conversations_path
@@ -28,6 +29,15 @@ def test_conversations_are_listed_as_lines_or_as_json(capsys: pytest.CaptureFixt
     assert lines[0].endswith("  Why ef34?  (1 question, manual.md)")
     print_conversations(as_json=True, lists_one_shots=False)
     assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["ef34", "ab12cd", "ab12"]
+
+
+def test_a_document_from_standard_input_is_listed_by_this_name(capsys: pytest.CaptureFixture[str]) -> None:
+    identified = DocumentIdentified(source="-1c2bed", content_hash="")
+    log = ConversationStore(conversations_path()).start("ab12", [*Recorder("ab12").events, identified])
+    log.save()
+    log.close()
+    print_conversations(as_json=False, lists_one_shots=False)
+    assert capsys.readouterr().out.endswith("  (no question yet)  (0 questions, standard input)\n")
 
 
 @pytest.mark.usefixtures("saved")

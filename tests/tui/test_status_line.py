@@ -3,6 +3,8 @@
 from textual.geometry import Region
 from textual.widget import Widget
 
+from roamtui.document.loader import build_library
+from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.help import HelpDialog
@@ -41,6 +43,12 @@ async def test_at_80_by_24_the_keys_to_open_documents_and_conversations_are_in_v
             app.main_screen.panes.focus_scope(pane)
             await pilot.pause()
             assert "ctrl+o open  f4 conversations" in screen_text(app).splitlines()[0]
+
+
+async def test_a_document_from_standard_input_has_this_name_in_the_header() -> None:
+    library = build_library(RawText(text="# Fees\n", source="-", name="standard input"))
+    async with running(make_app(library=library)) as (app, _):
+        assert "standard input  ctrl+o open" in screen_text(app).splitlines()[0]
 
 
 async def test_where_the_app_cannot_be_suspended_the_key_says_so() -> None:

@@ -24,6 +24,7 @@ from roamtui.errors import SourceError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
+from roamtui.paths import display_path
 from roamtui.plain import format_count, sanitise_line
 from roamtui.sources.listing import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
@@ -82,8 +83,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         count = format_count(summary.questions, "question")
         parts = [count, _format_time(summary.updated_at), sanitise_line(summary.model), summary.problem]
         if summary.source not in (self._source, ""):
-            is_stdin = summary.source.startswith("-")
-            parts.append("standard input" if is_stdin else sanitise_line(name_sources(summary.source)))
+            parts.append(sanitise_line(name_sources(display_path(summary.source))))
         sign = "  ● now" if summary.id == self._conversation.state.id else ""
         return Content.assemble(
             (_format_title(summary), "bold"), f"{sign}\n{' · '.join(filter(None, parts))}"
