@@ -18,7 +18,7 @@ from roamtui.models.discovery import (
     inspect_providers,
     probe_server,
 )
-from roamtui.models.local_embedder import DEFAULT_MODEL, find_local_embedder
+from roamtui.models.local_embedder import DEFAULT_MODEL, find_local_embedder, has_packages
 from roamtui.output import write_notice, write_sanitised
 from roamtui.paths import cache_path, config_path, conversations_path, models_path
 from roamtui.plain import format_count
@@ -33,6 +33,8 @@ _READERS = {
     "pictures": "pillow",
 }
 """The package that reads each kind of file. Markdown, notebooks and subtitles need none."""
+_MODEL_PAGE = f"https://huggingface.co/sentence-transformers/{DEFAULT_MODEL}"
+"""Where a person finds the model for search by meaning."""
 
 
 def run_doctor(
@@ -86,8 +88,12 @@ def _describe_meaning(meaning: str) -> str:
         return f"not usable: {error}"
     if embedder is not None:
         return f"search uses {embedder.folder}"
-    return "search uses words alone" + (
-        "" if meaning == "off" else f": {models_path() / DEFAULT_MODEL} has no model"
+    if meaning == "off":
+        return "search uses words alone"
+    install = "" if has_packages() else "run `pip install 'roamtui[meaning]'`, and "
+    return (
+        f"search uses words alone; for meaning, {install}put the files of {_MODEL_PAGE}"
+        f" into {models_path() / DEFAULT_MODEL}"
     )
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.paths import cache_path, config_path, conversations_path
+from roamtui.models.local_embedder import DEFAULT_MODEL
+from roamtui.paths import cache_path, config_path, conversations_path, models_path
 from tests.cli.conftest import RunCommand, write_settings
 from tests.fakes.site import FakeSite, make_ollama
 
@@ -28,6 +29,8 @@ def test_it_says_what_is_there_and_makes_nothing(run: RunCommand, home_dir: Path
         assert f"{path} (missing)" in result.out
     assert f"{ollama.origin}: ␛[2Jmodel-0, " in result.out
     assert "\x1b" not in result.out
+    assert f"put the files of https://huggingface.co/sentence-transformers/{DEFAULT_MODEL} into" in result.out
+    assert f"{models_path() / DEFAULT_MODEL}\n" in result.out
     assert result.out.count("\n") <= 24
     assert list(home_dir.rglob("*")) == []
 
