@@ -39,7 +39,20 @@ async def test_a_text_cannot_close_its_fence_and_a_summary_is_one_line() -> None
 def test_questions_come_from_titles_with_text() -> None:
     text = "# T\n\n## How do I join?\n\nBy post.\n\n## Fees\n\nTwo.\n\n## Lost keys\n\n### Iron locks\n\nA lock.\n"
     questions = suggest_questions(Library(source="x.md", root=parse_document(text)))
-    assert questions == ("How do I join?", "What does it say about “Iron locks”?")
+    assert questions == ("How do I join?", "What does the document say about “Iron locks”?")
+
+
+def test_a_question_is_about_the_main_section_of_each_third_without_its_number() -> None:
+    titles = ("Zur Ausleihe", "§ 1 Kurze Regel", "§ 2 Lange Leihfristen", "Anhang XII", "4.2 Gebühren und Pfand")
+    words = {2: 30, 3: 90, 4: 90}
+    text = "".join(
+        f"## {title}\n\n{'Das ist nicht die Frist. ' * words.get(number, 1)}\n\n" for number, title in enumerate(titles)
+    )
+    library = Library(source="x.md", root=parse_document(f"# Die große Leihordnung\n\nSie gilt immer.\n\n{text}"))
+    assert suggest_questions(library) == tuple(
+        f"Was sagt das Dokument über „{title}“?"
+        for title in ("Zur Ausleihe", "Lange Leihfristen", "Gebühren und Pfand")
+    )
 
 
 def test_the_examples_have_handwritten_questions() -> None:
