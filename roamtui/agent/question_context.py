@@ -24,7 +24,7 @@ from roamtui.retrieval.render import render_hits
 from roamtui.search.base import Hit, Searcher
 from roamtui.text import Span, add_delivered
 
-HITS_LEAD = "What search finds for it, with excerpts that can be quoted; open a section to see all of it:"
+HITS_LEAD = "What search finds for it, with excerpts to quote:"
 NOTHING_LEAD = "Search finds nothing for it. The outline:"
 _NEAR_SHARE = 0.1
 """Share of the room for the outline near the hits, if the context window is small."""

@@ -13,21 +13,19 @@ from roamtui.outline.structure import list_outline_children, list_roots, make_en
 from roamtui.text import estimate_tokens
 
 _TITLE_LENGTH_MAX = 40
-_TOP_SHARE = 0.45
-"""Share of the budget for the top level."""
+_TOP_SHARE = 0.4
+"""Share of the budget for the first line, with the top level."""
 _BESIDE_MAX = 3
 """Maximum number of neighbours that are named for each hit."""
 _NEAR_MAX = 8
 """Maximum number of neighbours that are looked at on each side."""
-_HEAD = 'Outline near them, with sizes in tokens ("[{root}]" opens all of it):'
+_HEAD = "Outline near them, with sizes in tokens; all of it is [{root}]"
 
 
 def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_max: int) -> str:
     """Return what is near some sections, best first, in at most `tokens_max` tokens; empty if none fits."""
-    head = _HEAD.format(root=library.root_id)
-    top = _format_top(library, int(_TOP_SHARE * tokens_max) - estimate_tokens(head))
-    lines = [head, *([f"- Top level: {top}"] if top else [])]
-    left = tokens_max - sum(map(estimate_tokens, lines))
+    lines = [_format_top(library, int(_TOP_SHARE * tokens_max))]
+    left = tokens_max - estimate_tokens(lines[0])
     named = {library.root_id, *section_ids}
     for parent_id, near_ids in _list_near(library, section_ids).items():
         parent = "" if parent_id == library.root_id else f"{_refer(library, parent_id, named)}: "
@@ -37,7 +35,7 @@ def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_ma
             lines.append(line)
             left -= cost
             named.update((parent_id, *near_ids))
-    return "\n".join(lines) if len(lines) > 1 else ""
+    return "\n".join(lines) if left >= 0 else ""
 
 
 def _list_near(library: Library, section_ids: Sequence[str]) -> dict[str, list[str]]:
@@ -71,18 +69,19 @@ def _refer(library: Library, section_id: str, named: Container[str]) -> str:
 
 
 def _format_top(library: Library, tokens_max: int) -> str:
-    """Name as much of the top level as fits, and say how much is left out."""
+    """Name the root, whose id opens the outline, and as much of the top level as fits."""
     entries = [entry for entry in (make_entry(library, node_id) for node_id in list_roots(library)) if entry]
-    text = ""
-    names: list[str] = []
-    for entry in entries:  # the size of a large chapter takes long, so only what fits is named
-        names.append(_name(library, entry.section_id))
-        rest = f"; +{len(entries) - len(names)}" if len(names) < len(entries) else ""
-        longer = f"{'; '.join(names)}{rest}"
-        if estimate_tokens(longer) > tokens_max:
-            break
-        text = longer
-    return text
+    line = _HEAD.format(root=library.root_id)
+    for count in range(len(entries), 0, -1):
+        titles = (
+            format_node_title(library.node(entry.section_id), length_max=_TITLE_LENGTH_MAX)
+            for entry in entries[:count]
+        )
+        rest = f"; +{len(entries) - count}" if count < len(entries) else ""
+        longer = f"{line} ({'; '.join(titles)}{rest}):"
+        if estimate_tokens(longer) <= tokens_max:
+            return longer
+    return f"{line}:"
 
 
 def _name(library: Library, section_id: str) -> str:

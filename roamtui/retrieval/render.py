@@ -81,13 +81,14 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     for section_id, spans in chosen.items():
         page = library.get_place(library.node(section_id).span).page
         excerpts += spans
-        note = ""
+        notes = ["" if page is None else f"p. {page}"]
         if spans and is_complete(library, section_id, spans):
-            note = "complete"
-        elif not spans and is_delivered_text(library, section_id, known):
-            note = _KNOWN_MARK
-        size = format_size(library, section_id)
-        marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
+            notes.append("complete")
+        else:
+            notes.insert(0, format_size(library, section_id))
+        if not spans and is_delivered_text(library, section_id, known):
+            notes.append(_KNOWN_MARK)
+        marks = ", ".join(filter(None, notes))
         lines.append(f"- [{section_id}] {format_short_path(library, section_id)} ({marks})")
         lines += _leave_out_repeated(_quote_spans(library, section_id, spans), seen)
     missing = list_missing_names(query, matcher.language, library)

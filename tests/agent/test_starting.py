@@ -123,7 +123,7 @@ def test_what_a_question_names_is_whole_besides_few_other_hits() -> None:
     question = "What is the quick ratio?"
     found = asyncio.run(retrieve_context(KeywordSearcher(library), ModelView(library=library), question, None))
     assert _list_hits(found)[0] == id_of(library, "Balance Sheets")
-    assert ", complete)\n" in found.text.partition("| Line")[0]
+    assert " (complete)\n" in found.text.partition("| Line")[0]
     assert "| 79,000 |" in found.text
     assert len(found.hits) == 4
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from roamtui.agent.loop import Agent, make_tools
 from roamtui.agent.prompt import SYSTEM
-from roamtui.agent.tools import ToolContext, parse_section_ids, parse_tool_arguments
+from roamtui.agent.tools import ToolContext, documents, parse_section_ids, parse_tool_arguments
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished
@@ -155,13 +155,19 @@ async def test_documents_are_listed_page_by_page_with_opening_words(tmp_path: Pa
     assert f"[{herons}] birds > herons.md (16): " in text
     assert "The heron stands in water." in text
     assert text.index(herons) < text.index(owls) < text.index(fish)
-    page = await call(limit="1", offset=1)
-    assert page.split("\n")[0] == "Documents 2 to 2 of 3:"
-    assert page.endswith("(1 more: call list_documents with offset 2.)")
+    assert (await call(offset="1")).split("\n")[0] == "Documents 2 to 3 of 3:"
     assert await call(offset=9) == "There are 3 documents, none after 3."
     shown = [event for exchange in agent.conversation.state.exchanges for event in exchange.events]
     notices = [notice.text for event in shown for notice in make_notices(event, library)]
-    assert notices == ["Listed documents 1 to 3 of 3", "Listed documents 2 to 2 of 3"]
+    assert notices == ["Listed documents 1 to 3 of 3", "Listed documents 2 to 3 of 3"]
+
+
+async def test_a_long_list_of_documents_says_how_to_go_on() -> None:
+    library = make_folder({f"{number:03}.md": "Text.\n" for number in range(documents.LISTED_MAX + 2)})
+    agent = Agent(Conversation(library), ScriptedModel())
+    await _call(agent, "list_documents", {})
+    end = documents.LISTED_MAX
+    assert results(agent)[-1].endswith(f"(2 more: call list_documents with offset {end}.)")
 
 
 def test_the_prompt_and_the_tools_have_at_most_620_tokens() -> None:

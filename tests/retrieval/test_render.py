@@ -37,14 +37,14 @@ def _hit(library: Library, title: str) -> Hit:
 
 def _lines(library: Library, *titles: str, query: str, opened: str = "") -> list[str]:
     text = _describe(library, *titles, query=query, opened=opened).text
-    return re.sub(r" \([\d.]+k?(?: of [\d.]+k?)?(, its text .*)?(?:, complete)?\)", r"\1", text).split("\n")
+    return re.sub(r" \((?:complete|[\d.]+k?(?: of [\d.]+k?)?(, its text .*)?)\)", r"\1", text).split("\n")
 
 
 def test_complete_sections_and_omissions_are_marked() -> None:
     long = "\n\n".join(f"Sentence {n} speaks of herons at some length and says little." for n in range(90))
     library = make_library(f"# Birds\n\n## Short\n\nHerons eat fish.\n\n## Long\n\n{long}\n\nHerons nest in trees.\n")
     short, *_ = _describe(library, "Short", query="herons eat").text.split("\n")
-    assert short.endswith(", complete)")
+    assert short.endswith(" (complete)"), "nobody needs the size of what is there"
     head, *excerpt = _describe(library, "Long", query="herons nest trees").text.split("\n")
     assert "complete" not in head
     assert " […]" in excerpt

@@ -19,8 +19,7 @@ from roamtui.outline.structure import get_canonical_id
 from roamtui.text import estimate_tokens
 
 NAME = "list_documents"
-LIMIT_DEFAULT = 50
-LIMIT_MAX = 200
+LISTED_MAX = 50
 SUMMARY_LENGTH = 400
 """Maximum length of a document's summary, in characters."""
 
@@ -35,8 +34,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         text = f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."
         return ToolResponse(text=text)
     start = parse_number(arguments.get("offset"), default=0, low=0, high=len(file_ids))
-    limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
-    shown = file_ids[start : start + limit]
+    shown = file_ids[start : start + LISTED_MAX]
     if not shown:
         text = f"There are {len(file_ids)} documents, none after {start}."
         return ToolResponse(text=text)
@@ -72,10 +70,7 @@ TOOL = Tool(
         description="List all documents.",
         parameters={
             "type": "object",
-            "properties": {
-                "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
-                "offset": {"type": "integer", "minimum": 0, "default": 0},
-            },
+            "properties": {"offset": {"type": "integer", "minimum": 0, "default": 0}},
         },
     ),
     run=_run,
