@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import ChainMap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from textual import events, on, work
 from textual.app import App, ComposeResult
@@ -18,7 +18,6 @@ from roamtui.errors import RoamtuiError, UsageError
 from roamtui.models.base import Model, format_window, get_recommended_key_variable
 from roamtui.models.discovery import ModelOffer, inspect_model, inspect_providers, request_one_token
 from roamtui.tui.context import AppContext, Services
-from roamtui.tui.labels import format_error
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
@@ -153,54 +152,52 @@ class ModelPicker(PickerDialog):
         self.show_message(summary)
 
     @override
+    def list_rows(self, typed: str) -> Iterable[Row[str]]:
+        """List the models that match or, if none does, the typed name."""
+        unlisted = PickerItem(value=typed, label=typed, note="not in the list; enter its URL and key")
+        return super().list_rows(typed) or lay_out_columns([unlisted], "")
+
+    @override
     def choose(self, item: str) -> None:
         if item == self._current:
             self.dismiss(None)
+        elif (offer := self._offers.get(item)) is not None:
+            use = self._use(offer, "", self.show_message)
+            self.run_worker(use, group="testing", exclusive=True, exit_on_error=False)
         else:
-            self._choose(item)
+            self.app.push_screen(ModelDialog("" if item == _OTHER_MODEL else item, self._use_typed))
 
-    @work(group="testing", exclusive=True, exit_on_error=False)
-    async def _choose(self, name: str) -> None:
-        """Use a model. If one that was typed cannot be used, let the person correct what they typed."""
-        if (offer := self._offers.get(name)) is not None:
-            await self._use(offer)
-            return
-        typed = ("" if name == _OTHER_MODEL else name, "", "")
-        problem = ""
-        while (answer := await self.app.push_screen_wait(ModelDialog(*typed, problem))) is not None:
-            typed = answer
-            try:
-                await self._use_typed(*typed)
-            except RoamtuiError as error:
-                problem = format_error(error)
-                self.show_message("")
-            else:
-                break
-
-    async def _use_typed(self, name: str, url: str, key: str) -> None:
+    async def _use_typed(self, name: str, url: str, key: str, say: Callable[[str], None]) -> bool:
+        """Use a typed model, as `_use` does. Without a typed key, first check whether it needs one."""
         if not key:
-            self.show_message(f"Checking {name}…")
+            say(f"Checking {name}… esc to cancel")
             report = await inspect_model(name, api_base=url or None, environ=self._environ)
             if not report.is_usable:
                 raise UsageError(f"{name} cannot be used: {report.reason}")
-            self.show_message("")
+            say("")
         provider = url or name.partition("/")[0]
         offer = ModelOffer(name=name, note="typed by you", provider=provider, api_base=url, needs_test=True)
-        await self._use(offer, key)
+        return await self._use(offer, key, say)
 
-    async def _use(self, offer: ModelOffer, key: str = "") -> None:
-        """Use a model, once the person has agreed that its provider gets texts, and it has replied."""
+    async def _use(self, offer: ModelOffer, key: str, say: Callable[[str], None]) -> bool:
+        """Use a model, once the person has agreed that its provider gets texts, and it has replied.
+
+        Return whether it is used. If it cannot be used, raise RoamtuiError. `say` shows what happens.
+        """
         if offer.provider:
             question = (
                 f"Use {offer.name}? Your questions and opened sections will be sent to {offer.provider}."
             )
             if not await self.app.push_screen_wait(ConfirmDialog(question, offer.note, yes="Use")):
-                return
+                return False
+        if offer.needs_test:
+            say(f"Testing {offer.name} with one token… esc to cancel")
         model = await self._make_model(offer, key)
         self.post_message(ModelReleased(self._agent.model))
         self._agent.model = model
         await self._offer_default(offer)
         self.finish(offer.name)
+        return True
 
     async def _make_model(self, offer: ModelOffer, key: str) -> Model:
         """Return a model if it replies with one token. Otherwise, raise RoamtuiError, and forget its key."""
@@ -212,7 +209,6 @@ class ModelPicker(PickerDialog):
             typed_keys[variable] = key
         try:
             if offer.needs_test:
-                self.show_message(f"Testing {offer.name} with one token… esc to cancel")
                 trial = self.services.make_model(offer.name, offer.api_base or None, is_test=True)
                 try:
                     await request_one_token(trial)
@@ -233,18 +229,18 @@ class ModelPicker(PickerDialog):
             self.save({"model": offer.name, "api_base": offer.api_base})
 
 
-class ModelDialog(Dialog[tuple[str, str, str] | None]):
-    """Asks for a model's name, URL and key. The key is only used in this run."""
+class ModelDialog(Dialog[None]):
+    """Asks for a model's name, URL and key, until it is used. The key is only used in this run."""
 
     AUTO_FOCUS = "#model-name"
 
-    def __init__(self, name: str, url: str, key: str, problem: str) -> None:
-        """Begin with what was typed before, and say what is wrong with it."""
+    def __init__(
+        self, name: str, use: Callable[[str, str, str, Callable[[str], None]], Awaitable[bool]]
+    ) -> None:
+        """Begin with `name` in the field. `use` is `ModelPicker._use_typed`."""
         super().__init__()
         self._name = name
-        self._url = url
-        self._key = key
-        self._problem = problem
+        self._use = use
 
     @override
     def compose(self) -> ComposeResult:
@@ -260,7 +256,6 @@ class ModelDialog(Dialog[tuple[str, str, str] | None]):
             )
             yield Static(Content("URL (empty for the provider's default)"), classes="label")
             yield Input(
-                self._url,
                 placeholder="http://localhost:8000/v1",
                 id="model-url",
                 select_on_focus=False,
@@ -268,7 +263,6 @@ class ModelDialog(Dialog[tuple[str, str, str] | None]):
             )
             yield Static(Content("API key (this run only, never saved)"), classes="label")
             yield Input(
-                self._key,
                 password=True,
                 placeholder="optional if none is needed or one is set",
                 id="model-key",
@@ -278,16 +272,16 @@ class ModelDialog(Dialog[tuple[str, str, str] | None]):
             yield make_foot("tab for the next field, enter to test with one token, esc to cancel")
 
     def on_mount(self) -> None:
-        """Say what is wrong, or focus the key if only the name is known."""
-        self.show_message(self._problem, is_problem=True)
-        if self._name and not self._problem:
+        """Focus the key if the name is known."""
+        if self._name:
             self.query_one("#model-key").focus()
 
     @on(Input.Submitted)
-    def action_choose(self) -> None:
-        """Return what was typed, unless the name is missing."""
+    @work(group="testing", exclusive=True, exit_on_error=False)
+    async def action_choose(self) -> None:
+        """Use the model that was typed. If that fails, the dialog stays open and says why."""
         name, url, key = (field.value.strip() for field in self.query(Input))
-        if name:
-            self.dismiss((name, url, key))
-        else:
-            self.show_message("Type the name of a model, such as openai/gpt-4.1-mini.", is_problem=True)
+        if not name:
+            raise UsageError("Type the name of a model, such as openai/gpt-4.1-mini.")
+        if await self._use(name, url, key, self.show_message):
+            self.finish(None)

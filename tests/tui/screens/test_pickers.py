@@ -187,3 +187,10 @@ async def test_a_missing_key_is_told_before_anybody_is_asked_to_agree(monkeypatc
         assert isinstance(app.screen, ModelDialog)
         app.screen.query_one("#model-name", Input).value = ""
         await press_until(pilot, "Type the name of a model, such as openai/gpt-4.1-mini.", "enter")
+
+
+async def test_a_name_that_is_not_in_the_list_is_kept_for_the_fields_of_another_model() -> None:
+    async with running(make_offering_app(), (100, 30)) as (app, pilot):
+        await press_until(pilot, "not in the list; enter its URL and key", "f2", *"mine/big")
+        await press_until(pilot, ModelDialog, "enter")
+        assert app.screen.query_one("#model-name", Input).value == "mine/big"
