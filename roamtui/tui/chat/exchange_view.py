@@ -437,10 +437,11 @@ class Passages:
                 Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted")), first + index
             )
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
-            shown = wrap(Content.styled(card.statement, "bold"), room) if card.statement else []
-            if not card.statement or index in self._unfolded:
+            if card.statement and index not in self._unfolded:
+                shown = wrap(Content.styled(card.statement, "bold"), room)
+            else:
                 laid_out = MarkdownLayout(width=room, can_scroll=False).lay_out(card.blocks)
-                shown += [*([Content()] if shown else []), *(render_line(line, room) for line in laid_out)]
+                shown = [render_line(line, room) for line in laid_out]
             bar = Content.styled("│ ", "$accent" if first + index == view.selected else "$foreground 30%")
             for line in shown:
                 spans = [
