@@ -402,26 +402,46 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.anchor(anchor=False)  # Textual's own anchor would scroll past the start of an answer
         self._keeps_newest_in_view = True
 
-    def list_targets(self) -> list[tuple[ContentView, int]]:
-        """List all targets that can be selected, each with its view and its index there."""
-        views = [view for view in self.query(ContentView) if view.display]
-        return [(view, index) for view in views for index in range(len(view.targets))]
+    @property
+    def is_selectable(self) -> bool:
+        """Whether there is an exchange or an example to go to."""
+        return self.current is not None or any(
+            view.targets for view in self.query(ContentView) if view.display
+        )
+
+    def _list_targets(self) -> dict[tuple[ContentView, int], range]:
+        """List all targets that can be selected, each by its view and its index there, with its lines."""
+        places = {}
+        for view in self.query(ContentView):
+            top = self._find_top(view)
+            for index, lines in enumerate(view.list_target_lines() if view.display else ()):
+                places[view, index] = range(top + lines.start, top + lines.stop)
+        return places
 
     def action_move(self, step: int) -> None:
-        """Select the next target (1) or the previous one (-1)."""
-        targets = self.list_targets()
-        if not targets:
+        """Select the next target (1) or the previous one (-1).
+
+        If the selected one is out of view, select the first or last one in view, else the nearest that way.
+        """
+        places = self._list_targets()
+        if not places:
             return
+        targets = [*places]
         selected = (self._selected, self._selected.selected if self._selected is not None else None)
-        if selected in targets:
+        start = None  # the first source of the last exchange
+        if self.current is not None and self.current.cited:
+            start = (self.current, self.current.cited[0])
+        top = round(self.scroll_y)
+        bottom = top + self.size.height
+        in_view = [target for target, lines in places.items() if lines.start < bottom and lines.stop > top]
+        if selected in in_view:
             position = targets.index(selected) + step
-        elif step < 0:
-            position = len(targets) - 1
-        else:  # start at the first source of the last exchange
-            start = None
-            if self.current is not None and self.current.cited:
-                start = (self.current, self.current.cited[0])
-            position = targets.index(start) if start in targets else 0
+        elif step > 0 and selected not in targets and start in in_view:
+            position = targets.index(start)
+        elif step > 0:
+            position = sum(lines.start < top for lines in places.values())
+        else:
+            position = sum(lines.start < bottom for lines in places.values()) - 1
         self._select(*targets[max(0, min(position, len(targets) - 1))])
 
     def _select(self, view: ContentView, index: int) -> None:
@@ -429,7 +449,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._selected = view
         view.select_target(index)
         self._stop_following()
-        self.call_after_refresh(lambda: self._scroll_to_lines(view, view.selected_lines))
+        self.call_after_refresh(lambda: self._scroll_to_lines(view, view.list_target_lines()[index]))
         self.post_message(TargetSelected(view.targets[index]))
 
     def _scroll_to_lines(self, view: ContentView, lines: range) -> None:

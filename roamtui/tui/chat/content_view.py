@@ -67,16 +67,17 @@ class ContentView(Widget):
             self._drawn = (width, self.draw(max(1, width)))
         return self._drawn[1]
 
-    @property
-    def selected_lines(self) -> range:
-        """The lines of the selected target."""
-        wanted = Style.from_meta({TARGET_META: self.selected})
-        numbers = [
-            number
-            for number, line in enumerate(self.lines)
-            if any(span.style == wanted for span in line.spans)
-        ] or [0]
-        return range(numbers[0], numbers[-1] + 1)
+    def list_target_lines(self) -> list[range]:
+        """List the lines of each target."""
+        lines = self.lines  # drawing them finds the targets
+        indexes: dict[str | Style, int] = {
+            Style.from_meta({TARGET_META: index}): index for index in range(len(self.targets))
+        }
+        found: dict[int, range] = {}
+        for number, line in enumerate(lines):
+            for index in [indexes[span.style] for span in line.spans if span.style in indexes]:
+                found[index] = range(found.get(index, range(number, number)).start, number + 1)
+        return [found.get(index, range(1)) for index in range(len(self.targets))]
 
     @override
     def render(self) -> Content:

@@ -142,7 +142,7 @@ class PaneSwitcher(Horizontal):
     def _list_empty(self) -> set[Scope]:
         """List the panes that have nothing to show, which the tab key skips."""
         is_empty = {
-            Scope.CHAT: self._log_view.current is None and not self._log_view.list_targets(),
+            Scope.CHAT: not self._log_view.is_selectable,
             Scope.READER: self._reader.section_id is None,
         }
         return {scope for scope in is_empty if is_empty[scope]}

@@ -261,6 +261,24 @@ async def test_the_conversation_stays_where_it_was_when_the_width_changes(
         await wait_until(pilot, lambda: log.scroll_y == log.max_scroll_y if was_at_end else first in screen_text(app))
 
 
+async def test_j_and_k_go_on_from_what_is_in_view() -> None:
+    async with running(make_app(), SIZE) as (app, pilot):
+        log = app.main_screen.chat_log
+        deck = find_id(app, "Deck oven")
+        text = "\n\n".join(f"Paragraph {number} is about the ovens [{deck}]." for number in range(40))
+        model_of(app).add_replies(expand(deck), ScriptedReply(text=text))
+        await ask(pilot, "What?")
+        app.main_screen.panes.focus_scope(Scope.CHAT)
+        await pilot.press("j", "j")
+        for way, key in (("pagedown", "j"), ("pageup", "k")):
+            await pilot.press(way, way)
+            await pilot.pause()
+            top = log.scroll_y
+            await pilot.press(key)
+            await pilot.pause()
+            assert log.scroll_y == top, "it is in view already"
+
+
 def make_long_app(count: int, *replies: ScriptedReply) -> RoamApp:
     context = make_context(replies)
     exchanges = tuple(
