@@ -182,7 +182,7 @@ ACTIONS: tuple[Action, ...] = (
         "global.suspend",
         "ctrl+z",
         "Suspend",
-        "Go to the shell; fg brings roamtui back.",
+        "Go to the shell, not on Windows or in a browser; fg returns. In a text field: undo typing.",
         "app.suspend_process",
     ),
     _action(

@@ -300,7 +300,7 @@ class RoamApp(App[None], inherit_bindings=False):
     @override
     def action_suspend_process(self) -> None:
         if sys.platform == "win32" or self._driver is None or not self._driver.can_suspend:
-            self.notify("This terminal cannot put roamtui into the background.", markup=False)
+            self.notify("roamtui cannot go into the background here.", markup=False)
         else:
             super().action_suspend_process()
 

@@ -55,7 +55,7 @@ async def test_where_the_app_cannot_be_suspended_the_key_says_so() -> None:
     async with make_app().run_test(notifications=True) as pilot:
         await press_until(
             pilot,
-            lambda: tell(app_of(pilot)) == ["This terminal cannot put roamtui into the background."],
+            lambda: tell(app_of(pilot)) == ["roamtui cannot go into the background here."],
             "escape",
             "ctrl+z",
         )
