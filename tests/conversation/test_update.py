@@ -76,6 +76,14 @@ def test_during_a_question_closing_only_marks() -> None:
         assert done.needs_rebuild
 
 
+def test_a_section_that_a_person_opens_again_while_it_waits_to_close_stays_open() -> None:
+    state = step(begin(make_state()), "Alpha")
+    ids = (find(state, "Alpha"),)
+    for command in (CloseSections, ExpandSections):
+        state, _ = fold(state, update(state, command(section_ids=ids, origin=Origin.PERSON)))
+    assert tuple(finish(state).open_sections) == ids
+
+
 def test_the_agent_cannot_close_pinned_or_just_cited_sections() -> None:
     state = ask(make_state(), "Alpha", "Beta", "Gamma", cited=["Beta"])
     state = begin(pin(state, "Alpha"))

@@ -127,6 +127,20 @@ async def test_a_key_takes_back_the_last_question_and_keeps_what_was_typed_since
         assert questions(app) == [FIRST, "And one?"]
 
 
+async def test_a_question_that_is_taken_back_and_sent_again_is_asked_once() -> None:
+    gate = asyncio.Event()
+    replies = [ScriptedReply(text="Forty.", gate=gate), ScriptedReply(text="Ninety.")]
+    async with running(make_app(replies)) as (app, pilot):
+        box = app.main_screen.question_box
+        await queue(pilot, SECOND)
+        await press_until(pilot, lambda: box.text == SECOND, "escape")
+        await press_until(pilot, lambda: not box.text, "enter")
+        gate.set()
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        assert questions(app) == [FIRST, SECOND]
+        assert box.text == ""
+
+
 async def test_a_question_that_is_stopped_before_it_was_begun_is_in_the_box_again() -> None:
     async with running(make_app([ScriptedReply(text="Forty.")])) as (app, pilot):
         area = app.main_screen.questions
