@@ -475,13 +475,9 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         """Return the lines and pages of a span."""
         document = self.documents_by_key[span.doc]
         end = max(span.start, span.end - 1)
-        lines = document.line_starts
-        pages = document.page_starts
-        first = max(1, bisect_right(lines, span.start))
-        last = max(1, bisect_right(lines, end))
-        if not pages:
-            return Place(first, last, None, None)
-        return Place(first, last, max(1, bisect_right(pages, span.start)), max(1, bisect_right(pages, end)))
+        first = max(1, bisect_right(document.line_starts, span.start))
+        last = max(1, bisect_right(document.line_starts, end))
+        return Place(first, last, document.page_at(span.start), document.page_at(end))
 
     def text_at(self, span: Span) -> str:
         """Return the exact text of a span."""

@@ -342,12 +342,11 @@ class _BlockReader(Struct, kw_only=True):
     def _read_html(self, token: Token) -> Iterator[Block]:
         """Yield the paragraphs and the code of a block of HTML. Its lists and tables become lines."""
         start, end = self._find_span(token)
+        first = (token.map or (0, 0))[0]
         if match := _PRE.fullmatch(token.content.strip()):
             text = html.unescape(_ANY_TAG.sub("", match[1]))
-            first = (token.map or (0, 0))[0]
             yield self._make_code(text.strip("\n"), "", first + text.startswith("\n"), end)
             return
-        first = (token.map or (0, 0))[0]
         self.source.put(token.content, first, is_cell=False, is_heading=False)
         pieces = parse_inline(token.content, _get_html_splitter(), {})
         locate_tokens(pieces, token.content, self.source.place)

@@ -63,8 +63,7 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
             f"{name} is damaged, password-protected or not a Word document. Save it again as DOCX."
         )
     writer = _HtmlWriter(package, main)
-    html = "".join(map(writer.write_blocks, bodies))
-    text = convert_noted(re.sub(r"</pre>\s*<pre>", "\n", html), writer.notes)
+    text = convert_noted("".join(map(writer.write_blocks, bodies)), writer.notes)
     return ConvertedText(text=text, title=package.read_title())
 
 

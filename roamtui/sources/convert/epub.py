@@ -45,12 +45,13 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     part_names = {
         key: package.find_name(_split_href(item.get("href", ""), book_part)[0]) for key, item in items.items()
     }
+    types = {key: item.get("media-type", "").partition(";")[0].strip().lower() for key, item in items.items()}
     nav = [key for key, item in items.items() if "nav" in item.get("properties", "").split()]
-    ncx = [key for key, item in items.items() if item.get("media-type", "").endswith("ncx+xml")]
+    ncx = [key for key, media_type in types.items() if media_type.endswith("ncx+xml")]
     tables = (_read_navigation(package, part_names[key]) for key in (*nav, *ncx))
     points = next(filter(None, tables), {})
     listed = dict.fromkeys(element.get("idref", "") for element in root.iter("{*}itemref"))
-    pages = [key for key in listed if key in items and _is_page(items[key]) and key not in nav]
+    pages = [key for key in listed if types.get(key) in _PAGE_TYPES and key not in nav]
     blocks: list[str] = []
     above = (0, 0)
     for part in (part_names[key] for key in pages):
@@ -62,20 +63,16 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     return ConvertedText(text="\n\n".join(blocks) + "\n", title=title)
 
 
-def _is_page(item: Any) -> bool:
-    return item.get("media-type", "").partition(";")[0].strip().lower() in _PAGE_TYPES
-
-
 def _raise_note_marks(page: Any) -> None:
     """Raise the marks of notes, whose style may raise them where no element does."""
     for link in page.iter("a"):
         is_mark = "noteref" in f"{link.get('epub:type', '')} {link.get('role', '')}"
         if is_mark and next(link.iter("sup"), None) is None and next(link.iterancestors("sup"), None) is None:
             raised = link.makeelement("sup")
-            raised.text = link.text
-            link.text = None
-            raised.extend([*link])
-            link.append(raised)
+            link.addprevious(raised)
+            raised.append(link)
+            raised.tail = link.tail
+            link.tail = None
 
 
 def _read_navigation(package: ZipPackage, part: str) -> dict[str, list[_NavigationPoint]]:

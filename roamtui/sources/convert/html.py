@@ -49,6 +49,7 @@ _SPANNED_LENGTH_MAX = 200
 """A longer text is not repeated in the further columns and rows of its cell."""
 _SPANNED_ROOM = 2_000
 """How many characters a table may repeat beyond its own length."""
+_PRE_BOUNDARY = re.compile(r"</pre>\s*<pre>")
 _NOTE_NUMBER = re.compile("\ue000(\\d+)\ue001")
 
 
@@ -82,13 +83,14 @@ def convert_html_file(data: bytes, _name: str) -> ConvertedText:
 
 
 def convert_noted(html: str, notes: Sequence[str]) -> str:
-    """Convert HTML that a program wrote, and add each note after the block that first refers to it.
+    """Convert HTML of an office program, and add each note after the block that first refers to it.
 
-    `notes` are HTML too. A reference is the number of a note between U+E000 and U+E001.
+    Each line of code is a block `pre` of its own. `notes` are HTML too. A reference is the number of a note
+    between U+E000 and U+E001.
     """
     out: list[str] = []
     texts = [" ".join("\n\n".join(write_blocks(read_page(note)[0])).split()) for note in notes]
-    for block in write_blocks(read_page(html)[0]):
+    for block in write_blocks(read_page(_PRE_BOUNDARY.sub("\n", html))[0]):
         out.append(_NOTE_NUMBER.sub(r"[^\1]", block))
         for number in map(int, _NOTE_NUMBER.findall(block)):
             if 0 < number <= len(texts) and texts[number - 1]:

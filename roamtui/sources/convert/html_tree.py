@@ -13,12 +13,7 @@ from lxml.etree import ErrorTypes, HTMLParser, fromstring, strip_tags
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS
-from roamtui.sources.convert.html_folds import (
-    has_controls,
-    is_panel,
-    label_panels,
-    list_controlled_ids,
-)
+from roamtui.sources.convert.html_folds import has_controls, is_panel, label_panels, list_controlled_ids
 from roamtui.sources.convert.html_titles import raise_titles
 from roamtui.sources.convert.office_math import write_formula
 from roamtui.sources.convert.xml_elements import join_text
@@ -28,12 +23,10 @@ _DEPTH_MAX = 80
 """Maximum depth of the tree, twice that of real pages. Of deeper elements, only the text is kept."""
 _WITHOUT_MEANING = ("span", "font", "abbr", "wbr", "small", "u")
 """Elements that are removed, because a word that is partly in one must be escaped as a whole."""
-_HIDDEN_NAMES = frozenset(
-    {
-        *("nav", "template", "object", "audio", "video", "canvas", "textarea"),
-        *("script", "style", "svg", "noscript", "iframe"),
-    }
-)
+_HIDDEN_ELEMENTS = """
+nav template object audio video canvas textarea script style svg noscript iframe
+"""
+_HIDDEN_NAMES = frozenset(_HIDDEN_ELEMENTS.split())
 _HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog"})
 _HIDDEN_CLASS_NAMES = """
 linenos lineno mw-editsection visually-hidden sr-only screen-reader-text skip-link breadcrumb
@@ -60,22 +53,8 @@ _LANGUAGE_DEPTH = 6
 _NAME_CLASSES = frozenset({"sig-prename", "sig-name", "descclassname", "descname"})
 _SIGNATURE_LENGTH_MAX = 150
 """A longer signature is a line below its name."""
-_NOT_A_LANGUAGE = frozenset(
-    {
-        *(
-            "default",
-            "none",
-            "notranslate",
-            "plaintext",
-            "nohighlight",
-            "wrapper",
-            "text",
-            "source",
-            "linenums",
-        ),
-        "copy",
-    }
-)
+_NOT_LANGUAGES = "default none notranslate plaintext nohighlight wrapper text source linenums copy"
+_NOT_A_LANGUAGE = frozenset(_NOT_LANGUAGES.split())
 _END_OF_PAGE = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)
 """Browsers show what follows it, but libxml2 leaves it out."""
 _TITLE_LENGTH_MAX = 300
@@ -145,7 +124,7 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
     if (
         element.tag in _HIDDEN_NAMES
         or element.get("role", "").lower() in _HIDDEN_ROLES
-        or not _HIDDEN_CLASSES.isdisjoint(element.get("class", "")[:ATTRIBUTE_LENGTH_MAX].split())
+        or not _HIDDEN_CLASSES.isdisjoint(_list_classes(element))
     ):
         return True
     if element.tag == "footer":  # that of a quote names who said it
@@ -158,6 +137,11 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
         or _HIDING_STYLE.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX]) is not None
     )
     return is_invisible and not (element.tag in BLOCKS and is_panel(element, controlled_ids))
+
+
+def _list_classes(element: Any) -> list[str]:
+    names: list[str] = element.get("class", "")[:ATTRIBUTE_LENGTH_MAX].split()
+    return names
 
 
 def _is_button_of_code(button: Any) -> bool:
@@ -213,7 +197,9 @@ def _raise_signatures(root: Any) -> None:
             level = int(element.tag[1])
             continue
         before = element.getprevious()
-        if not _is_signature(element) or (before is not None and before.tag in ("dt", *HEADINGS)):
+        is_signature = "sig-object" in _list_classes(element)
+        is_signature = is_signature or any(map(_is_name, element.iter("code", "tt")))
+        if not is_signature or (before is not None and before.tag in ("dt", *HEADINGS)):
             continue
         depth = sum(1 for _ in element.iterancestors("dl"))
         heading = element
@@ -228,14 +214,9 @@ def _raise_signatures(root: Any) -> None:
         heading.tag = HEADINGS[min(level + depth, len(HEADINGS)) - 1]
 
 
-def _is_signature(term: Any) -> bool:
-    classes = term.get("class", "")[:ATTRIBUTE_LENGTH_MAX].split()
-    return "sig-object" in classes or any(map(_is_name, term.iter("code", "tt")))
-
-
 def _is_name(part: Any) -> bool:
     """Check whether a part of a signature is the name of the function or class, or of its module."""
-    return not _NAME_CLASSES.isdisjoint(part.get("class", "")[:ATTRIBUTE_LENGTH_MAX].split())
+    return not _NAME_CLASSES.isdisjoint(_list_classes(part))
 
 
 def find_code_language(code: Any) -> str:

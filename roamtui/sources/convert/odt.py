@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from html import escape
 from typing import Any
@@ -17,18 +16,11 @@ from roamtui.sources.convert.office_math import write_formula
 from roamtui.sources.convert.xml_elements import get_attribute, get_local_name, join_text
 from roamtui.sources.convert.zip_package import ZipPackage
 
-_SKIPPED = (
-    *(
-        "tracked-changes",
-        "annotation",
-        "-decls",
-        "forms",
-        "table-of-content",
-        "-index",
-        "bibliography-source",
-    ),
-    *("note-citation", "covered-table-cell"),
-)
+_SKIPPED_NAMES = """
+tracked-changes annotation -decls forms table-of-content -index bibliography-source note-citation
+covered-table-cell
+"""
+_SKIPPED = tuple(_SKIPPED_NAMES.split())
 """Ends of the names of elements that are not text, or repeat headings or the words of a cell."""
 _HIDING_FIELDS = frozenset({"hidden-text", "hidden-paragraph"})
 _TAGS = {"table": "table", "table-row": "tr", "ruby": "ruby", "ruby-text": "rt"}
@@ -48,7 +40,7 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
             f"{name} is damaged, password-protected or not an OpenDocument text. Save it again as ODT."
         )
     writer = _HtmlWriter(package, styles, root)
-    text = convert_noted(re.sub(r"</pre>\s*<pre>", "\n", writer.write_content(body)), writer.notes)
+    text = convert_noted(writer.write_content(body), writer.notes)
     return ConvertedText(text=text, title=package.read_title())
 
 

@@ -49,10 +49,11 @@ def read_extras(package: ZipPackage) -> dict[str, SheetExtras]:
         if entry:
             content = package.read(entry.target)
             relations = package.read_relations(entry.target)
-            drawings = [each.target for each in relations.values() if each.kind == "drawing"]
+            drawings = [package.parse(each.target) for each in relations.values() if each.kind == "drawing"]
+            paragraphs = (text for each in drawings for text in each.iterfind(".//{*}txBody/{*}p"))
             extras[sheet.get("name", "")] = SheetExtras(
                 links=dict(_iter_links(content.decode("utf-8", "replace"), relations)),
-                boxes=tuple(text for drawing in drawings for text in _iter_box_texts(package, drawing)),
+                boxes=tuple(text for each in paragraphs if (text := join_text(each, "{*}t"))),
             )
     return extras
 
@@ -84,12 +85,6 @@ def _read_column(letters: str) -> int:
     for letter in letters:
         number = 26 * number + ord(letter) - ord("A") + 1
     return number - 1
-
-
-def _iter_box_texts(package: ZipPackage, drawing: str) -> Iterator[str]:
-    for paragraph in package.parse(drawing).iterfind(".//{*}txBody/{*}p"):
-        if text := join_text(paragraph, "{*}t"):
-            yield text
 
 
 def mark_raised(package: ZipPackage, data: bytes) -> bytes:

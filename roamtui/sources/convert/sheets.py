@@ -61,17 +61,18 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
             is_visible = entry.visible == SheetVisibleEnum.Visible
             title = escape_inline(entry.name) + ("" if is_visible else " (hidden)")
             texts += [write_heading(1, title), *blocks]
-    if package and (areas := [*_list_named_areas(package)]):
+    names = ("xl/workbook.xml", "xl/tables/", "content.xml")
+    parts = map(package.read, package.list_names(*names)) if package else ()
+    areas = [
+        f"- {escape_inline(': '.join(map(html.unescape, area.groups())))}"
+        for part in parts
+        for area in _NAMED_AREA.finditer(part.decode("utf-8", "replace"))
+    ]
+    if areas:
         texts += [write_heading(1, "Named areas"), "\n".join(areas)]
     return ConvertedText(
         text="\n\n".join(texts) + "\n", title=package.read_title() if package else "", notes=tuple(notes)
     )
-
-
-def _list_named_areas(package: ZipPackage) -> Iterator[str]:
-    for part in package.list_names("xl/workbook.xml", "xl/tables/", "content.xml"):
-        for area in _NAMED_AREA.finditer(package.read(part).decode("utf-8", "replace")):
-            yield f"- {escape_inline(': '.join(map(html.unescape, area.groups())))}"
 
 
 def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type

@@ -88,12 +88,13 @@ class Fetcher:
                 response, failure = self._load_or_fetch(current, allows_local=allowed.may_be_local(current))
                 problem = problem or failure
                 visited.add(current)
-                if response.location is None:
-                    target = _find_refresh(response)
+                if response.location is not None:
+                    target = resolve_href(current, response.location)
+                else:
+                    is_html = response.status in PAGE_STATUSES and response.media_type in _HTML_TYPES
+                    target = find_refresh(response.body, response.charset, response.url) if is_html else None
                     if target is None or target in visited:
                         break
-                else:
-                    target = resolve_href(current, response.location)
                 if target is None:
                     raise FetchError(
                         f"{current} redirects to something that is not a web page. Check the address."
@@ -158,11 +159,6 @@ class Fetcher:
         if self._cache is not None and "no-store" not in response.headers.get("cache-control", "").lower():
             self._cache.save(response)
         return response, ""
-
-
-def _find_refresh(response: HttpResponse) -> str | None:
-    is_page = response.status in PAGE_STATUSES and response.media_type in _HTML_TYPES
-    return find_refresh(response.body, response.charset, response.url) if is_page else None
 
 
 def _read_retry_seconds(response: HttpResponse) -> float | None:

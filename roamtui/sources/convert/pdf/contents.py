@@ -9,9 +9,9 @@ from itertools import pairwise
 from msgspec import Struct
 
 from roamtui.sources.convert.pdf.filings import parse_item, parse_part
-from roamtui.sources.convert.pdf.pages import PageText
 from roamtui.sources.convert.pdf.pdfium import TocEntry
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, find_page_by_label
+from roamtui.sources.convert.pdf.tables import PageText
 from roamtui.sources.convert.pdf.titles import strip_number
 
 _LINKED_MIN = 4

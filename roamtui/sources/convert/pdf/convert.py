@@ -16,12 +16,11 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import TESSERACT, ConvertedText, PageReport, has_tesseract
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter, WordRepairer
 from roamtui.sources.convert.pdf.outline import detect_outline
-from roamtui.sources.convert.pdf.pages import PageText, number_rows
 from roamtui.sources.convert.pdf.pdfium import PdfFile, PdfPage
 from roamtui.sources.convert.pdf.rows import PageRow, read_rows
 from roamtui.sources.convert.pdf.running_heads import strip_running_heads
 from roamtui.sources.convert.pdf.source_title import compute_source_title
-from roamtui.sources.convert.pdf.tables import detect_tables
+from roamtui.sources.convert.pdf.tables import PageText, detect_tables
 
 _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
@@ -60,11 +59,19 @@ def convert_pdf(
     for page_rows in rows:
         repairer.repair(page_rows)
     stripped, printed = strip_running_heads(rows)
-    for page, page_rows in zip(pages, stripped, strict=True):
+    file_rows: list[PageRow] = []
+    for page_number, (page, page_rows) in enumerate(zip(pages, stripped, strict=True)):
         page.rows = page_rows
+        page.start = len(file_rows)
+        for number, row in enumerate(page_rows):
+            row.page = page_number
+            row.number = number
         page.tables = detect_tables(page_rows)
+        for table in page.tables:
+            for row in page_rows[table.start : table.end]:
+                row.is_in_table = True
+        file_rows += page_rows
     bookmarks = list(file.read_bookmarks())
-    file_rows = number_rows(pages)
     headings = detect_outline(pages, file_rows, bookmarks, printed)
     by_page = {
         number: list(group) for number, group in groupby(headings, lambda head: file_rows[head.row].page)

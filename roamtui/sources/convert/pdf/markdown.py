@@ -10,9 +10,9 @@ from statistics import median
 
 from roamtui.sources.convert.escaping import LINE_START, write_heading
 from roamtui.sources.convert.pdf.headings import DetectedHeading
-from roamtui.sources.convert.pdf.pages import PageText
 from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.table_writer import write_table
+from roamtui.sources.convert.pdf.tables import PageText
 from roamtui.sources.convert.pdf.words import HYPHEN, RAISED_END, RAISED_START
 from roamtui.sources.decode import replace_surrogates
 

@@ -13,10 +13,10 @@ from rapidfuzz import fuzz
 from roamtui.sources.convert.pdf.contents import CONTENTS_TITLE, detect_contents
 from roamtui.sources.convert.pdf.filings import add_filing_headings, parse_item
 from roamtui.sources.convert.pdf.headings import DetectedHeading, detect_numbered_headings, merge_headings
-from roamtui.sources.convert.pdf.pages import PageText
 from roamtui.sources.convert.pdf.pdfium import TocEntry
 from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers
+from roamtui.sources.convert.pdf.tables import PageText
 from roamtui.sources.convert.pdf.titles import is_marked, join_rows, make_comparison_key, strip_number
 from roamtui.sources.convert.pdf.typography import TypographicHeadings
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, takewhile
 from statistics import median
+
+from msgspec import Struct
 
 from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.tables import detect_tables
@@ -48,8 +50,6 @@ _BODY_QUANTILE = 0.8
 """Quantile of letter heights that is the body type: tables may be smaller, and titles are fewer."""
 _SMALL_SHARE = 0.9
 _NUMBERED_TITLE = re.compile(r"(?!page\b)[^\W\d_]+\s\d{1,4}", re.IGNORECASE)
-_Edges = tuple[list[PageRow], list[PageRow]]
-"""Up to three rows at the top of a page, and up to three at the bottom, both from the edge inwards."""
 PrintedNumbers = dict[tuple[str, int], list[int]]
 """Pages, from 0, of each printed number (prefix and value), ascending. Parts may restart at 1."""
 
@@ -72,73 +72,78 @@ def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int |
     return None
 
 
+class _Edges(Struct):
+    """Up to three rows at the top and the bottom of a page, both from the edge inwards."""
+
+    top: list[PageRow]
+    bottom: list[PageRow]
+    size_max: float
+    """Maximum size of a page number."""
+    number: tuple[str, int] | None = None
+    """The printed page number: prefix and value."""
+
+    def has_number(self, row: PageRow) -> bool:
+        """Check whether a row has the number of the page."""
+        return self.number in set(_parse_page_numbers(row, self.size_max))
+
+    def make_key(self, row: PageRow) -> tuple[str, int]:
+        """Return the text of a row with the page number replaced, and the class of its position."""
+        text = row.text
+        if self.number is not None and self.has_number(row):
+            text = re.sub(rf"\b{self.number[1]}\b", "#", text)
+        return text, int(row.top // _POSITION_CLASS_POINTS)
+
+
 def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageRow]], PrintedNumbers]:
     """Remove running heads from the rows of pages, and read the printed page numbers.
 
     The heads of a table that is continued on several pages are no running heads.
     If no row would be left in the whole document, nothing is removed.
     """
+    sizes = sorted(row.size for rows in pages for row in rows)
+    usual = sizes[int(len(sizes) * _BODY_QUANTILE)] if sizes else 0.0
     edges: list[_Edges] = []
     for rows in pages:
         ordered = sorted(rows, key=lambda row: row.top)
         half = (len(ordered) + 1) // 2
-        edges.append((ordered[: min(_EDGE_ROWS, half)], ordered[: half - 1 : -1][:_EDGE_ROWS]))
-    sizes = sorted(row.size for rows in pages for row in rows)
-    usual = sizes[int(len(sizes) * _BODY_QUANTILE)] if sizes else 0.0
-    sizes_max = [
-        _SIZE_RATIO_MAX * max(usual, median(row.size for row in rows) if rows else 0.0) for rows in pages
-    ]
-    numbers = _detect_page_numbers(edges, sizes_max)
-    repeated = _detect_repeated_rows(edges, numbers, sizes_max)
+        size = max(usual, median(row.size for row in rows) if rows else 0.0)
+        top = ordered[: min(_EDGE_ROWS, half)]
+        edges.append(_Edges(top, ordered[: half - 1 : -1][:_EDGE_ROWS], _SIZE_RATIO_MAX * size))
     printed: PrintedNumbers = {}
-    for page, printed_number in numbers.items():
-        printed.setdefault(printed_number, []).append(page)
+    for page, number in _detect_page_numbers(edges).items():
+        edges[page].number = number
+        printed.setdefault(number, []).append(page)
+    repeated = _detect_repeated_rows(edges)
     kept = []
-    for page, (rows, sides) in enumerate(zip(pages, edges, strict=True)):
-
-        def rate(
-            row: PageRow,
-            number: tuple[str, int] | None = numbers.get(page),
-            size_max: float = sizes_max[page],
-        ) -> float:
-            """Return on which share of the pages a row is repeated; 1 for a page number."""
-            is_number = _NUMBER_ONLY.fullmatch(row.text) and _has_page_number(row, number, size_max)
-            return 1.0 if is_number else repeated.get(_make_key(row, number, size_max), 0.0)
-
+    for rows, sides in zip(pages, edges, strict=True):
+        # on which share of the pages each row is repeated; 1 for a page number
+        rates = {
+            id(row): 1.0
+            if _NUMBER_ONLY.fullmatch(row.text) and sides.has_number(row)
+            else repeated.get(sides.make_key(row), 0.0)
+            for row in (*sides.top, *sides.bottom)
+        }
         # Rows with a lower rate stay if text of the page is between them and the edge.
-        removed = {id(row) for row in chain(*sides) if rate(row) >= _INNER_SHARE}
-        removed |= {id(row) for side in sides for row in takewhile(rate, side)}
+        removed = {key for key, rate in rates.items() if rate >= _INNER_SHARE}
+        for side in (sides.top, sides.bottom):
+            removed.update(takewhile(rates.__getitem__, map(id, side)))
         removed -= {
             id(row)
             for table in detect_tables(rows)
             for row in rows[table.start : table.start + table.header_count]
-            if len(row.cells) > 1 and not _has_page_number(row, numbers.get(page), sizes_max[page])
+            if len(row.cells) > 1 and not sides.has_number(row)
         }
         kept.append([row for row in rows if id(row) not in removed])
     return kept if any(kept) else list(pages), printed
 
 
-def _make_key(row: PageRow, number: tuple[str, int] | None, size_max: float) -> tuple[str, int]:
-    """Return the text of a row with the page number replaced, and the class of its position."""
-    text = row.text
-    if number is not None and _has_page_number(row, number, size_max):
-        text = re.sub(rf"\b{number[1]}\b", "#", text)
-    return text, int(row.top // _POSITION_CLASS_POINTS)
-
-
-def _has_page_number(row: PageRow, number: tuple[str, int] | None, size_max: float) -> bool:
-    return number in set(_parse_page_numbers(row, size_max))
-
-
-def _detect_repeated_rows(
-    edges: Sequence[_Edges], numbers: Mapping[int, tuple[str, int]], sizes_max: Sequence[float]
-) -> dict[tuple[str, int], float]:
+def _detect_repeated_rows(edges: Sequence[_Edges]) -> dict[tuple[str, int], float]:
     """Return the share of pages that have a repeated row, by the key of the row."""
     pages_by_key: dict[tuple[str, int], list[int]] = {}
-    for page, (top, bottom) in enumerate(edges):
-        for row in (*top, *bottom):
+    for page, sides in enumerate(edges):
+        for row in (*sides.top, *sides.bottom):
             if any(map(str.isalpha, row.text)):
-                pages_by_key.setdefault(_make_key(row, numbers.get(page), sizes_max[page]), []).append(page)
+                pages_by_key.setdefault(sides.make_key(row), []).append(page)
     repeats_needed = max(_REPEATS_MIN, _REPEATED_SHARE * len(edges))
     share_by_key = {}
     for text, position in pages_by_key:
@@ -152,7 +157,7 @@ def _detect_repeated_rows(
     return share_by_key
 
 
-def _detect_page_numbers(edges: Sequence[_Edges], sizes_max: Sequence[float]) -> dict[int, tuple[str, int]]:
+def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
     """Return the printed number of each page that agrees with the numbers on the pages near it.
 
     A shift is a printed number minus the index of its page. Neighbouring pages of one part have the same
@@ -161,11 +166,11 @@ def _detect_page_numbers(edges: Sequence[_Edges], sizes_max: Sequence[float]) ->
     shifts_by_page = [
         {
             (prefix, value - page)
-            for row in (*top, *bottom)
+            for row in (*sides.top, *sides.bottom)
             if len(row.text) <= _HEAD_LENGTH_MAX
-            for prefix, value in _parse_page_numbers(row, sizes_max[page])
+            for prefix, value in _parse_page_numbers(row, sides.size_max)
         }
-        for page, (top, bottom) in enumerate(edges)
+        for page, sides in enumerate(edges)
     ]
     pages_needed = 3 if len(edges) > _REPEATS_MIN else 2
     number_by_page = {}

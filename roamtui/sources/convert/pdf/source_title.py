@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from roamtui.sources.convert.pdf.pages import PageText
 from roamtui.sources.convert.pdf.rows import PageRow
+from roamtui.sources.convert.pdf.tables import PageText
 from roamtui.sources.convert.pdf.titles import count_similar_rows, join_rows
 from roamtui.sources.convert.pdf.words import RAISED_END, RAISED_START
 

@@ -75,8 +75,8 @@ def write_table(rows: Sequence[PageRow], header_count: int) -> str:
     lines: list[list[str]] = []
     misfits = 0
     for row in rows[header_count:]:
-        misfits += layout.count_misfits(row)
-        line = layout.place_cells(row)
+        line, misfits_of_row = layout.place_cells(row)
+        misfits += misfits_of_row
         if lines and _continues_label(lines[-1], line):
             line[0] = f"{lines.pop()[0]} {line[0]}"
         lines.append(line)
@@ -138,29 +138,25 @@ class _TableLayout(NamedTuple):
     columns: Sequence[_Column]
     edge: float
 
-    def place_cells(self, row: PageRow) -> list[str]:
-        """Return the label of a row and the text in each column. Text without figures may fill several."""
+    def place_cells(self, row: PageRow) -> tuple[list[str], int]:
+        """Return the label of a row and the text in each column. Text without figures may fill several.
+
+        Also return how many cells of a row with figures are in several columns, or far from all.
+        """
         line = [""] * (len(self.columns) + 1)
+        misfits = 0
         is_data = is_data_row(row)
         for cell in row.cells:
             positions = range(1)
             if not self._is_label(cell, row):
                 span = self._find_span(cell)
+                x0, x1 = self.columns[span.first]
+                distance = max(x0 - cell.x1, cell.x0 - x1)
+                misfits += is_data and (span.first < span.last or distance > _COLUMN_DISTANCE_MAX)
                 positions = range(span.first + 1, (span.first if is_data else span.last) + 2)
             for position in positions:
                 line[position] = f"{line[position]} {cell.text}".strip()
-        return line
-
-    def count_misfits(self, row: PageRow) -> int:
-        """Count the cells of a row with figures that are in several columns, or far from all."""
-        misfits = 0
-        for cell in row.cells if is_data_row(row) else ():
-            if not self._is_label(cell, row):
-                span = self._find_span(cell)
-                x0, x1 = self.columns[span.first]
-                distance = max(x0 - cell.x1, cell.x0 - x1)
-                misfits += span.first < span.last or distance > _COLUMN_DISTANCE_MAX
-        return misfits
+        return line, misfits
 
     def _is_label(self, cell: Cell, row: PageRow) -> bool:
         x0, x1 = self.columns[0]
