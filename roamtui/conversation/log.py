@@ -361,17 +361,17 @@ class ConversationStore:
             StoreError: The conversation does not exist or cannot be read.
         """
         path = self._get_path(conversation_id)
-        file = None
+        file: LineFile | None = None
         warning = _DAMAGED
         content = self._read(conversation_id)
         try:
             file = LineFile(path)
-            # the last program may have written more before it closed the log
-            content = self._read(conversation_id)
         except OSError as error:
             reason = format_reason(error)
             warning = f"You continue in a copy of the conversation, because it cannot be changed: {reason}."
         try:
+            if file is not None:  # the last program may have written more before it closed the log
+                content = self._read(conversation_id)
             log = decode_log(content, f"The conversation {conversation_id}")
         except StoreError:
             if file is not None:

@@ -9,9 +9,10 @@ from random import Random
 import pytest
 
 from roamtui.agent.loop import Agent
+from roamtui.conversation import log as log_module
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
-from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
+from roamtui.conversation.log import ConversationLog, ConversationStore, LineFile, decode_log, encode_events
 from roamtui.conversation.question_flow import rewind
 from roamtui.errors import StoreError
 from tests.conversation.conversations import Recorder, make_library
@@ -51,6 +52,26 @@ def test_what_was_saved_is_read_again_and_continued(store: ConversationStore, fo
     log.close()
     assert store.read("c0ffee") == played.events
     assert json.loads(_path(folder).read_bytes().splitlines()[0]) == {"format": "roamtui conversation", "version": 3}
+
+
+def test_a_log_that_vanishes_while_it_is_opened_is_not_locked_for_ever(
+    store: ConversationStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _save(store, Recorder().ask("Why?"))
+    content = _path(folder).read_bytes()
+
+    class VanishingFile(LineFile):
+        def __init__(self, path: Path) -> None:
+            super().__init__(path)
+            path.unlink()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(log_module, "LineFile", VanishingFile)
+        with pytest.raises(StoreError) as caught:
+            store.open("c0ffee")
+    _path(folder).write_bytes(content)
+    assert store.open("c0ffee")[1] == ""
+    assert caught.value.__traceback__ is not None  # all that the failed call held is still alive
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from roamtui.sources.web.backend import AddressScope, classify_address
 from roamtui.sources.web.page import FetchError
+from roamtui.sources.web.urls import normalise_url, origin_of
 from tests.fakes.hostile_server import PUBLIC_ADDRESS, FakeInternet, HostileServer, answer, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
 
@@ -43,7 +44,7 @@ def test_an_approved_name_with_a_private_address_is_not_connected_to(address: st
 )
 def test_an_approved_private_ip_address_is_not_connected_to(url: str) -> None:
     internet = FakeInternet()
-    origin = url.partition("/latest")[0].rstrip("/").replace("[::ffff:127.0.0.1]", "[::ffff:7f00:1]")
+    origin = origin_of(normalise_url(url))
     with open_fetcher(internet=internet) as fetcher, pytest.raises(FetchError, match="not a public address"):
         fetcher.fetch(url, approve(origin))
     assert (internet.lookups, internet.dialled) == ([], [])
