@@ -28,11 +28,13 @@ from tests.sources.listings import keys, write
 
 def test_folders_and_files_are_in_reading_order(tmp_path: Path) -> None:
     write(
-        tmp_path, "zebra.md", "Apple.md", "part10.md", "part2.md", "readme.txt", "b/index.md", "b/a.md", "b/README.md"
+        tmp_path, "10 boats.md", "2 boats.md", "zebra.md", "Apple.md", "part10.md", "part2.md", "readme.txt", "b/index.md", "b/a.md", "b/README.md"
     )
     files_of_b = ("b/README.md", "b/index.md", "b/a.md")
     assert keys(list_folder(tmp_path)) == [
         "readme.txt",
+        "2 boats.md",
+        "10 boats.md",
         "Apple.md",
         "b",
         *files_of_b,

@@ -19,6 +19,7 @@ def test_levels_are_in_the_order_in_which_adornments_appear() -> None:
     lines = [
         "=====", "Title", "=====", "", "One", "===", "a", "", "Two", "---", "", "Three", "=====", "", "日本", "----",
     ]  # fmt: skip
+    assert convert(*lines[4:7]) == "# One\n\na"
     assert read_outline(convert(*lines)) == [(1, "Title"), (2, "One"), (3, "Two"), (2, "Three"), (3, "日本")]
 
 
