@@ -10,7 +10,6 @@ from roamtui.agent.outcome import QuestionRun, choose_reminder
 from roamtui.agent.tools import parse_section_ids
 from roamtui.conversation.events import Citation, QuoteState, Step, StopReason
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.document.library import Library
 from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.errors import SourceError
 from roamtui.export.markdown import render_markdown
@@ -40,6 +39,7 @@ from roamtui.sources.convert.subtitles import convert_subtitles
 from roamtui.sources.read import RawText
 from roamtui.text import Span, split_pages
 from tests.conversation.conversations import ask, make_state
+from tests.search.libraries import make_library
 from tests.sources.convert.samples import make_epub_parts, pack
 
 _SECONDS_MIN = 0.0003
@@ -56,10 +56,6 @@ PIECES = (
 """What the odd texts are made of: one of these, repeated."""
 
 
-def _make_library(text: str) -> Library:
-    return Library(source="a.md", root=parse_document(text))
-
-
 def _name(name: str, text: str) -> RawText:
     return RawText(source=name, name=name, text=text)
 
@@ -71,7 +67,7 @@ def _answer(quote: str) -> ConversationState:
 
 
 def _render(text: str) -> None:
-    library = _make_library(text)
+    library = make_library(text)
     render_outline(library, budget_tokens=700)
     for section_id in [*library.walk()][:3]:
         render_section(library, section_id, delivered={}, nonce="ghjkmnpq")
@@ -83,7 +79,7 @@ def _lay_out(text: str) -> None:
 
 
 def _clean(text: str) -> None:
-    library = _make_library(text)
+    library = make_library(text)
     library.clean_text(Span(doc="", start=0, end=len(text)))
 
 

@@ -32,6 +32,7 @@ from roamtui.conversation.transcript import PromptContext
 from roamtui.conversation.update import CloseSections, Command, Events, ExpandSections, PinSections, update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
+from tests.search.libraries import id_of
 
 PROMPT_CONTEXT = PromptContext(system="Our fixed text.", outline="- [12345678] An outline line\n", model="scripted")
 
@@ -60,7 +61,7 @@ def make_library(text: str = TEXT, source: str = "manual.md") -> Library:
 def find(library: Library | ConversationState, title: str) -> str:
     if isinstance(library, ConversationState):
         library = library.library
-    return next(section_id for section_id in library.walk() if library.node(section_id).title == title)
+    return id_of(library, title)
 
 
 def make_state(

@@ -31,6 +31,7 @@ from roamtui.document.loader import Loader, load_files, open_sources
 from tests.case_files import read_case
 from tests.conversation.conversations import PROMPT_CONTEXT, FakeApprover
 from tests.fakes.site import FakeSite, SitePage
+from tests.search.libraries import id_of
 
 PAGE = "# {0}\n\nWords of {0}.\n\n## More of {0}\n\n" + "Many words. " * 900
 
@@ -72,8 +73,7 @@ def start(folder: Path) -> tuple[Conversation, CountingLoader]:
 
 
 def find(conversation: Conversation, title: str) -> str:
-    library = conversation.state.library
-    return next(node_id for node_id in library.walk() if library.node(node_id).title == title)
+    return id_of(conversation.state.library, title)
 
 
 async def dispatch(conversation: Conversation, command: Command) -> list[ConversationEvent]:

@@ -6,6 +6,7 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files, open_sources
+from tests.search.libraries import id_of
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 GUIDE = "# Guide\n\nHow to begin.\n\n## First steps\n\nTake one.\n\n## First steps\n\nTake two.\n"
@@ -28,10 +29,6 @@ def open_folder(folder: Path) -> tuple[Library, Loader]:
     return library, loader
 
 
-def find(library: Library, title: str) -> str:
-    return next(node_id for node_id in library.walk() if library.node(node_id).title == title)
-
-
 def test_a_folder_is_listed_without_reading_a_file(folder: Path) -> None:
     library, _ = open_folder(folder)
     nodes = [library.node(node_id) for node_id in library.walk()]
@@ -50,13 +47,13 @@ def test_a_folder_is_listed_without_reading_a_file(folder: Path) -> None:
 
 def test_a_file_that_is_loaded_has_its_sections_below_it(folder: Path) -> None:
     library, loader = open_folder(folder)
-    file_id = find(library, "README.md")
+    file_id = id_of(library, "README.md")
     library = library.graft_all(loader.load_batch(library, (file_id,), frozenset()))
     assert library.node(file_id).is_loaded
     assert [library.node(node_id).title for node_id in library.walk(file_id)] == [
         *("README.md", "Guide", "First steps", "First steps"),
     ]
-    guide = library.node(find(library, "Guide"))
+    guide = library.node(id_of(library, "Guide"))
     assert (guide.doc, guide.path, guide.parent, library.get_place(guide.span)[0]) == (
         "README.md",
         ("Guide",),
@@ -71,7 +68,7 @@ def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> No
     (folder / "b/one.md").rename(folder / "b/kept")
     (folder / "b/three.md").write_bytes(b"\x89PNG\r\n\0\0\0")
     whole = load_files(library, loader)
-    one, three = find(whole, "one.md"), find(whole, "three.md")
+    one, three = id_of(whole, "one.md"), id_of(whole, "three.md")
     assert whole.node(one).problem.startswith("There is no file ")
     assert "does not look like text" in whole.node(three).problem
     assert len(whole.notes) == 3

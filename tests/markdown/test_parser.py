@@ -53,6 +53,8 @@ def test_offsets_of_a_slice_count_from_the_start_of_the_text() -> None:
         Heading(level=1, words=(Words("a", start=102, end=103),), start=100, end=104),
         Paragraph(words=(*words, Words("d", start=118, end=119)), start=105, end=120),
     )
+    (admonition,) = read_markdown('!!! note "e"\n    f\n', start=100).blocks
+    assert [*_list_spans([admonition])] == [(100, 113), (113, 119)]
 
 
 @given(markdown_texts())

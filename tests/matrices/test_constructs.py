@@ -38,6 +38,7 @@ from roamtui.tui.reader.lazy_lines import LazyLines
 from tests.anomalies.terminal_output import use_every_command
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.matrices.constructs import LONG, OWN_CONSTRUCTS, list_constructs
+from tests.search.libraries import make_library
 
 QUESTION = "What does it say?"
 _WORD = re.compile(r"[^\W_]+")
@@ -93,10 +94,6 @@ def render_page(markdown: str) -> str:
     return read_page(_get_parser().render(markdown))
 
 
-def _make_library(text: str) -> Library:
-    return Library(source="manual.md", root=parse_document(text))
-
-
 def _show_reader(text: str, width: int) -> str:
     lines = LazyLines(DocumentView(document=parse_document(text)), width)
     chunks = [lines.get_chunk_lines(number) for number in range(len(lines.chunks))]
@@ -105,7 +102,7 @@ def _show_reader(text: str, width: int) -> str:
 
 def _show_chat(text: str, width: int) -> str:
     exchange = Exchange(number=1, question="What?", answer=text, stopped=StopReason.ANSWERED)
-    lines = ExchangeView(exchange, _make_library("# Manual\n"), build_keymap()).draw(width)
+    lines = ExchangeView(exchange, make_library("# Manual\n"), build_keymap()).draw(width)
     return "\n".join(line.plain for line in lines)
 
 
@@ -125,7 +122,7 @@ _SOURCE_EXITS = frozenset({"json", "pipe", "Markdown", "JSON export", "MCP tools
 
 async def _ask(text: str, output_format: OutputFormat) -> tuple[Conversation, str]:
     """Ask a model that says a text. Return the session, and what `ask` writes into a pipe."""
-    session = Conversation(_make_library("# Manual\n"))
+    session = Conversation(make_library("# Manual\n"))
     written = io.StringIO()
     with redirect_stdout(written):
         model = ScriptedModel([ScriptedReply(text=text, chunk_size=LONG)] * 2)
@@ -161,7 +158,7 @@ async def list_exits(text: str) -> list[tuple[str, str, str]]:
     exits.append(("Markdown", written, written))
     written = render_json(session.state, "manual.md")
     exits.append(("JSON export", written, json.loads(written)["exchanges"][0]["answer"]))
-    library = _make_library(text)
+    library = make_library(text)
     written = await _call_mcp(library)
     exits.append(("MCP tools", written, _ID_MARK.sub("", written)))
     return exits

@@ -26,13 +26,10 @@ from roamtui.plain import sanitise_text
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from tests.agent.asking import MANUAL
 from tests.case_files import read_rows
-from tests.conversation.conversations import begin, expand_by_agent, make_state
+from tests.conversation.conversations import begin, expand_by_agent, find, make_state
 
 STATE = expand_by_agent(begin(make_state(MANUAL)), "Fees", "Hours")[0]
-FEES, HOURS = (
-    next(section_id for section_id in STATE.library.walk() if STATE.library.node(section_id).title == title)
-    for title in ("Fees", "Hours")
-)
+FEES, HOURS = (find(STATE, title) for title in ("Fees", "Hours"))
 
 
 def flatten_blocks(blocks: Sequence[Block]) -> Inline:
