@@ -42,6 +42,8 @@ def choose_excerpts(
     named = [section_id for section_id, hit in hits.items() if hit.is_named]
     for section_id in named:
         cutter.add_named(section_id)
+    if named:
+        cutter.limit_to(view.policy.beside_named_tokens_max)
     others = [section_id for section_id in hits if section_id not in named]
     best = max((hits[section_id].score for section_id in others), default=0.0)
     strong = [hit_id for hit_id in others if hits[hit_id].score >= view.policy.score_share_min * best]
@@ -117,8 +119,9 @@ class _Cutter:
                 self._left -= self._count(spans) + policy.head_tokens
 
     def limit_to(self, tokens_max: int) -> None:
-        """Lower the budget of all excerpts, those that are chosen included."""
+        """Lower the budget of all excerpts but the named ones, those that are chosen included."""
         self._left -= max(0, self._budget - tokens_max)
+        self._budget = min(self._budget, tokens_max)
 
     def widen(self, section_ids: Sequence[str]) -> None:
         """Give what is left to hits that have an excerpt already, best first."""

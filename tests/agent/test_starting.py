@@ -11,8 +11,10 @@ from roamtui.agent.question_context import HITS_LEAD, QuestionContext, retrieve_
 from roamtui.conversation.events import FOUND_LEAD, Role, SectionsExpanded
 from roamtui.document.library import Library
 from roamtui.retrieval.choose import ModelView
+from roamtui.retrieval.policy import DEFAULT_POLICY
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.text import estimate_tokens
 from tests.agent.asking import (
     FakeSearcher,
     answer,
@@ -124,8 +126,10 @@ def test_what_a_question_names_is_whole_besides_few_other_hits() -> None:
     found = asyncio.run(retrieve_context(KeywordSearcher(library), ModelView(library=library), question, None))
     assert _list_hits(found)[0] == id_of(library, "Balance Sheets")
     assert " (complete)\n" in found.text.partition("| Line")[0]
-    assert "| 79,000 |" in found.text
+    _, table_end, beside = found.text.partition("| 79,000 |")
+    assert table_end
     assert len(found.hits) == 4
+    assert estimate_tokens(beside) <= DEFAULT_POLICY.beside_named_tokens_max + DEFAULT_POLICY.neighbourhood_tokens
 
 
 async def test_missing_names_are_looked_for_beside_the_event_loop() -> None:
