@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation import events
@@ -56,6 +57,22 @@ def test_the_page_names_every_event_with_its_fields() -> None:
     documented = dict(_list_documented())
     documented.pop("answer")
     assert documented == written
+
+
+@pytest.mark.parametrize(
+    ("stopped", "status"),
+    [
+        (StopReason.ANSWERED, 0),
+        (StopReason.STEP_LIMIT, 0),
+        (StopReason.ERROR, 1),
+        (StopReason.COST, 1),
+        (StopReason.CANCELLED, 130),
+    ],
+)
+def test_the_exit_status_says_how_a_question_ended(stopped: StopReason, status: int) -> None:
+    report = AskReport(Agent(Conversation(make_library()), ScriptedModel()), is_watched=False)
+    report.record(replace(EVENTS[-1], stopped=stopped, answer=""))
+    assert report.finish() == status
 
 
 def test_a_line_is_ascii_json_whatever_the_text_holds(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

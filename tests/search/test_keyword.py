@@ -19,6 +19,14 @@ def test_the_best_section_comes_first(query: str, title: str) -> None:
     assert find_titles(HANDBOOK, query)[0] == title
 
 
+def test_words_in_one_sentence_count_more_than_words_of_several() -> None:
+    library = make_library(
+        "# Apart\n\nThe ferry is white. Our harbour is small. That night was cold.\n\n"
+        "# Together\n\nThe white ferry is in our small harbour on that very cold winter night.\n"
+    )
+    assert find_titles(library, "ferry in the harbour at night") == ["Together", "Apart"]
+
+
 def test_a_hit_describes_itself() -> None:
     hits = KeywordSearcher(HANDBOOK).search("What is a late fee?")
     assert hits[0].section_id == id_of(HANDBOOK, "Late fees")

@@ -87,6 +87,14 @@ def test_a_broken_response_and_one_over_the_limit_are_errors(name: str) -> None:
     assert caught.value.status is None
 
 
+def test_the_body_of_an_error_page_is_not_read() -> None:
+    with HostileServer() as server, open_fetcher(body_bytes_max=_LIMIT) as fetcher:
+        server.handlers["/"] = raw(b"HTTP/1.1 404 Not Found\r\nContent-Length: 10000000000\r\n\r\n", b"x" * 1000)
+        with pytest.raises(FetchError, match="There is no page") as caught:
+            fetcher.fetch(server.origin, allow(server))
+    assert caught.value.status == 404
+
+
 def _drip(data: bytes) -> Handler:
     def handle(client: Client, _request: SeenRequest) -> bool:
         client.drip(data, 0.02)
