@@ -57,14 +57,9 @@ class LoadingOptions(Struct, frozen=True, kw_only=True):
 
 def make_error_document(key: str, problem: str, *, is_page: bool) -> Document:
     """Make the empty document of a page or file that could not be read."""
-    return Document(
-        key=key,
-        title="",
-        text="",
-        columns=build_columns((), 0),
-        url=key if is_page else None,
-        problem=problem,
-    )
+    columns = build_columns((), 0)
+    url = key if is_page else None
+    return Document(key=key, title="", text="", columns=columns, url=url, problem=problem)
 
 
 def make_refusal(url: str, origin: str) -> Document:
@@ -103,12 +98,9 @@ class Loader:
         """
         from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - few documents need connections
 
-        fetching = FetchOptions(
-            is_offline=self.options.is_offline,
-            always_fetch=self.options.always_fetch,
-            proxy=self.options.proxy,
-        )
-        fetcher = Fetcher(cache_dir=self.options.cache_dir, options=fetching)
+        own = self.options
+        options = FetchOptions(is_offline=own.is_offline, always_fetch=own.always_fetch, proxy=own.proxy)
+        fetcher = Fetcher(cache_dir=own.cache_dir, options=options)
         self._close = finalize(self, fetcher.close)
         return fetcher.fetch
 
@@ -175,12 +167,9 @@ class Loader:
         try:
             raw = read_listed(file, key, conversion=self.options.conversion)
         except SourceError as error:
-            problem = str(error)  # begins with the name of the file, without its folder
-            problem = (
-                f"{key}{problem.removeprefix(file.path.name)}"
-                if problem.startswith(file.path.name)
-                else problem
-            )
+            problem = str(error)
+            if problem.startswith(file.path.name):  # without its folder
+                problem = key + problem.removeprefix(file.path.name)
             return make_error_document(key, problem, is_page=False)
         # in a folder, a conversion is not worth a note
         kept_notes = raw.notes[1:] if raw.is_converted else raw.notes

@@ -42,11 +42,8 @@ _SUBSCRIPTS = dict(
 def to_script_characters(text: str, sign: str) -> str | None:
     """Return a text in superscript (`^`) or subscript (`_`), or None if Unicode lacks a character."""
     forms = _SUPERSCRIPTS if sign == "^" else _SUBSCRIPTS
-    return (
-        "".join(map(forms.__getitem__, text))
-        if text and all(character in forms for character in text)
-        else None
-    )
+    is_known = bool(text) and forms.keys() >= set(text)
+    return "".join(map(forms.__getitem__, text)) if is_known else None
 
 
 _SYMBOL_TABLE = """

@@ -120,13 +120,9 @@ def list_folder(folder: Path) -> Listing:
             elif is_document_name(name) and (file := _find_file(path, root)) is not None:
                 files[key] = file
         outside += ["/".join((*at, format_name(name))) for name in inner if _escapes(Path(place, name), root)]
+        kept = (name for name in inner if not is_skipped_folder(name))
         inner[:] = sorted(
-            (
-                name
-                for name in inner
-                if not (is_skipped_folder(name) or is_ignored("/".join((*at, name)) + "/"))
-            ),
-            key=make_sort_key,
+            (name for name in kept if not is_ignored(f"{'/'.join((*at, name))}/")), key=make_sort_key
         )
         if len(files) > FILES_MAX:
             break

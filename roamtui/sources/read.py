@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from roamtui.errors import SourceError, format_nearest_name, format_reason
 from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert
@@ -114,15 +115,7 @@ def to_raw_text(
     if converted is None:
         text, notes = decode_text(data, name)
         return RawText(text=text, source=source, name=name, is_markdown=has_headings(name), notes=notes)
-    return RawText(
-        text=converted.text,
-        source=source,
-        name=name,
-        notes=converted.notes,
-        title=converted.title,
-        page_starts=converted.page_starts,
-        is_converted=True,
-    )
+    return RawText(source=source, name=name, is_converted=True, **asdict(converted))
 
 
 def check_file(path: Path) -> int:

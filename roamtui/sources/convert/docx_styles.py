@@ -37,13 +37,11 @@ class StyleSheet:
     def __init__(self, root: Any) -> None:
         self._elements = {get_attribute(element, "styleId"): element for element in root.iter("{*}style")}
         self._styles: dict[str, Style] = {}
-        defaults = (
-            key
-            for key, element in self._elements.items()
-            if get_attribute(element, "default") in ("1", "true")
-            and get_attribute(element, "type") == "paragraph"
-        )
-        self._paragraph_default = next(defaults, "")
+        self._paragraph_default = ""
+        for key, element in reversed(self._elements.items()):
+            is_default = get_attribute(element, "default") in ("1", "true")
+            if is_default and get_attribute(element, "type") == "paragraph":
+                self._paragraph_default = key
 
     def get_style(self, style_id: str) -> Style:
         """Return a style with what it inherits. One that is not defined has only its id as its name."""

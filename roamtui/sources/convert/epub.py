@@ -22,12 +22,10 @@ from roamtui.sources.decode import decode_html
 
 _TEXT_CIPHER = b"xmlenc#aes"
 """Algorithm of encrypted text; obfuscated fonts use another one."""
-_PAGE_TYPES = frozenset(
-    {
-        *("application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"),
-        *("application/xml", "text/xml"),
-    }
-)
+_PAGE_TYPE_NAMES = """
+application/xhtml+xml text/html application/x-dtbook+xml text/x-oeb1-document application/xml text/xml
+"""
+_PAGE_TYPES = frozenset(_PAGE_TYPE_NAMES.split())
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _NavigationPoint = tuple[int, str, str]
 """An entry of the contents: its level from 1, its title, and an element's id, or "" for a whole part."""

@@ -128,11 +128,10 @@ def _read_levels(style: Any) -> dict[int, ListLevel]:
             continue
         first = max(0, level + 1 - read_count(element, "display-levels"))
         shown = [f"%{each + 1}" for each in range(first, level + 1) if each in levels or each == level]
+        prefix = get_attribute(element, "num-prefix")
         levels[level] = ListLevel(
             kind=kind,
-            pattern=get_attribute(element, "num-prefix")
-            + ".".join(shown)
-            + get_attribute(element, "num-suffix"),
+            pattern=f"{prefix}{'.'.join(shown)}{get_attribute(element, 'num-suffix')}",
             start=_read_start(element),
         )
     return levels

@@ -21,12 +21,7 @@ from roamtui.sources.convert.xml_elements import get_local_name
 from roamtui.sources.convert.zip_package import ZipPackage
 
 _DEFAULT_TITLES = frozenset({"", "PowerPoint Presentation", "Slide 1"})
-_SKIPPED_TYPES = {
-    PP_PLACEHOLDER.DATE,
-    PP_PLACEHOLDER.FOOTER,
-    PP_PLACEHOLDER.HEADER,
-    PP_PLACEHOLDER.SLIDE_NUMBER,
-}
+_SKIPPED_TYPES = {PP_PLACEHOLDER[name] for name in ("DATE", "FOOTER", "HEADER", "SLIDE_NUMBER")}
 _LIST_TYPES = {PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT}
 """Types of placeholders whose paragraphs are list items, unless a paragraph says otherwise."""
 _LETTERS_BY_KIND = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}

@@ -19,15 +19,7 @@ BYTES_MAX: Final = 200_000_000
 _PART_BYTES_MAX: Final = 20_000_000
 """The same for one part. The tree of a larger one does not fit into the memory of the subprocess."""
 
-ZIP_ERRORS = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    OSError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-)
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 """Exceptions that `zipfile` raises for a damaged, encrypted or unknown archive."""
 
 
@@ -60,15 +52,9 @@ class ZipPackage:
         return [name for name in self._names if name.startswith(starts)]
 
     def find_name(self, part_name: str) -> str:
-        """Return a part's name as the archive has it, maybe in another case.
-
-        A missing part keeps its name.
-        """
-        return (
-            self._names_by_lower.get(part_name.lower(), part_name)
-            if part_name not in self._names
-            else part_name
-        )
+        """Return a part's name in the archive, maybe in another case; a missing part keeps its name."""
+        found = self._names_by_lower.get(part_name.lower(), part_name)
+        return part_name if part_name in self._names else found
 
     def read(self, part_name: str) -> bytes:
         """Return the content of a part, or nothing if there is no such part."""

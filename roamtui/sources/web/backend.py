@@ -25,7 +25,7 @@ from typing_extensions import override
 
 from roamtui.errors import UsageError
 from roamtui.sources.web.page import BlockedAddressError, UnreachableError
-from roamtui.sources.web.urls import strip_www
+from roamtui.sources.web.urls import DEFAULT_PORTS, strip_www
 
 Dial = Callable[[str, int, float], httpcore.NetworkStream]
 """Connects to an IP address and port, within some seconds."""
@@ -80,12 +80,9 @@ class CheckedBackend(httpcore.NetworkBackend):
             if not (self._has_proxy and self._allows_local):
                 raise
             return (host,)
-        if self._has_proxy and self._allows_local:
-            is_public = all(
-                classify_address(ipaddress.ip_address(text)) is AddressScope.PUBLIC for text in addresses
-            )
-            return (host,) if is_public else addresses
-        return addresses
+        scopes = {classify_address(ipaddress.ip_address(text)) for text in addresses}
+        is_for_proxy = self._has_proxy and self._allows_local and scopes == {AddressScope.PUBLIC}
+        return (host,) if is_for_proxy else addresses
 
 
 class LimitedStream(httpcore.NetworkStream):
@@ -285,7 +282,6 @@ def parse_ip(text: str) -> Address | None:
 
 
 FROM_ENVIRONMENT = "environment"
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def resolve_proxy(setting: str, environ: Mapping[str, str]) -> str:
@@ -301,7 +297,7 @@ def resolve_proxy(setting: str, environ: Mapping[str, str]) -> str:
     try:
         parts = urlsplit(setting)
         is_valid = (
-            parts.scheme in _DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0 and setting.isascii()
+            parts.scheme in DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0 and setting.isascii()
         )
     except ValueError:
         is_valid = False
@@ -318,7 +314,7 @@ class ProxyDial:
         parts = urlsplit(url)
         self._scheme = parts.scheme
         self._host = parts.hostname or ""
-        self._port = parts.port or _DEFAULT_PORTS[parts.scheme]
+        self._port = parts.port or DEFAULT_PORTS[parts.scheme]
         self._headers: list[tuple[bytes, bytes]] = []
         if parts.username is not None:
             login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"

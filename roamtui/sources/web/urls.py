@@ -18,7 +18,7 @@ _URL_LENGTH_MAX = 4096
 _SHOWN_LENGTH_MAX = 80
 _HOST_LENGTH_MAX = 253
 _PORT_MAX = 65535
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+DEFAULT_PORTS = {"http": 80, "https": 443}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
@@ -56,21 +56,21 @@ def normalise_url(text: str) -> str:
     except ValueError:
         raise invalid from None
     scheme = parts.scheme.lower()
-    if scheme not in _DEFAULT_PORTS:
+    if scheme not in DEFAULT_PORTS:
         raise SourceError(f"{shown} cannot be fetched. Name an address that starts with https:// or http://.")
     if "@" in parts.netloc:
         raise SourceError(
             f"{shown} was given with a user name or password. Remove everything between // and @."
         )
     match = re.fullmatch(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::([0-9]{0,5}))?", parts.netloc, re.ASCII)
-    port = int(match[2] or _DEFAULT_PORTS[scheme]) if match else 0
+    port = int(match[2] or DEFAULT_PORTS[scheme]) if match else 0
     if match is None or not 0 < port <= _PORT_MAX:
         raise invalid
     try:
         host = _normalise_host(match[1])
     except ValueError:  # also what idna raises
         raise invalid from None
-    netloc = host if port == _DEFAULT_PORTS[scheme] else f"{host}:{port}"
+    netloc = host if port == DEFAULT_PORTS[scheme] else f"{host}:{port}"
     query = quote(_STRAY_PERCENT.sub("%25", parts.query), safe=_QUERY_SAFE, errors="replace")
     query = f"?{query}" if query else ""
     return f"{scheme}://{netloc}{_normalise_path(parts.path)}{query}"
@@ -86,7 +86,7 @@ def resolve_href(base: str, link: str) -> str | None:
     """Return the absolute URL of a link, without fragment, or None if the link cannot be fetched."""
     link = link.strip().translate(_REMOVED_IN_LINKS)
     scheme = _SCHEME.match(link)
-    if not link or (scheme and scheme.group(1).lower() not in _DEFAULT_PORTS):
+    if not link or (scheme and scheme.group(1).lower() not in DEFAULT_PORTS):
         return None
     before, mark, query = link.partition("?")
     # Browsers read a backslash before the query as a slash.

@@ -79,11 +79,10 @@ def convert_pdf(
     writer = MarkdownWriter(repairer)
     for number, page in enumerate(pages):
         writer.write_page(page, by_page.get(number, ()))
+    chapters = [heading.title for heading in headings if heading.level == 1]
     return ConvertedText(
         text="".join(writer.pieces),
-        title=compute_source_title(
-            pages, file.title, [heading.title for heading in headings if heading.level == 1]
-        ),
+        title=compute_source_title(pages, file.title, chapters),
         page_starts=tuple(writer.page_starts),
         notes=tuple(notes),
     )
@@ -136,18 +135,8 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
     picture = b"P6 %d %d 255\n" % (columns, lines) + page.draw(columns, lines, (0.0, 0.0, 1.0, 1.0))
     names = "+".join(filter(_LANGUAGE.fullmatch, languages)) or "eng"
     program = shutil.which(TESSERACT) or TESSERACT
-    command = [
-        program,
-        "stdin",
-        "stdout",
-        "-l",
-        names,
-        "--dpi",
-        str(round(scale * 72)),
-        "-c",
-        "textonly_pdf=1",
-        "pdf",
-    ]
+    dpi = str(round(scale * 72))
+    command = [program, "stdin", "stdout", "-l", names, "--dpi", dpi, "-c", "textonly_pdf=1", "pdf"]
     try:
         done = subprocess.run(  # noqa: S603 - no shell, and no text of the document
             command,

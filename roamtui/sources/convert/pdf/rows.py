@@ -135,14 +135,10 @@ def _starts_column(cell: str, last: str, after: str) -> bool:
 
 
 def _build_row(cells: list[Cell], words: Sequence[Word], size: float) -> PageRow:
-    return PageRow(
-        cells,
-        min([word.top for word in words]),
-        max([word.bottom for word in words]),
-        size,
-        min([word.first for word in words]),
-        max([word.last for word in words]),
-    )
+    top = min([word.top for word in words])
+    bottom = max([word.bottom for word in words])
+    first = min([word.first for word in words])
+    return PageRow(cells, top, bottom, size, first, max([word.last for word in words]))
 
 
 def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
