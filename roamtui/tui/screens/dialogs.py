@@ -222,7 +222,8 @@ class ExportDialog(PromptDialog):
                 They are called in a thread, and raise RoamtuiError if that file must not be written.
         """
         default = next(iter(renderers))
-        foot = f"the ending {' or '.join(renderers)} chooses the format · enter to export, esc to cancel"
+        choice = f"the ending {' or '.join(renderers)} chooses the format · " if len(renderers) > 1 else ""
+        foot = f"{choice}enter to export, esc to cancel"
         super().__init__(heading, str(Path.cwd() / f"{stem}{default}"), foot=foot)
         self._renderers = renderers
 

@@ -128,6 +128,7 @@ async def test_words_are_changed_a_note_is_deleted_after_a_yes_and_the_rest_expo
         assert [note.words for note in on_disk(store)] == ["two"]
         monkeypatch.chdir(tmp_path)
         await press_until(pilot, PromptDialog, "w")
+        assert "chooses the format" not in screen_text(app), "there is only one"
         await press_until(pilot, (tmp_path / "bakery-notes.md").exists, "enter")
 
 
