@@ -141,7 +141,8 @@ def choose_passages(
         for earlier in ranked
         if ranked[earlier]
     }
-    for section_id in _order_sections(library, marks, policy):
+    order = _order_sections(library, marks, policy)
+    for section_id in _cover_words(library, order, marks, ranked, weighing):
         for passage in ranked[section_id]:
             tokens = estimate_tokens(library.text_at(passage.span))
             shown = [earlier.span for earlier in chosen if earlier.section_id == section_id]
@@ -190,6 +191,34 @@ def _order_sections(library: Library, marks: dict[str, float], policy: Retrieval
     ]
 
 
+def _cover_words(
+    library: Library,
+    order: list[str],
+    marks: Mapping[str, float],
+    ranked: Mapping[str, Sequence[FoundPassage]],
+    weighing: _Weighing,
+) -> list[str]:
+    """Let the last section be one with a word of the question that no other has, best one titled with it.
+
+    Otherwise, the passages on a "cargo bike" leave no room for the deposit that the question is about.
+    """
+    policy = weighing.policy
+    words = {
+        section_id: weighing.find_terms(library.text_at(ranked[section_id][0].span)) for section_id in marks
+    }
+    missing = weighing.terms.difference(*(words[section_id] for section_id in order))
+    others = [
+        section_id
+        for section_id in marks
+        if words[section_id] & missing
+        and marks[section_id] >= policy.passage_score_share_min * marks[order[0]]
+    ]
+    if not others:
+        return order
+    titled = [one for one in others if weighing.find_terms(library.node(one).title) & missing]
+    return [*order[: policy.passage_sections_max - 1], max(titled or others, key=marks.__getitem__)]
+
+
 def _widen(
     library: Library, passage: FoundPassage, text: str, room: int, shown: Sequence[Span]
 ) -> FoundPassage:
@@ -224,6 +253,7 @@ class _Weighing:
             term: math.log(1 + (len(texts) + 1) / (counts[term] + 1)) * factors[term] for term in terms
         }
         """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
+        self.terms = frozenset(terms)
         self.total = sum(self.weights.values())
         self.is_vague = STOP_WORDS_BY_LANGUAGE[matcher.language].issuperset(terms)
         for term in terms:
@@ -242,6 +272,10 @@ class _Weighing:
         }
         doubt = policy.english_doubt if is_english else 0.0
         self._evidence_total = min(sum(self._evidence.values()), policy.question_weight_max) + doubt
+
+    def find_terms(self, text: str) -> frozenset[str]:
+        """Return the words of the question that a text has, without synonyms."""
+        return self.terms & {word for *_, word in self.matcher.locate(text)}
 
     def compute_share(self, words: Iterable[str]) -> float:
         """Return the share of the question's weight that some words have."""

@@ -358,3 +358,36 @@ async def test_the_likeliest_sentence_keeps_every_character_of_names_and_code() 
     answer = await make_talk(f"{text}\n{other}\n").ask("What wildcard entry do I name?")
     markdown = read_visible_line(answer.answer)
     assert "Name the wildcard entry *.app_one.example in dns_names." in markdown
+
+
+async def test_a_word_that_the_best_passages_lack_has_a_passage_of_its_own() -> None:
+    chapters = "".join(
+        f"## {title}\n\nA mountain canoe is looked after by the warden.\n\n"
+        for title in ("Paddles", "Racks", "Paint", "Lake", "Crew")
+    )
+    late = "### Mountain canoe\n\nA late mountain canoe costs 9 crowns.\n"
+    insurance = "### Insurance\n\nThe insurance depends on the class: E pays 40 crowns.\n"
+    claims = "".join(f"### Claim {number}\n\nThe insurance is told in time.\n\n" for number in range(4))
+    text = f"# Boats\n\n{chapters}## Fees and insurance\n\n{late}\n{insurance}\n{claims}"
+    answer = await make_talk(f"{text}## Garden\n\n{'Nothing but roses grows here. ' * 600}\n").ask(
+        "Which insurance does a mountain canoe have?"
+    )
+    titles = [citation.path[-1] for citation in answer.citations]
+    assert titles == ["Mountain canoe", "Paddles", "Racks", "Paint", "Insurance"]
+
+
+async def test_the_number_of_employees_is_found_in_other_words() -> None:
+    benefits = "".join(
+        f"## {title}\n\nEmployees of the company {have} because all employees count.\n\n"
+        for title, have in (
+            ("Health", "see a doctor"),
+            ("Pensions", "save"),
+            ("Ethics", "sign the code"),
+            ("Pay", "vote"),
+        )
+    )
+    crew = "## People\n\nAt the end of the year, 214 persons were employed full-time.\n"
+    answer = await make_talk(f"# Report\n\n{benefits}{crew}\n## Garden\n\n{'Only roses grow here. ' * 600}\n").ask(
+        "How many employees does the company have?"
+    )
+    assert "214" in (answer.citations[0].quote or "")
