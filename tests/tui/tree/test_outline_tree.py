@@ -10,6 +10,14 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from typing_extensions import override
 
+from roamtui.conversation.events import (
+    ExpandResult,
+    ExpandStatus,
+    Origin,
+    SearchHit,
+    SectionsExpanded,
+    SectionsSearched,
+)
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command, FoldNodes
 from roamtui.document.library import Library
@@ -158,6 +166,18 @@ async def test_what_has_just_unfolded_is_scrolled_into_view() -> None:
         tree.reveal(find_id(grown, "Part 50"))
         await pilot.pause()
         assert any("Part 50" in line for line in _lines(tree))
+
+
+async def test_the_tree_marks_what_a_search_found_and_goes_to_what_the_agent_opened() -> None:
+    library = make_wide_library(100)
+    part = find_id(library, "Part 50")
+    hit = SearchHit(section_id=part, path=("Part 50",), score=1.0)
+    result = ExpandResult(id=part, section_id=part, status=ExpandStatus.OPENED)
+    async with _run(make_state(library)) as (_, tree, pilot):
+        tree.show_event(SectionsSearched(query="fifty", hits=(hit,)))
+        tree.show_event(SectionsExpanded(results=(result,), origin=Origin.AGENT))
+        await pilot.pause()
+        assert any("Part 50" in line and "⌕" in line for line in _lines(tree))
 
 
 async def test_a_hundred_thousand_sections_cost_only_the_lines_in_view() -> None:
