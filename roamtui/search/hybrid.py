@@ -136,7 +136,7 @@ class HybridSearcher:
                 return ()
             ranking = self._words.rank(query, limit=max(limit, CANDIDATES), within=within, earlier=earlier)
             vectors = self._vectors
-        ranking = self._order_by_meaning(query, ranking)
+        ranking = self._order_by_meaning(query, ranking, within)
         lists = self._list_rankings(query, ranking, vectors, within)
         if options.rerank == "on" and self._services.reranker is not None:
             hits = self._rerank(
@@ -148,12 +148,13 @@ class HybridSearcher:
             hits = self._fuse(ranking, lists, within, limit)
         return add_snippets(ranking, hits[:limit])
 
-    def _order_by_meaning(self, query: str, ranking: Ranking) -> Ranking:
+    def _order_by_meaning(self, query: str, ranking: Ranking, within: str | None) -> Ranking:
         """Return a ranking in the order of words and meaning, or as it is without a working model."""
         if self._meaning is None or not ranking.hits:
             return ranking
         try:
-            return replace(ranking, hits=self._meaning.order(query, ranking, self._words.prepare().store))
+            hits = self._meaning.order(query, ranking, self._words.prepare().store, within)
+            return replace(ranking, hits=hits)
         except RoamtuiError as error:
             self._services.warn_once(f"Searched by words only, because search by meaning failed: {error}")
             return ranking
@@ -191,7 +192,7 @@ class HybridSearcher:
         topic = ranking.library.node(ranking.topics[0]).title if ranking.topics else ""
         text = f"{topic}: {query}" if topic else query
         try:
-            vector_ids = vectors.rank(text[:_QUERY_LENGTH_MAX], limit=CANDIDATES, within=within)
+            vector_ids = [*vectors.rank(text[:_QUERY_LENGTH_MAX], limit=CANDIDATES, within=within)]
         except RoamtuiError as error:
             self._services.fall_back_to_keywords(error, mode)
             return lists

@@ -1,14 +1,15 @@
 """A second opinion on keyword hits: a small model on this machine compares what their texts mean.
 
-Only the pieces of the best hits that have most words of the query are embedded, so no index is needed. How
-many, and the weights, were measured on questions that were not used to choose them: see docs/benchmarks.md.
+Only the pieces of the best hits that have most words of the query are embedded, so no index is needed. Once a
+library was embedded ahead, all its pieces are compared, and the nearest sections become hits too. How many,
+and the weights, were measured on questions that were not used to choose them: see docs/benchmarks.md.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from time import monotonic
 
@@ -18,16 +19,21 @@ from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.search.base import Embedder, Hit, Ranking
 from roamtui.search.lexicon import Language
-from roamtui.search.terms import TermMatcher, detect_language
-from roamtui.search.vectors import VectorStore, make_chunks, make_section_chunks, normalise_rows
+from roamtui.search.terms import TermMatcher, detect_language, extract_phrases
+from roamtui.search.vectors import VectorIndex, VectorStore, make_chunks, make_section_chunks, normalise_rows
 
 _HITS_MAX = 30
 """Maximum number of hits that are ordered anew."""
 _PIECES_MAX = 50
 _PIECES_OF_HIT_MAX = 2
 _BATCH_SIZE = 8
-_WEIGHT = 0.3
-"""Weight of meaning beside words, which have the rest."""
+_NEAREST_MAX = 10
+"""Maximum number of sections that are hits by their meaning alone."""
+_WEIGHT_MIN = 0.15
+_WEIGHT_MAX = 0.5
+"""Weight of meaning beside words: if the first hit has all words of the query, and if it has none."""
+_SIMILAR_SHARE_MIN = 0.5
+"""Share of the best similarity that counts nothing. Any two texts are somewhat similar."""
 _FOLLOW_UP_WEIGHT = 0.85
 """The same for a follow-up to a known topic, whose words say little."""
 _SECONDS_MAX = 0.7
@@ -57,9 +63,15 @@ class MeaningOrder:
         self._ahead_library: Library | None = None
         self._ahead: Iterator[tuple[str, str]] = iter(())
         """The pieces of that library that are not embedded yet."""
+        self._whole: VectorIndex | None = None
+        """All pieces of that library, once they are embedded."""
 
-    def order(self, query: str, ranking: Ranking, store: VectorStore) -> tuple[Hit, ...]:
+    def order(
+        self, query: str, ranking: Ranking, store: VectorStore, within: str | None = None
+    ) -> tuple[Hit, ...]:
         """Return a ranking's hits, the best in the order of words and meaning; named statements stay first.
+
+        If all of the library is embedded, add the sections `within` it whose meaning is nearest.
 
         Raises:
             RoamtuiError: The embedder or the store failed.
@@ -70,34 +82,43 @@ class MeaningOrder:
         others = [hit for hit in ranking.hits if not hit.is_named]
         proposed = others[:_HITS_MAX]
         topic = ranking.library.node(ranking.topics[0]).title if ranking.topics else ""
-        text = f"{topic}: {query}" if topic else query
+        text = (f"{topic}: {query}" if topic else query)[:_QUERY_LENGTH_MAX]
         with self._lock:
-            similarities = self._compare(text[:_QUERY_LENGTH_MAX], ranking, proposed, store)
+            if self._whole is not None and self._ahead_library is ranking.library:
+                similarities = self._whole.rank(text, within=within)
+                if not extract_phrases(query):  # words in quotation marks must be in a hit
+                    nearest = _list_nearest(ranking.hits, similarities)
+                    proposed += [hit for hit in nearest if hit not in (*named, *proposed)]
+            else:
+                similarities = self._compare(text, ranking, proposed, store)
         best = max(similarities.values(), default=0.0)
         if best <= 0:
             return ranking.hits
-        weight = _FOLLOW_UP_WEIGHT if topic else _WEIGHT
+        weight = _FOLLOW_UP_WEIGHT if topic else _compute_weight(ranking)
         scores = {}
         for hit in proposed:
             meaning = similarities.get(hit.section_id)
             # what was not embedded keeps its score
-            share = hit.score if meaning is None else max(0.0, meaning) / best
+            share = hit.score
+            if meaning is not None:
+                share = max(0.0, meaning / best - _SIMILAR_SHARE_MIN) / (1 - _SIMILAR_SHARE_MIN)
             scores[hit.section_id] = (1 - weight) * hit.score + weight * share
-        ranks = {section_id: rank for rank, section_id in enumerate(_sort_by(similarities), start=1)}
+        reasons = {
+            section_id: f"meaning rank {rank}"
+            for rank, section_id in enumerate(_sort_by(similarities), start=1)
+        }
         highest = max(scores.values())
         ordered = [
             replace(
                 hit,
                 score=scores[hit.section_id] / highest,
                 similarity=similarities.get(hit.section_id),
-                why=f"{hit.why} · meaning rank {ranks[hit.section_id]}"
-                if hit.section_id in ranks
-                else hit.why,
+                why=" · ".join(filter(None, (hit.why, reasons.get(hit.section_id)))),
             )
             for hit in sorted(proposed, key=lambda hit: -scores[hit.section_id])
         ]
         lowest = ordered[-1].score
-        rest = [replace(hit, score=min(hit.score, lowest)) for hit in others[_HITS_MAX:]]
+        rest = [replace(hit, score=min(hit.score, lowest)) for hit in others if hit.section_id not in scores]
         return (*named, *ordered, *rest)
 
     def embed_ahead(self, library: Library, store: VectorStore) -> bool:
@@ -109,6 +130,7 @@ class MeaningOrder:
         with self._lock:
             if self._ahead_library is not library:
                 self._ahead_library = library
+                self._whole = None
                 self._ahead = (
                     make_chunks(library, self._chunk_size) if self._is_worth_embedding(library) else iter(())
                 )
@@ -118,6 +140,8 @@ class MeaningOrder:
             batch = dict(islice(missing, _AHEAD_BATCH_SIZE))
             if batch:
                 self._embed_new(batch, store)
+            elif self._whole is None and self._is_worth_embedding(library):
+                self._whole = VectorIndex(library, self._chunk_size, store, self._embedder)
             return bool(batch)
 
     def _is_worth_embedding(self, library: Library) -> bool:
@@ -165,6 +189,25 @@ class MeaningOrder:
                     cosine = float(np.frombuffer(known[digest], dtype="<f2").astype(np.float32) @ query)
                     similarities[section_id] = max(cosine, similarities.get(section_id, -1.0))
         return similarities
+
+
+def _compute_weight(ranking: Ranking) -> float:
+    """Return the weight of meaning, which is higher the fewer words of the query the first hit has."""
+    library = ranking.library
+    terms = ranking.matcher.terms
+    node = library.node(ranking.hits[0].section_id)
+    text = "\n".join((*node.path, library.text_at(node.own_content_span)[:_LENGTH_MAX]))
+    found = {term for *_, term in ranking.matcher.locate(text)}
+    return _WEIGHT_MAX - (_WEIGHT_MAX - _WEIGHT_MIN) * len(found) / len(terms)
+
+
+def _list_nearest(hits: Iterable[Hit], similarities: Mapping[str, float]) -> Iterator[Hit]:
+    """Yield the sections with the highest similarities: hits, or sections that words did not find."""
+    known = {hit.section_id: hit for hit in hits}
+    similar_min = _SIMILAR_SHARE_MIN * max(similarities.values(), default=0.0)
+    for section_id in islice(similarities, _NEAREST_MAX):
+        if similarities[section_id] > similar_min:
+            yield known.get(section_id) or Hit(section_id=section_id, score=0.0, why="")
 
 
 def _sort_by(similarities: dict[str, float]) -> list[str]:

@@ -110,20 +110,20 @@ class VectorIndex:
         self._section_ids = [section_id for section_id, _ in chunks]
         self._matrix = embed_texts([text for _, text in chunks], embedder, store, on_progress).astype("<f4")
 
-    def rank(self, query: str, *, limit: int, within: str | None = None) -> list[str]:
-        """Return the ids of up to `limit` sections with the most similar chunks, best first."""
+    def rank(self, query: str, *, limit: int | None = None, within: str | None = None) -> dict[str, float]:
+        """Return the sections with the most similar chunks, best first, and the cosines of these chunks."""
         if not self._section_ids:
-            return []
+            return {}
         inside = frozenset(self._library.walk(within)) if within is not None else None
         cosines = self._matrix @ normalise_rows(self._embedder.embed([query], is_query=True))[0]
-        best: dict[str, None] = {}
+        best: dict[str, float] = {}
         for index in (-cosines).argsort(kind="stable"):
             section_id = self._section_ids[index]
             if inside is None or section_id in inside:
-                best[section_id] = None
+                best.setdefault(section_id, float(cosines[index]))
                 if len(best) == limit:
                     break
-        return list(best)
+        return best
 
 
 def embed_texts(

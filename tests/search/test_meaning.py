@@ -6,7 +6,7 @@ from roamtui.search.base import Hit, RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.meaning import MeaningOrder
 from tests.fakes.hashed_embedder import HashedEmbedder
-from tests.search.libraries import make_library
+from tests.search.libraries import id_of, make_library
 
 LIBRARY = make_library(
     "# Handbook\n\n"
@@ -92,3 +92,20 @@ def test_after_the_deadline_words_decide() -> None:
     ranking = searcher.rank(QUERY, limit=10)  # type: ignore[attr-defined]
     store = searcher.prepare().store  # type: ignore[attr-defined]
     assert MeaningOrder(HashedEmbedder(), 600, seconds_max=-1.0).order(QUERY, ranking, store) == ranking.hits
+
+
+def test_once_all_is_embedded_sections_near_in_meaning_are_found_too_but_never_instead_of_a_phrase() -> None:
+    text = "# Club\n\n## Fees\n\nA bicycle costs 5 crowns.\n\n## Bicyclists\n\nBicyclists ride.\n\n## Tea\n\nHot.\n"
+    searcher = make_searcher(make_library(text), RetrievalOptions(), SearchServices(meaning=HashedEmbedder()))
+    assert searcher is not None
+    library = make_library(text)
+    titles = ("Fees", "Bicyclists")
+    first = [hit.section_id for hit in searcher.search("bicycle")]
+    while searcher.embed_ahead():
+        pass
+    hits = searcher.search("bicycle")
+    assert first == [id_of(library, "Fees")]
+    assert [hit.section_id for hit in hits] == [id_of(library, title) for title in titles]
+    assert hits[1].why == "meaning rank 1"
+    assert [hit.section_id for hit in searcher.search('"bicycle costs"')] == first
+    assert [hit.section_id for hit in searcher.search("bicycle", within=first[0])] == first
