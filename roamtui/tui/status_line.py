@@ -35,7 +35,7 @@ _MATCH_HINTS = ("global.next_match", "global.previous_match")
 _HEADER_HINTS = ("global.open_document", "global.conversations")
 """Actions whose keys the header shows."""
 _TITLES_WIDTH_MIN = 26
-"""In cells. If the names of the program and the documents would get less, the header shows no keys."""
+"""In cells. If the names of several documents would get less, the header shows no keys."""
 
 
 class ClickableLine(Widget):
@@ -193,13 +193,14 @@ class HeaderLine(ClickableLine):
         width = self.size.width
         hints = Content(_GAP).join(format_action_hints(self._keys.get_bound(_HEADER_HINTS)))
         room = width - hints.cell_length - len(_GAP)
-        if room < _TITLES_WIDTH_MIN:
+        has_tabs = len(self.titles) > 1
+        left = Content.assemble(("◆ roamtui", "bold $accent"), _GAP, (self.title, "bold"))
+        if room < (_TITLES_WIDTH_MIN if has_tabs else left.cell_length):  # the title says more than the keys
             hints = Content()
             room = width
-        if len(self.titles) > 1:
+        if has_tabs:
             left = self._draw_tabs(room)
         else:
-            left = Content.assemble(("◆ roamtui", "bold $accent"), _GAP, (self.title, "bold"))
             left = left.truncate(room, ellipsis=True)
             source = Content.styled(sanitise_line(display_path(self._library.source)), "$muted")
             if left.cell_length + len(_GAP) + source.cell_length <= room:

@@ -1,5 +1,6 @@
 """The lines at the foot of the screen: hints, and a message that stands in their place until the next key or click."""
 
+import pytest
 from textual.geometry import Region
 from textual.widget import Widget
 
@@ -98,3 +99,11 @@ async def test_the_window_of_a_server_of_ones_own_stands_beside_the_model_and_in
     async with app.run_test(size=(120, 20)) as pilot:
         await wait_until(pilot, lambda: f"{model.name} · 8k window" in screen_text(app))
         await press_until(pilot, lambda: "in use, 8k window (as the server says)" in screen_text(app), "f2")
+
+
+@pytest.mark.parametrize(("title", "has_keys"), [("Guide", True), ("The Guide to the Ovens of Larch Lane", False)])
+async def test_a_title_that_has_no_room_beside_the_keys_takes_their_place(title: str, *, has_keys: bool) -> None:
+    async with running(make_app(text=f"# {title}\n"), (60, 20)) as (app, _):
+        head = str(app.main_screen.header.render())
+        assert title in head
+        assert ("ctrl+o open" in head) is has_keys

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 EXCHANGES_MAX = 40
 """Maximum number of exchanges shown, the newest ones, because each slows down every change below it."""
-_QUESTION_SHARE = 0.25
+_QUESTION_SHARE = 0.5
 """Maximum share of the view that a question and its steps may take above the start of a long answer."""
 
 

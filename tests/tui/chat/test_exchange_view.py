@@ -212,8 +212,9 @@ SIZE = (80, 24)
 
 async def test_a_long_answer_stays_at_its_beginning() -> None:
     async with running(make_app([ScriptedReply(text=LONG)]), SIZE) as (app, pilot):
-        await ask(pilot, "What?")
+        await ask(pilot, f"What{' is the matter' * 5} here?")
         text = screen_text(app)
+        assert "❯ What is the matter" in text
         assert "The answer begins here." in text
         assert "Paragraph 39." not in text
         assert app.main_screen.chat_log.scroll_y < app.main_screen.chat_log.max_scroll_y
