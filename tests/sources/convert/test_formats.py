@@ -105,11 +105,11 @@ def test_an_unreadable_file_is_refused_in_one_sentence(name: str, data: bytes) -
     assert message.endswith(".")
 
 
-@pytest.mark.parametrize("kind", ["docx", "epub", "odt", "pptx", "xlsx", "ods"])
-def test_a_bomb_is_refused_by_the_sizes_that_it_names(kind: str) -> None:
-    parts = {f"{number}.xml": bytes(70_000_000) for number in range(3)}
-    with pytest.raises(SourceError, match=rf"^a\.{kind} unpacks to too much text\."):
-        _convert(pack(parts), f"a.{kind}")
+def test_a_bomb_is_refused_by_the_sizes_that_it_names() -> None:
+    bomb = pack({f"{number}.xml": bytes(70_000_000) for number in range(3)})
+    for kind in ("docx", "epub", "odt", "pptx", "xlsx", "ods"):
+        with pytest.raises(SourceError, match=rf"^a\.{kind} unpacks to too much text\."):
+            _convert(bomb, f"a.{kind}")
 
 
 _INCLUSION = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
