@@ -37,6 +37,7 @@ FILE_BYTES_MAX = 32_000_000
 DEPTH_MAX = 100
 """Maximum depth of nested folders. Deeper ones are skipped with a note."""
 
+_FULL_NOTE = "More than {:,} files; the rest is skipped. Open a smaller folder."
 _REPLACED = "was replaced after it was listed. Read it again."
 _OPEN_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 _SLOW_COST_MIN = 2_000_000
@@ -78,13 +79,11 @@ class Listing(Struct, frozen=True, kw_only=True):
 
     def list_entries(self) -> list[tuple[tuple[str, ...], bool]]:
         """List the path of each folder and file, and whether it is a folder, before its content."""
-        ranks: dict[tuple[str, ...], int] = {}
+        entries: dict[tuple[str, ...], bool] = {}
         for key in self.files:
             names = tuple(key.split("/"))
-            for end in range(1, len(names) + 1):
-                ranks.setdefault(names[:end], len(ranks))
-        paths = sorted(ranks, key=lambda path: [ranks[path[:end]] for end in range(1, len(path) + 1)])
-        return [(path, "/".join(path) not in self.files) for path in paths]
+            entries.update((names[:end], end < len(names)) for end in range(1, len(names) + 1))
+        return [*entries.items()]
 
 
 def list_folder(folder: Path) -> Listing:
@@ -131,17 +130,14 @@ def list_folder(folder: Path) -> Listing:
             inner.clear()
     if not files:
         raise SourceError(f"{folder} contains no Markdown or text file. Name another folder, or a file.")
-    full_note = f"More than {FILES_MAX:,} files; the rest is skipped. Open a smaller folder."
+    skipped = {"links that lead outside the folder": outside, "folders that cannot be read": unreadable}
+    notes = [f"Skipped: {format_names(sorted(names))} ({why})." for why, names in skipped.items() if names]
     paths = sorted(files, key=lambda path: tuple(map(make_sort_key, path)))[:FILES_MAX]
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
         name=format_name(root.name) or str(root),
         files={"/".join(path): files[path] for path in paths},
-        notes=(
-            *format_skipped_files(outside, "links that lead outside the folder"),
-            *format_skipped_files(unreadable, "folders that cannot be read"),
-            *((full_note,) if len(files) > FILES_MAX else ()),
-        ),
+        notes=(*notes, *([_FULL_NOTE.format(FILES_MAX)] if len(files) > FILES_MAX else [])),
         folders=tuple(folders),
     )
 
@@ -265,11 +261,6 @@ def format_name(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def format_skipped_files(names: list[str], reason: str) -> tuple[str, ...]:
-    """Return a note on skipped files, or nothing if there are none."""
-    return (f"Skipped: {format_names(sorted(names))} ({reason}).",) if names else ()
-
-
 def format_names(names: list[str]) -> str:
     """List the first three names and how many more there are."""
     more = f" and {len(names) - _NAMES_SHOWN_MAX} more" if len(names) > _NAMES_SHOWN_MAX else ""
@@ -336,7 +327,7 @@ def list_sources(paths: Sequence[Path]) -> Listing:
         files.update((key, file) for key, file in named_files.items() if file.resolved not in listed)
         listed.update(file.resolved for file in named_files.values())
     if len(files) > FILES_MAX:
-        notes.append(f"More than {FILES_MAX:,} files; the rest is skipped. Open a smaller folder.")
+        notes.append(_FULL_NOTE.format(FILES_MAX))
     return Listing(
         source=join_sources(map(str, absolute)),
         name=format_names([format_name(path.name) for path in absolute]),

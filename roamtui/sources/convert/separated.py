@@ -30,16 +30,15 @@ def find_delimiter(text: str) -> str | None:
     if named:
         return named[1]
     lines = [*islice(filter(str.strip, io.StringIO(text, newline="")), _SAMPLE_ROWS)]
-    best: tuple[int, int, str] | None = None
+    tables: list[tuple[int, int, str]] = []
     for delimiter in _DELIMITERS:
         rows = _read_rows(lines, delimiter)
         start = _count_title_rows(rows)
         widths = Counter(len(row) for row in rows[start:])
         width, count = max(widths.items(), key=lambda item: item[1], default=(0, 0))
-        is_table = len(rows) > 1 and width > 1 and count >= _SAME_WIDTH_MIN * widths.total()
-        if is_table and (best is None or (-start, count * width) > best[:2]):
-            best = -start, count * width, delimiter
-    return best[2] if best else None
+        if len(rows) > 1 and width > 1 and count >= _SAME_WIDTH_MIN * widths.total():
+            tables.append((-start, count * width, delimiter))
+    return max(tables, key=lambda table: table[:2])[2] if tables else None
 
 
 def convert_separated(data: bytes, name: str) -> ConvertedText:
