@@ -92,7 +92,8 @@ def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterat
         if not fence_name or (len(stack) >= _NESTING_MAX and change > 0):
             yield start + text if text.strip() else start.rstrip()
         elif change < 0:
-            _close(stack, fence_name)
+            matching = [depth for depth, each in enumerate(stack) if each.fence == fence_name]
+            del stack[matching[-1] if matching else len(stack) :]
             yield stack[-1].start.rstrip() if stack else ""
         else:
             start = start if inner else line[: _measure_indent(line)]
@@ -100,14 +101,6 @@ def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterat
             if change:
                 stack.append(_Container(fence=fence_name, start=start))
             yield (start + title).rstrip()
-
-
-def _close(stack: list[_Container], fence: str) -> None:
-    """Close the innermost container with the given fence, and those inside it. Without one, close none."""
-    for depth in range(len(stack) - 1, -1, -1):
-        if stack[depth].fence == fence:
-            del stack[depth:]
-            return
 
 
 def _read_mark(line: str) -> tuple[str, str, int]:

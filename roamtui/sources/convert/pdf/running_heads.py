@@ -116,13 +116,10 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
     repeated = _detect_repeated_rows(edges)
     kept = []
     for rows, sides in zip(pages, edges, strict=True):
-        # on which share of the pages each row is repeated; 1 for a page number
-        rates = {
-            id(row): 1.0
-            if _NUMBER_ONLY.fullmatch(row.text) and sides.has_number(row)
-            else repeated.get(sides.make_key(row), 0.0)
-            for row in (*sides.top, *sides.bottom)
-        }
+        rates: dict[int, float] = {}  # on which share of the pages each row is; 1 for a page number
+        for row in (*sides.top, *sides.bottom):
+            is_number = _NUMBER_ONLY.fullmatch(row.text) and sides.has_number(row)
+            rates[id(row)] = 1.0 if is_number else repeated.get(sides.make_key(row), 0.0)
         # Rows with a lower rate stay if text of the page is between them and the edge.
         removed = {key for key, rate in rates.items() if rate >= _INNER_SHARE}
         for side in (sides.top, sides.bottom):
