@@ -61,7 +61,7 @@ async def test_a_wrong_call_is_answered_in_words() -> None:
         ("search_sections", {"query": None}, "needs a query"),
         ("search_sections", {"query": "fee", "limit": -1}, "limit must be a whole number from 1 to 20."),
         ("search_sections", {"query": "fee", "limit": []}, "limit must be a whole number from 1 to 20."),
-        ("list_documents", {"limit": True}, "limit must be a whole number from 1 to 200."),
+        ("list_documents", {"offset": True}, "offset must be a whole number of 0 or more."),
         ("list_documents", {"offset": -3}, "offset must be a whole number of 0 or more."),
         ("check_quotes", {"text": " "}, "needs a text"),
         ("check_quotes", {"text": '"Loans last from 3 days"', "document": "no.md"}, "is no document or section"),
