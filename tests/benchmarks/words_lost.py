@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from lxml import etree
 from lxml.html import document_fromstring
 
-from roamtui.sources.convert.converters import NAMES_BY_FORMAT, get_converter
+from roamtui.sources.convert.converters import FORMATS_BY_NAME, get_converter
 
 _WORD = re.compile(r"[^\W_]+(?:[.,][^\W_]+)*|[^\W_]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -276,10 +276,9 @@ class _Measured(NamedTuple):
 
 def measure_file(path: Path) -> _Measured:
     """Compare the words of an independent reading with ours, and time ours."""
-    formats = {name: each for each, names in NAMES_BY_FORMAT.items() for name in names}
     data = path.read_bytes()
     started = time.process_time()
-    text = get_converter(formats[path.suffix])(data, path.name).text
+    text = get_converter(FORMATS_BY_NAME[path.suffix])(data, path.name).text
     seconds = time.process_time() - started
     if path.suffix == ".pdf":
         theirs, source = _read_pdf(path)

@@ -15,7 +15,7 @@ from roamtui.sources.convert.converted import (
     ConvertedText,
     PageReport,
 )
-from roamtui.sources.convert.converters import NAMES_BY_FORMAT, Format, get_converter
+from roamtui.sources.convert.converters import FORMATS_BY_NAME, Format, get_converter
 from roamtui.sources.decode import decode_text
 
 _BYTES_MAX = 200_000_000
@@ -29,11 +29,10 @@ _HTML_START = re.compile(
 _IMAGE = re.compile(r"!\[[^\[\]\n]*\]\([^()\n]*\)")
 _TEXT_SUFFIXES = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".txt"})
 """Suffixes of files that are text even if they start like a web page."""
-_FORMATS_BY_NAME = {name: named for named, names in NAMES_BY_FORMAT.items() for name in names}
-CONVERTED_SUFFIXES = frozenset(name for name in _FORMATS_BY_NAME if name.startswith("."))
+CONVERTED_SUFFIXES = frozenset(name for name in FORMATS_BY_NAME if name.startswith("."))
 _TEXT_FORMATS = (Format.HTML, Format.RST, Format.SEPARATED)
 SLOW_SUFFIXES = frozenset(
-    suffix for suffix in CONVERTED_SUFFIXES if _FORMATS_BY_NAME[suffix] not in _TEXT_FORMATS
+    suffix for suffix in CONVERTED_SUFFIXES if FORMATS_BY_NAME[suffix] not in _TEXT_FORMATS
 )
 """Suffixes of the formats that are always converted in a subprocess."""
 _OFFICE_FORMATS = frozenset({Format.DOCX, Format.PPTX, Format.SPREADSHEET, Format.ODT})
@@ -89,7 +88,7 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
     """
     suffix = PurePosixPath(name).suffix.lower()
     bare_type = (media_type or "").partition(";")[0].strip().lower()
-    declared = _FORMATS_BY_NAME.get(bare_type) or _FORMATS_BY_NAME.get(suffix)
+    declared = FORMATS_BY_NAME.get(bare_type) or FORMATS_BY_NAME.get(suffix)
     if data.startswith(b"%PDF-"):
         return Format.PDF
     if data.startswith(ZIP_START):

@@ -26,36 +26,24 @@ class Format(StrEnum):
 
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
-NAMES_BY_FORMAT = {
-    Format.PDF: (".pdf",),
-    Format.EPUB: (".epub", "application/epub+zip"),
-    Format.DOCX: (".docx", ".docm", f"{_OFFICE}.wordprocessingml.document"),
-    Format.PPTX: (".pptx", ".pptm", f"{_OFFICE}.presentationml.presentation"),
-    Format.SPREADSHEET: (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", f"{_OFFICE}.spreadsheetml.sheet"),
-    Format.ODT: (".odt", "application/vnd.oasis.opendocument.text"),
-    Format.IPYNB: (".ipynb", "application/x-ipynb+json"),
-    Format.SUBTITLES: (".srt", ".vtt", "application/x-subrip", "text/vtt"),
-    Format.HTML: (".html", ".htm", ".xhtml", "text/html", "application/xhtml+xml"),
-    Format.RST: (".rst", ".rest", "text/x-rst"),
-    Format.SEPARATED: (".csv", ".tsv", "text/csv", "text/tab-separated-values"),
-}
-"""The suffixes and media types of each format."""
-
-
 _CONVERTERS = {
-    Format.PDF: "pdf.convert:convert_pdf",
-    Format.EPUB: "epub:convert_epub",
-    Format.DOCX: "docx:convert_docx",
-    Format.PPTX: "pptx:convert_pptx",
-    Format.SPREADSHEET: "sheets:convert_sheets",
-    Format.ODT: "odt:convert_odt",
-    Format.IPYNB: "notebook:convert_notebook",
-    Format.SUBTITLES: "subtitles:convert_subtitles",
-    Format.HTML: "html:convert_html_file",
-    Format.RST: "rst:convert_rst",
-    Format.SEPARATED: "separated:convert_separated",
+    Format.PDF: "pdf.convert:convert_pdf .pdf",
+    Format.EPUB: "epub:convert_epub .epub application/epub+zip",
+    Format.DOCX: f"docx:convert_docx .docx .docm {_OFFICE}.wordprocessingml.document",
+    Format.PPTX: f"pptx:convert_pptx .pptx .pptm {_OFFICE}.presentationml.presentation",
+    Format.SPREADSHEET: f"sheets:convert_sheets .xlsx .xlsm .xlsb .xls .ods {_OFFICE}.spreadsheetml.sheet",
+    Format.ODT: "odt:convert_odt .odt application/vnd.oasis.opendocument.text",
+    Format.IPYNB: "notebook:convert_notebook .ipynb application/x-ipynb+json",
+    Format.SUBTITLES: "subtitles:convert_subtitles .srt .vtt application/x-subrip text/vtt",
+    Format.HTML: "html:convert_html_file .html .htm .xhtml text/html application/xhtml+xml",
+    Format.RST: "rst:convert_rst .rst .rest text/x-rst",
+    Format.SEPARATED: "separated:convert_separated .csv .tsv text/csv text/tab-separated-values",
 }
-"""The module below this package and the function of each format: most need a library of their own."""
+"""Of each format: the module below this package and its function, the suffixes, and the media types.
+
+Each module is imported when it is needed: most need a library."""
+FORMATS_BY_NAME = {name: each for each, row in _CONVERTERS.items() for name in row.split()[1:]}
+"""Formats by suffix and by media type."""
 
 
 def get_converter(source_format: Format) -> Callable[..., ConvertedText]:
@@ -66,7 +54,6 @@ def get_converter(source_format: Format) -> Callable[..., ConvertedText]:
     Raises:
         ImportError: The converter is not installed.
     """
-    convert: Callable[..., ConvertedText] = resolve_name(
-        f"roamtui.sources.convert.{_CONVERTERS[source_format]}"
-    )
+    function = _CONVERTERS[source_format].split()[0]
+    convert: Callable[..., ConvertedText] = resolve_name(f"roamtui.sources.convert.{function}")
     return convert
