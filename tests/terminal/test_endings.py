@@ -13,6 +13,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import Exchange
 from roamtui.errors import EXIT_CANCELLED
 from roamtui.paths import conversations_path
+from roamtui.signals import end_after_task
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
 from tests.terminal.pseudo_terminal import PseudoTerminal
 
@@ -91,3 +92,9 @@ def test_a_command_keeps_it_too(tmp_path: Path, number: int | None) -> None:
         assert number is None or terminal.process.returncode == EXIT_CANCELLED
     last = read_last()
     assert (last.answer, last.stopped) == (_ANSWER, StopReason.CANCELLED)
+
+
+async def test_after_its_task_a_signal_ends_the_program_as_before() -> None:
+    with end_after_task():
+        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
