@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from enum import StrEnum
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from msgspec.structs import replace
@@ -35,74 +34,58 @@ Fetch = Callable[[str], FetchedPage]
 """Fetches the page at a URL. Raises `SourceError`."""
 
 
-class PageKind(StrEnum):
-    """Kind of a fetched page."""
-
-    TEXT = "text"
-    HTML = "HTML"
-    FILE = "file"
-    """A file to convert, such as a PDF."""
-    OTHER = "other"
+def detect_page_format(page: FetchedPage) -> Format | None:
+    """Detect the format to convert a page from, or return None for text, unknown types and empty pages."""
+    page_format = detect_format(page.body, "", page.media_type) if page.body.strip() else None
+    return None if page_format is Format.RST else page_format
 
 
-def classify_page(page: FetchedPage) -> PageKind:
-    """Detect the kind of a page by its media type, or by its content if that is wrong or missing."""
-    media_type = page.media_type
-    if not page.body.strip():
-        return PageKind.OTHER
-    page_format = detect_format(page.body, "", media_type)
-    if page_format not in (None, Format.HTML, Format.RST):
-        return PageKind.FILE
-    if page_format is Format.HTML:
-        return PageKind.HTML
-    return PageKind.TEXT if media_type.startswith("text/") or media_type in _TEXT_TYPES else PageKind.OTHER
+def _is_text(page: FetchedPage) -> bool:
+    has_text_type = page.media_type.startswith("text/") or page.media_type in _TEXT_TYPES
+    return has_text_type and bool(page.body.strip()) and detect_page_format(page) is None
 
 
 def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
     """Parse a page into a document. If the page is not text, raise a `SourceError` that says what it is."""
-    kind = classify_page(page)
-    converted = _read_page(page, kind)
+    page_format = detect_page_format(page)
+    converted = _read_page(page, page_format)
     raw = RawText(
         text=converted.text,
         source=page.url,
         name=make_title_from_url(page.final_url),
-        is_markdown=kind is not PageKind.TEXT or has_headings(urlsplit(page.final_url).path),
+        is_markdown=page_format is not None or has_headings(urlsplit(page.final_url).path),
         notes=(*page.notes, *converted.notes),
         page_starts=converted.page_starts,
-        is_converted=kind is PageKind.FILE,
+        is_converted=page_format not in (None, Format.HTML),
     )
     document = parse_source_text(raw, key=key, url=page.final_url, has_links=has_links)
     title = converted.title if converted.title and document.title == raw.name else document.title
     return replace(document, title=title)
 
 
-def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
-    match kind:
-        case PageKind.HTML:
-            from roamtui.sources.convert.html import convert_html  # noqa: PLC0415 - many pages need no conversion
+def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
+    if page_format is Format.HTML:
+        from roamtui.sources.convert.html import convert_html  # noqa: PLC0415 - many pages need no conversion
 
-            converted = convert_html(decode_html(page.body, page.charset)[0], base_url=page.final_url)
-            if converted.text.strip():
-                return ConvertedText(text=converted.text, title=converted.title)
-            raise SourceError(
-                f"{page.url} shows its text only in a browser. Save it there as a file, and open the file."
-            )
-        case PageKind.TEXT:
-            charset = normalise_charset(page.charset or "utf-8")
-            if charset not in (None, "utf-8", "ascii"):
-                with suppress(UnicodeError):
-                    return ConvertedText(text=page.body.decode(charset).lstrip("\ufeff"))
-            text, notes = decode_text(page.body, page.url)
-            return ConvertedText(text=text, notes=notes)
-        case PageKind.FILE:
-            file = convert(page.body, make_title_from_url(page.final_url), page.media_type)
-            assert file is not None  # `classify_page` detected the format
-            return file
-        case PageKind.OTHER:
-            what = f"is {page.media_type or 'of no known type'}" if page.body.strip() else "is empty"
-            raise SourceError(
-                f"{page.url} {what}, and cannot be opened from the web. Download it and open the file."
-            )
+        converted = convert_html(decode_html(page.body, page.charset)[0], base_url=page.final_url)
+        if converted.text.strip():
+            return ConvertedText(text=converted.text, title=converted.title)
+        raise SourceError(
+            f"{page.url} shows its text only in a browser. Save it there as a file, and open the file."
+        )
+    if page_format is not None:
+        file = convert(page.body, make_title_from_url(page.final_url), page.media_type)
+        assert file is not None  # `detect_format` gave its format
+        return file
+    if _is_text(page):
+        charset = normalise_charset(page.charset or "utf-8")
+        if charset not in (None, "utf-8", "ascii"):
+            with suppress(UnicodeError):
+                return ConvertedText(text=page.body.decode(charset).lstrip("\ufeff"))
+        text, notes = decode_text(page.body, page.url)
+        return ConvertedText(text=text, notes=notes)
+    what = f"is {page.media_type or 'of no known type'}" if page.body.strip() else "is empty"
+    raise SourceError(f"{page.url} {what}, and cannot be opened from the web. Download it and open the file.")
 
 
 class TwinFinder:
@@ -114,7 +97,7 @@ class TwinFinder:
 
     def prefer(self, fetch: Fetch, page: FetchedPage) -> FetchedPage:
         """Return the Markdown twin of an HTML page, or else the page itself."""
-        if classify_page(page) is not PageKind.HTML:
+        if detect_page_format(page) is not Format.HTML:
             return page
         named = find_markdown_link(page.body, page.charset, page.final_url)
         if named is not None and not urlsplit(named).path.endswith("llms.txt"):
@@ -148,7 +131,7 @@ def _fetch_twin(fetch: Fetch, url: str) -> FetchedPage | None:
     """Fetch the Markdown at a URL, or return None if something else is there, such as "Not found"."""
     with suppress(SourceError):
         page = fetch(url)
-        return page if classify_page(page) is PageKind.TEXT and _HEADING.search(page.body) else None
+        return page if _is_text(page) and _HEADING.search(page.body) else None
     return None
 
 
@@ -166,7 +149,7 @@ def _fetch_list(fetch: Fetch, url: str) -> FetchedPage | None:
         if error.status is None:
             raise
         return None
-    return page if classify_page(page) is PageKind.TEXT else None
+    return page if _is_text(page) else None
 
 
 def open_web_source(url: str, fetch: Fetch) -> Library:
@@ -183,7 +166,7 @@ def open_web_source(url: str, fetch: Fetch) -> Library:
     )
     if page is None:
         page = fetch(url)
-        if is_site and classify_page(page) is PageKind.HTML:
+        if is_site and detect_page_format(page) is Format.HTML:
             if (library := _open_outline(fetch, url, page)) is not None:
                 return library
             notes.append(f"{page.url} has no llms.txt; showing the page itself.")
