@@ -4,6 +4,7 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.errors import SourceError
 from roamtui.launch import AppServices, Launch
-from roamtui.models.discovery import discover_models
+from roamtui.models.discovery import discover_models, probe_server
 from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
 from roamtui.output import report_conversion
 from roamtui.paths import config_path
@@ -60,6 +61,8 @@ def servers_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[FakeSite]]:
         fakes = [stack.enter_context(make_ollama(*models)) for models in names]
         usual = [server._replace(default_url=fake.origin) for server, fake in zip(LOCAL_SERVERS, fakes, strict=True)]
         monkeypatch.setattr("roamtui.models.discovery.LOCAL_SERVERS", usual)
+        # a fake may need more than the usual second on a busy machine
+        monkeypatch.setattr("roamtui.models.discovery.probe_server", partial(probe_server, seconds=60))
         yield fakes
 
 
