@@ -194,8 +194,8 @@ class OpenSection(Struct, frozen=True, kw_only=True):
     last_cited: int = 0
     """Number of the last question whose answer cites the section; 0 if no answer does."""
     is_pinned: bool = False
-    is_closing: bool = False
-    """Whether the section closes when the current question ends."""
+    closing_by: Origin | None = None
+    """Who wants it to close when the current question ends. The agent does not change a person's mark."""
     deliveries: tuple[Span, ...] = ()
     """Text in the transcript. It is empty until the next question if a person opened the section."""
     tokens: int = 0

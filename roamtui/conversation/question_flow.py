@@ -124,7 +124,7 @@ def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsExpa
         section.section_id
         for section in state.open_sections.values()
         if section.tokens
-        and not (section.deliveries or section.is_closing)
+        and not (section.deliveries or section.closing_by)
         and section.section_id in state.library
     )
     deliver = ExpandSections(section_ids=pending_ids, origin=Origin.AGENT, room_tokens=room_tokens)
@@ -186,7 +186,7 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
     cited_ids = tuple(section_id for section_id in opened.open_sections if section_id in cited)
     answered = replace(outcome, number=len(state.exchanges), cited_ids=cited_ids)
     ended = apply(opened, answered)
-    marked = [marked_id for marked_id, section in ended.open_sections.items() if section.is_closing]
+    marked = [marked_id for marked_id, section in ended.open_sections.items() if section.closing_by]
     closed = make_close_events(ended, marked, Origin.AGENT, CloseReason.ASKED)
     ended = apply(ended, *closed)
     over_budget = make_close_events(ended, select_sections_to_close(ended), Origin.AGENT, CloseReason.BUDGET)

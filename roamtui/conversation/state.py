@@ -231,7 +231,7 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     def staying_ids(self) -> tuple[str, ...]:
         """Ids of the open sections that do not close when the current question ends."""
         return tuple(
-            section_id for section_id, section in self.open_sections.items() if not section.is_closing
+            section_id for section_id, section in self.open_sections.items() if not section.closing_by
         )
 
     @property
@@ -373,9 +373,11 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(
                 state, open_sections={**opened, **{section.section_id: section for section in sections}}
             )
-        case SectionsClosed(section_ids=ids, is_pending=True):
+        case SectionsClosed(section_ids=ids, origin=origin, is_pending=True):
             closing = {
-                open_id: replace(opened[open_id], is_closing=True) for open_id in ids if open_id in opened
+                open_id: replace(opened[open_id], closing_by=origin)
+                for open_id in ids
+                if open_id in opened and opened[open_id].closing_by is not Origin.PERSON
             }
             return replace(state, open_sections={**opened, **closing})
         case SectionsClosed(section_ids=ids):

@@ -159,6 +159,8 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
                 deliveries=(*section.deliveries, *block.spans),
                 tokens=block.tokens + (section.tokens if section.deliveries else 0),
                 last_used=number,
+                # The agent is told that it is open, unless the person wants it closed.
+                closing_by=Origin.PERSON if section.closing_by is Origin.PERSON else None,
             )
     return SectionsExpanded(
         results=tuple(results),
@@ -211,7 +213,7 @@ def open_without_text(
             text = f"{format_node_title(node)} is a folder: open the files in it."
         elif not node.is_loaded:
             text = node.problem or "It is not loaded."
-        elif section_id in sections or (already_open is not None and not already_open.is_closing):
+        elif section_id in sections or (already_open is not None and not already_open.closing_by):
             status = ExpandStatus.ALREADY_OPEN
         else:
             status = ExpandStatus.OPENED
@@ -222,7 +224,7 @@ def open_without_text(
                 tokens=estimate_delivery_tokens(library, section_id, state.options.page_tokens),
                 content_hash=hash_own_text(library, section_id),
             )
-            sections[section_id] = replace(section, last_used=number, is_closing=False)
+            sections[section_id] = replace(section, last_used=number, closing_by=None)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
     shown = (
         [node_id for opened_id in sections for node_id in (*library.node(opened_id).ancestors, opened_id)]

@@ -12,6 +12,7 @@ from roamtui.conversation.update import CloseSections, ExpandSections, FoldNodes
 from tests.conversation.conversations import (
     ask,
     begin,
+    close_by,
     expand_by_agent,
     find,
     finish,
@@ -19,6 +20,7 @@ from tests.conversation.conversations import (
     fold,
     make_state,
     messages,
+    open_by_person,
     pin,
     step,
 )
@@ -66,7 +68,7 @@ def test_during_a_question_closing_only_marks() -> None:
         command = CloseSections(section_ids=(alpha,), origin=origin)
         after, events = fold(asking, update(asking, command))
         assert tuple(after.open_sections) == (alpha,)
-        assert next(iter(after.open_sections.values())).is_closing
+        assert after.staying_ids == ()
         assert [event.is_pending for event in events if isinstance(event, SectionsClosed)] == [True]
         assert messages(after) == sent
         assert not after.needs_rebuild
@@ -76,12 +78,21 @@ def test_during_a_question_closing_only_marks() -> None:
         assert done.needs_rebuild
 
 
-def test_a_section_that_a_person_opens_again_while_it_waits_to_close_stays_open() -> None:
-    state = step(begin(make_state()), "Alpha")
-    ids = (find(state, "Alpha"),)
-    for command in (CloseSections, ExpandSections):
-        state, _ = fold(state, update(state, command(section_ids=ids, origin=Origin.PERSON)))
-    assert tuple(finish(state).open_sections) == ids
+def test_a_section_that_is_opened_again_while_it_waits_to_close_stays_open_unless_the_person_closed_it() -> None:
+    asking = step(begin(make_state()), "Alpha")
+    agent, person = Origin.AGENT, Origin.PERSON
+    for closing, opening, stays in (
+        ((person,), person, True),
+        ((agent,), person, True),
+        ((agent,), agent, True),
+        ((person,), agent, False),
+        ((person, agent), agent, False),
+    ):
+        state = asking
+        for origin in closing:
+            state = close_by(state, origin, "Alpha")
+        state = step(state, "Alpha") if opening is agent else open_by_person(state, "Alpha")
+        assert bool(finish(state).open_sections) is stays, (closing, opening)
 
 
 def test_the_agent_cannot_close_pinned_or_just_cited_sections() -> None:

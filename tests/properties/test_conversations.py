@@ -246,7 +246,7 @@ class Conversations(RuleBasedStateMachine):
         check_messages(tuple(state.iter_messages()))
         assert len(set(state.open_sections)) == len(state.open_sections)
         assert all(section_id in state.library for section_id in (*state.open_sections, *state.unfolded))
-        assert not any(section.is_closing for section in state.open_sections.values())
+        assert not any(section.closing_by for section in state.open_sections.values())
         _check_deliveries(state)
         assert [exchange.number for exchange in state.exchanges] == [*range(1, len(state.exchanges) + 1)]
         assert all(exchange.stopped is not None for exchange in state.exchanges)
