@@ -103,6 +103,15 @@ async def test_a_large_document_costs_what_is_read_of_it() -> None:
         assert len(reader.lines.cached) <= 12
 
 
+async def test_the_last_words_of_a_document_are_shown_although_its_lines_were_only_estimated() -> None:
+    code = "# Part\n\n```\n" + "c\n" * 200 + "```\n\n"
+    async with _run(make_library(f"{code * 200}# End\n\nVery last words.\n")) as (_, reader, pilot):
+        reader.action_last()
+        await pilot.pause()
+        shown = [reader.render_line(row).text.strip() for row in range(reader.view_size.height)]
+        assert "Very last words." in shown
+
+
 async def test_a_key_may_come_before_a_new_document_is_drawn() -> None:
     async with _run(make_library("# Note\n\nShort.\n")) as (_, reader, pilot):
         book = make_library(_BOOK)
