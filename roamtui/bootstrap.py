@@ -155,7 +155,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if source.startswith("-"):
             raise SourceError(
                 "The document came from standard input, and was not kept. "
-                "To look for its quotes in a file, run `roamtui recheck ID --in FILE`."
+                "To check the quotes of this conversation against a file, run `roamtui recheck ID --in FILE`."
             )
         if (
             is_url(source)

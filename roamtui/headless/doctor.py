@@ -89,10 +89,10 @@ def _describe_meaning(meaning: str) -> str:
     if embedder is not None:
         return f"search uses {embedder.folder}"
     if meaning == "off":
-        return "search uses words alone"
+        return "search compares words only"
     install = "" if has_packages() else "run `pip install 'roamtui[meaning]'`, and "
     return (
-        f"search uses words alone; for meaning, {install}put the files of {_MODEL_PAGE}"
+        f"search compares words only; to let it compare meaning too, {install}put the files of {_MODEL_PAGE}"
         f" into {models_path() / DEFAULT_MODEL}"
     )
 

@@ -45,7 +45,7 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
     questions, problems = read_questions(path)
     write_notice(*problems)
     if not questions:
-        raise SourceError(f"{path} has no question that can be used. Write one on each line.")
+        raise SourceError(f"{path} has no usable question. Write one question on each line.")
     progress = ProgressLine()
     if output_path is not None:
         output_path.open("x").close()

@@ -153,7 +153,8 @@ def _explain_status(
         advice = f"add credit or {CHOOSE_ADVICE}"
     elif status is not None and (status in (408, 409, 425, 429) or status >= 500):
         detail = "" if status == 429 else _find_own_reason(chain, environ)
-        reason = f"{who} {'gets too many requests' if status == 429 else 'is unavailable'} ({status}{detail})"
+        problem = "is receiving too many requests" if status == 429 else "is unavailable"
+        reason = f"{who} {problem} ({status}{detail})"
         is_busy = True
         advice = f"wait a minute and ask again or {CHOOSE_ADVICE}"
     else:
@@ -183,12 +184,14 @@ def _advise_on_window(resolved: ResolvedModel) -> str:
     """Say how to set a larger window at the server, or in the settings if roamtui does not know it."""
     server = find_server(resolved.provider)
     if server is not None:
-        setting = f"{server.title} a larger one ({server.window_setting})"
+        setting = f"{server.title} a larger context window ({server.window_setting})"
     elif resolved.api_base is not None:
-        setting = "the server a larger one (llama.cpp: --ctx-size)"
+        setting = "the server a larger context window (llama.cpp: --ctx-size)"
     else:
-        return f"set window_tokens in config.toml to the size of this window or {CHOOSE_ADVICE}"
-    return f"give {setting}, or set window_tokens in config.toml to the size of this one"
+        return (
+            f"set window_tokens in config.toml to the size of the model's context window, or {CHOOSE_ADVICE}"
+        )
+    return f"give {setting}, or set window_tokens in config.toml to the size that it has"
 
 
 def _find_own_reason(chain: Sequence[BaseException], environ: Mapping[str, str]) -> str:

@@ -69,8 +69,8 @@ def convert(
         )
     if not any(map(str.isalnum, _IMAGE.sub("", converted.text))):
         raise SourceError(
-            f"{name} contains no text. If its pages are images, run OCR on it first. If a browser shows text,"
-            " save it there as a text file."
+            f"{name} contains no text. If its pages are images, run OCR on it first. If you can see its text"
+            " in a browser, save it from there as a text file."
         )
     loss = ", without charts, comments and most pictures" if source_format in _OFFICE_FORMATS else ""
     note = f"{name}: converted from {source_format.value}{loss}; line numbers refer to the converted text."

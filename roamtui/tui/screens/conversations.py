@@ -156,7 +156,8 @@ def make_export_dialog(
     def render_page(_: Path) -> str:
         if source != get_source_key(library):
             raise SourceError(
-                "A web page includes the document. Resume this conversation first, then export it."
+                "An export as a web page includes the document, which is not open."
+                " Resume this conversation first."
             )
         return render_html(load(), source, library)
 
