@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import lru_cache, partial
 from pathlib import Path
+from statistics import median
 
 from markdown_it import MarkdownIt
 
@@ -21,9 +22,19 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
+from roamtui.quotes.find import find_quote
 from roamtui.search.keyword import KeywordSearcher
 from tests.benchmarks.growth import bench_growth
-from tests.benchmarks.measuring import TABLE_HEAD, Finding, compare, format_finding, make_environ, timed
+from tests.benchmarks.measuring import (
+    TABLE_HEAD,
+    Finding,
+    compare,
+    format_finding,
+    limit_seconds,
+    make_environ,
+    measure_cpu,
+    timed,
+)
 from tests.benchmarks.wide_tree import bench_find, bench_tree, measure_sizes
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR
@@ -32,6 +43,7 @@ from tests.terminal.pseudo_terminal import PseudoTerminal
 _STEP_SECONDS_MAX = 0.02
 _STEPS = 10
 _QUERY = "how long is a token valid"
+_FURTHER_QUOTES = ("The last words", "words are said only once", "are … once", "A late spade costs nine guilders")
 _BIN = Path(sys.executable).parent
 
 
@@ -121,12 +133,25 @@ def bench_search() -> list[Finding]:
     ]
 
 
+def bench_quotes() -> list[Finding]:
+    """The first quote in texts of two sizes, and further ones."""
+    found = []
+    for size in (1, 20):
+        text = f"{make_text(size * 1_000_000)}\n\nThe **last** words are said only `once`, here.\n"
+        first = measure_cpu(partial(find_quote, "The last words are said only once, here", text))
+        further = median(measure_cpu(partial(find_quote, quote, text)) for quote in _FURTHER_QUOTES)
+        found.append(limit_seconds(f"first quote in {size} MB, for each MB", first / size))
+        found.append(limit_seconds(f"a further quote in {size} MB", further, _STEP_SECONDS_MAX))
+    return found
+
+
 BENCHES: dict[str, Callable[[], list[Finding]]] = {
     "help": bench_help,
     "first-screen": bench_first_screen,
     "step": bench_step,
     "opening": bench_opening,
     "search": bench_search,
+    "quotes": bench_quotes,
     "tree": partial(measure_sizes, bench_tree),
     "find": partial(measure_sizes, bench_find),
     "growth": bench_growth,

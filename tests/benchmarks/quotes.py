@@ -2,7 +2,7 @@
 
 True quotes are drawn from books, filings as PDF and folders of documentation, and each is made false in ten ways. What
 the text has is told by a reader of its own (`tests/quotes/visible_text.py`). `--only pairs` judges the quotes that
-people judged, `--only time` measures time.
+people judged.
 """
 
 import argparse
@@ -17,8 +17,6 @@ from functools import lru_cache
 from roamtui.quotes.find import find_quote
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from tests.benchmarks.false_quotes import make_false
-from tests.benchmarks.measuring import TABLE_HEAD, format_finding
-from tests.benchmarks.quote_times import bench_look_ups
 from tests.benchmarks.true_quotes import Quote, draw_true_quotes
 from tests.quotes.judged_pairs import find_wrong_pairs, read_pairs
 from tests.quotes.visible_text import Part, read_parts
@@ -141,16 +139,10 @@ def print_pairs() -> None:
     sys.stdout.writelines(f"- {line}\n" for line in wrong)
 
 
-def print_times() -> None:
-    sys.stdout.write(f"{TABLE_HEAD}\n")
-    sys.stdout.writelines(f"{format_finding(finding)}\n" for finding in bench_look_ups())
-
-
 PRINTERS: dict[str, Callable[[int | None], None]] = {
     "pairs": lambda _: print_pairs(),
     "true": lambda books: print_judged(judge_sources(judge_true, books), should_be_found=True),
     "false": lambda books: print_judged(judge_sources(judge_false, books), should_be_found=False),
-    "time": lambda _: print_times(),
 }
 
 
