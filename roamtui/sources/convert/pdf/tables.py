@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import dropwhile
+from itertools import dropwhile, pairwise
 
 from msgspec import Struct, field
 
@@ -38,6 +38,8 @@ _SENTENCE_LENGTH_MIN = 60
 """A longer row is prose if it ends like a sentence."""
 _PROSE_CELLS_MAX = 2
 """A row with more cells is not prose."""
+_LABEL_LINES_MAX = 4
+"""Maximum number of lines of a label."""
 
 
 class PageTable(Struct, frozen=True):
@@ -131,7 +133,8 @@ def _find_body_end(rows: Sequence[PageRow], start: int) -> int:
             last = index
         else:
             starts_table = has_amounts and _starts_header(row, rows[last])
-            if starts_table or _is_prose_row(row) or index - last > _PLAIN_ROWS_MAX:
+            starts_prose = _is_prose_row(row) and not _wraps_label(rows, index)
+            if starts_table or starts_prose or index - last > _PLAIN_ROWS_MAX:
                 break
     return last + 1
 
@@ -141,6 +144,16 @@ def _starts_header(row: PageRow, above: PageRow) -> bool:
     has_label = row.x0 < above.x0 + LABEL_INDENT_MAX and not UNITS.fullmatch(row.cells[0].text)
     years = sum(YEAR.fullmatch(cell.text) is not None for cell in row.cells)
     return len(row.cells) > 1 and not row.text[0].islower() and (years > 1 or not has_label)
+
+
+def _wraps_label(rows: Sequence[PageRow], index: int) -> bool:
+    """Check whether a long row is the start of a label whose figures are in one of the next rows."""
+    for above, row in pairwise(rows[index : index + _LABEL_LINES_MAX]):
+        if len(above.cells) > 1 or above.text[-1] in ".:;" or row.top < above.top:
+            return False
+        if is_data_row(row):
+            return True
+    return False
 
 
 def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> range:

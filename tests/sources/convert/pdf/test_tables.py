@@ -41,6 +41,17 @@ def test_heads_below_figures_start_the_next_table_and_wrapped_words_do_not() -> 
     assert _find(*table, (("and its parts", 120), ("value", _FIRST)), *table) == [(0, 5, 0)]
 
 
+def test_a_long_label_does_not_end_a_table() -> None:
+    """In a balance sheet, the equity would lose the years above the assets."""
+    years, assets, equity = _line("", "2022", "2021"), _line("Assets", "10", "9"), _line("Equity", "7", "6")
+    long_label = (
+        "Common stock, of which 2,400,000,000 shares are authorized, with a par value of one cent per share,"
+        + " and" * 9
+    )
+    assert _find(years, assets, long_label, _line("1,000 issued", "3", "3"), equity) == [(0, 5, 1)]
+    assert _find(years, assets, f"{long_label} issued.", equity, equity) == [(0, 2, 1), (3, 5, 0)]
+
+
 def test_one_row_of_figures_below_heads_is_a_table() -> None:
     goodwill = _line("Goodwill", "10", "9")
     assert _find("Text", (("Gross", _FIRST), ("Net", _SECOND)), goodwill, "More text") == [(1, 3, 1)]
