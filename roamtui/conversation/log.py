@@ -451,8 +451,8 @@ class ConversationStore:
         with self._using(conversation_id, "rename") as file:
             if self._decode(conversation_id).is_damaged:
                 raise StoreError(
-                    f"The conversation {conversation_id} is damaged. "
-                    "Resume it first: that opens a copy, which you can rename."
+                    f"The conversation {conversation_id} is damaged and cannot be renamed. "
+                    "Resume it: roamtui then opens a copy, which can be renamed."
                 )
             file.append(encode_events((ConversationRenamed(title=title),)))
 

@@ -67,7 +67,7 @@ _EXPANSION_WORDS = {
     ExpandStatus.UNPINNED: ("Unpinned {}", "◆", Severity.INFO),
     ExpandStatus.ALREADY_OPEN: ("Already open: {}", "◆", Severity.INFO),
     ExpandStatus.UNKNOWN: ("Not in this document: {}", "?", Severity.WARNING),
-    ExpandStatus.NO_ROOM: ("No room to open {}", "!", Severity.WARNING),
+    ExpandStatus.NO_ROOM: ("No room to open {} for the model", "!", Severity.WARNING),
     ExpandStatus.FAILED: ("Could not open {}", "✗", Severity.ERROR),
 }
 _CLOSE_WORDS = {

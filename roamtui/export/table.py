@@ -123,7 +123,7 @@ def format_progress(run: TableRun) -> str:
     if run.kept:
         parts.append(f"{run.kept:,} from an earlier run")
     if run.pending:
-        parts.append(f"{run.pending:,} left to ask")
+        parts.append(f"{run.pending:,} left to fill")
     if tokens := run.usage.input_tokens + run.usage.output_tokens:
         parts.append(f"{tokens:,} tokens")
     if run.usage.cost_usd:

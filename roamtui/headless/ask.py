@@ -81,7 +81,7 @@ async def run_ask(
         SourceError: The document has no text.
     """
     if not agent.conversation.state.library.has_text:
-        raise SourceError("The document has no text. Name another one.")
+        raise SourceError("The document has no text. Choose another document.")
     is_streaming = output_format is OutputFormat.TEXT and sys.stdout.isatty() and get_terminal_form()[1]
     live = None
     if is_streaming or (is_watched and output_format is not OutputFormat.EVENTS):

@@ -87,7 +87,7 @@ def _describe_meaning(meaning: str) -> str:
     except UsageError as error:
         return f"not usable: {error}"
     if embedder is not None:
-        return f"search uses {embedder.folder}"
+        return f"search uses the model in {embedder.folder}"
     if meaning == "off":
         return "search compares words only"
     install = "" if has_packages() else "run `pip install 'roamtui[meaning]'`, and "

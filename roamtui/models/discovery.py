@@ -215,7 +215,7 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
             sizes = {name: parse_models(reply, name).window_tokens for name in models}
             window_sizes = {name: size for name, size in sizes.items() if size is not None}
         except UnreachableError:
-            problem = "no server runs there"
+            problem = "no server is running there"
         except (SourceError, ValueError, KeyError, TypeError, RecursionError):
             problem = "the server there does not list its models"
         else:

@@ -216,7 +216,7 @@ def add_facts(resolved: ResolvedModel, facts: ServerFacts, options: ModelOptions
     is_assumed = False
     if options.window_tokens is None and facts.window_tokens is not None:
         window = facts.window_tokens
-        note = "as the server says"
+        note = "according to the server"
     elif options.window_tokens is None and resolved.is_ollama:
         window = min(OLLAMA_WINDOW_TOKENS, limit or OLLAMA_WINDOW_TOKENS)
         note = "the size that roamtui requests from Ollama"

@@ -39,7 +39,7 @@ class LanceStore:
     def __init__(self, uri: str) -> None:
         if importlib.util.find_spec("lancedb") is None:
             raise UsageError(
-                'a database for vectors needs LanceDB. Install it with: pip install "roamtui[lancedb]"'
+                'keeping vectors in a database needs LanceDB. Install it with: pip install "roamtui[lancedb]"'
             )
         os.environ.setdefault("LANCEDB_LOG", "error")  # otherwise it writes warnings to the terminal
         os.environ.setdefault("LANCE_LOG", "error")

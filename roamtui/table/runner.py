@@ -79,7 +79,7 @@ class TableRun(Struct, kw_only=True):
     @property
     def stop_note(self) -> str:
         """Why the run ended early, and how many cells are left; empty if it did not end early."""
-        left = f" {format_count(self.pending, 'cell')} left to ask." if self.pending else ""
+        left = f" {format_count(self.pending, 'cell')} left to fill." if self.pending else ""
         return f"Stopped. {self.stop_reason}{left}" if self.stop_reason else ""
 
     @property

@@ -419,7 +419,7 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
     for action_id, keys in (overrides or {}).items():
         action = actions.get(action_id)
         if action is None:
-            hint = format_nearest_name(action_id, actions) or " docs/keys.md lists them."
+            hint = format_nearest_name(action_id, actions) or " The page docs/keys.md of roamtui lists them."
             problems.append(f'There is no action "{action_id}" to give a key to.{hint}')
             continue
         if unknown := [key for key in keys if not _is_key(key)]:

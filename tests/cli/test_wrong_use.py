@@ -50,7 +50,11 @@ def test_a_document_without_text_cannot_be_asked(run: RunCommand, tmp_path: Path
     path = tmp_path / "empty.md"
     path.write_text(text, "utf-8")
     result = run("ask", path, "What?", "--json")
-    assert (result.code, result.out, result.err) == (1, "", "roamtui: The document has no text. Name another one.\n")
+    assert (result.code, result.out, result.err) == (
+        1,
+        "",
+        "roamtui: The document has no text. Choose another document.\n",
+    )
 
 
 def test_without_a_source_the_last_conversation_continues_with_its_own(

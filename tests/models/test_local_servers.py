@@ -53,7 +53,7 @@ async def test_every_server_is_asked_for_the_window_that_it_has_now(
     worker: WorkerProcess, provider: str, server: FakeServer
 ) -> None:
     found = await describe(worker, f"{provider}/tiny", server)
-    assert (found.window_tokens, found.window_note) == (8_192, "as the server says")
+    assert (found.window_tokens, found.window_note) == (8_192, "according to the server")
     named = await describe(worker, f"{provider}/tiny", server, ModelOptions(window_tokens=5_000))
     assert (named.window_tokens, named.window_note) == (5_000, "set by window_tokens")
     if provider != "ollama_chat":

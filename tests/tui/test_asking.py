@@ -243,7 +243,7 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
         await press_until(pilot, lambda: len(model_of(app).requests) == 4 and not app.main_screen.is_asking, "ctrl+r")
         assert conversation.state.open_sections.get(steam) is not None
         assert len(conversation.state.exchanges) == 1
-        await press_until(pilot, "No likely sections to open", "ctrl+r")
+        await press_until(pilot, "No unread section looks likely to have the answer", "ctrl+r")
         await pilot.press("enter")  # the box is empty
         await ask(pilot, "How many again?")
         assert "likely" not in last(app), "the answer is proven"

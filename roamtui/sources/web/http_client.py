@@ -185,7 +185,7 @@ class BodyReader:
             try:
                 data = self._decoder.decompress(data, self._bytes_max - self._length + 1)
             except zlib.error:
-                raise FetchError(f"{self._url} cannot be decompressed. Try again.") from None
+                raise FetchError(f"{self._url} sent damaged data. Try again.") from None
         self._length += len(data)
         self.check_length(max(self._length, self.bytes_received))
         self._pieces.append(data)

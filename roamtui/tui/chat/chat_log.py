@@ -319,7 +319,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if unopened:
             self._ask_again(*unopened)
         else:
-            self.post_message(StatusMessage("No likely sections to open"))
+            self.post_message(StatusMessage("No unread section looks likely to have the answer"))
         return bool(unopened)
 
     def action_edit(self) -> None:

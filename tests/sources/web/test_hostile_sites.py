@@ -69,7 +69,7 @@ _BROKEN: dict[str, tuple[Handler, str]] = {
         answer(headers=[("Content-Encoding", "br")]),
         "compression that roamtui cannot read",
     ),
-    "gzip in name only": (answer(b"words", headers=[("Content-Encoding", "gzip")]), "cannot be decompressed"),
+    "gzip in name only": (answer(b"words", headers=[("Content-Encoding", "gzip")]), "sent damaged data"),
     "no HTTP": (raw(b"220 mail.example ESMTP\r\n\r\n"), "valid HTTP"),
     "control characters": (raw(b"HTTP/1.1 200 OK\r\nA: \x00\x1b]52;c;\x07\r\n\r\n"), "valid HTTP"),
     "a giant header": (raw(_OK + b"A: " + b"x" * 300_000 + b"\r\n\r\n"), "valid HTTP"),

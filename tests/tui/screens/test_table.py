@@ -104,7 +104,7 @@ async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: st
     async with showing(tables) as (app, pilot):
         await press_until(pilot, "2 of 6 cells", "r")
         await press_until(pilot, "Stopped. The cells that are filled are kept.", key)
-        await wait_until(pilot, "scripted · 2 of 6 cells: 2 found · 4 left to ask")
+        await wait_until(pilot, "scripted · 2 of 6 cells: 2 found · 4 left to fill")
         await press_until(pilot, "Nothing to copy or stop.", "ctrl+c")
         assert isinstance(app.screen, TableScreen)
         assert len(read_table(tables.folder).cells) == 2
@@ -187,7 +187,7 @@ async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(t
     tables.model = ScriptedModel([ScriptedReply(error=ModelError("No \x1b]0;key."))] * 20)
     tables.questions = [f"What is {number}?" for number in range(6)]
     async with showing(tables) as (app, pilot):
-        await press_until(pilot, "left to ask", "r")
+        await press_until(pilot, "left to fill", "r")
         assert "\x1b" not in str(app.screen.query_one(".message", Static).content)
 
 
