@@ -47,6 +47,17 @@ async def test_ids_are_parsed_from_any_shape(shape: str) -> None:
     assert tuple(agent.conversation.state.open_sections) == (fees, lost)
 
 
+async def test_a_search_is_limited_by_id_path_or_title_and_not_limited_by_the_id_of_all() -> None:
+    searcher = FakeSearcher()
+    agent = make_agent(searcher=searcher)
+    (fees,) = ids(agent, "Fees")
+    whole = agent.conversation.state.library.root_id
+    for named in (fees, f"[{fees}]", "Fees", "Lending > Fees", whole, f"[{whole}]", "Nonsense"):
+        await _call(agent, "search_sections", {"query": "loan", "within": named})
+    assert [within for query, _, within in searcher.searches if query == "loan"] == [fees] * 4 + [None] * 3
+    assert '(All sections were searched: no section is called "Nonsense".)' in results(agent)[0]
+
+
 async def test_unknown_ids_get_suggestions_and_the_others_are_opened() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")

@@ -10,7 +10,7 @@ from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.library import Library
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import format_path
-from roamtui.outline.structure import find_unread_pages
+from roamtui.outline.structure import explain_unresolved, find_unread_pages, resolve_reference
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.choose import drop_weak_hits
 from roamtui.retrieval.render import format_short_path, render_hits
@@ -41,11 +41,15 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     library = state.library
     context.searcher.refresh(library)
     asked = state.exchanges[-1].within if state.is_asking else None
-    within = str(arguments.get("within") or "").strip("[] ") or asked
+    within = asked if asked in library else None
     note = ""
-    if within is not None and within not in library:
-        note = f'("{within[:40]}" is not a section id.)'
-        within = asked if asked in library else None
+    if named := str(arguments.get("within") or "").strip():
+        reference = resolve_reference(library, named)
+        section_id = library.root_id if reference is None else reference.section_id
+        if section_id in library:
+            within = library.current_id(section_id)
+        elif reference is None or section_id != library.root_id:
+            note = f"(All sections were searched: {explain_unresolved(library, named)}.)"
     limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
     earlier = list_history_texts(state.exchanges[:-1])
     hits = await asyncio.to_thread(
