@@ -42,6 +42,12 @@ def test_answers_that_people_marked_are_found(name: str) -> None:
         assert find_quote(row["gold_text"], section[:_LENGTH]), row["question"]
 
 
+def _fold(text: str) -> str:
+    """Return the words of a text, without what is no difference between two quotes."""
+    words = re.findall(r"[^\W_]+", text.casefold())
+    return f" {' '.join(words)} "
+
+
 @pytest.mark.skipif(not _SOURCES, reason="no real documents")
 @given(st.data())
 def test_pieces_of_two_sentences_are_not_found(data: st.DataObject) -> None:
@@ -52,7 +58,8 @@ def test_pieces_of_two_sentences_are_not_found(data: st.DataObject) -> None:
     pair = sentences[index : index + 2]
     assume(text[: pair[0].end].rstrip('"”’)*_').endswith((".", "!", "?")))  # parts of a long one are no pair
     pieces = [_draw_words(data, text, one) for one in pair]
-    assume(all(text.count(piece) == 1 and "…" not in piece and "..." not in piece for piece in pieces))
+    words = _fold(text)
+    assume(all(words.count(_fold(piece)) == 1 and "…" not in piece and "..." not in piece for piece in pieces))
     assume(re.search(r"\w", text[text.index(pieces[0]) + len(pieces[0]) : text.index(pieces[1])]))  # words left out
     quote = data.draw(st.sampled_from([" … ", " […] ", " ... ", "… "])).join(pieces)
     assert find_quote(quote, text) is None
