@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import Exchange
-from roamtui.plain import format_count, sanitise_text
+from roamtui.plain import format_count, sanitise_line, sanitise_text
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
@@ -82,6 +83,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._earlier = Static(id="earlier")
         """The number of earlier questions, which are not shown."""
         self._always_shown = (self._earlier, welcome)
+        self.question_line = QuestionLine()
+        """Stands above this widget."""
         self._messages = Vertical(*self._always_shown, id="messages")
         super().__init__(self._messages, id="chat-log")
         self._keys = keys
@@ -96,8 +99,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """The view with the selected target."""
         self._keeps_newest_in_view = False
         """Whether the newest message is kept in view, a long answer with its start."""
-        self._top: tuple[ContentView, list[Content], int] | None = None
-        """The view at the top, its lines, and the first of them in view, which stays there."""
+        self._top: tuple[ContentView, int, list[Content], int] | None = None
+        """The view at the top, the index of its part there, the lines from the start of that part, and the
+        first of them in view, which stays there."""
 
     def on_mount(self) -> None:
         """Keep the place whenever the height changes."""
@@ -107,6 +111,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Keep the new place, unless the text has only become shorter."""
         super().watch_scroll_y(old_value, new_value)
+        self._name_question()
         if old_value > new_value >= self.max_scroll_y:
             return
         if new_value < self.max_scroll_y:
@@ -121,8 +126,21 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         for view in self._messages.query_children(ContentView):
             line = round(self.scroll_y) - self._find_top(view)
             if view.display and line < view.size.height:
-                self._top = (view, view.lines, line)
+                lines = view.lines
+                part = max(0, bisect_right(view.part_starts, line) - 1)
+                start = view.part_starts[part]
+                self._top = (view, part, lines[start:], line - start)
                 break
+
+    def _name_question(self) -> None:
+        """Show the question at the top if it is out of view, but something after it is in view."""
+        question = ""
+        top = round(self.scroll_y)
+        for view in self._shown:
+            first = self._find_top(view)
+            if first + view.part_starts[1] <= top < first + view.size.height:
+                question = view.exchange.question
+        self.question_line.show(question)
 
     def _follow_end(self) -> None:
         self._keeps_newest_in_view = False
@@ -140,9 +158,12 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self._keeps_newest_in_view:
             self._scroll_to_newest()
         elif self._top is not None:
-            view, lines, line = self._top
-            line = find_line_again(lines, line, view.lines)
+            view, part, before, line = self._top
+            lines = view.lines
+            start, end = [*view.part_starts, len(lines)][part : part + 2]
+            line = start + find_line_again(before, line, lines[start:end])
             self.scroll_to(y=self._find_top(view) + line, animate=False, immediate=True)
+        self._name_question()
 
     def reload(self) -> None:
         """Show only the last exchanges of the conversation, and the notices that followed them."""
@@ -198,10 +219,12 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self._welcome.display = not self._shown
 
     def add_notice(self, text: str, severity: Severity = Severity.INFO) -> None:
-        """Add a notice at the end."""
+        """Add a notice at the end. What a person reads stays where it is."""
         self._messages.mount(NoticeView(text, severity))
-        is_still_following = severity is Severity.INFO and self._keeps_newest_in_view
-        if severity is Severity.ERROR or (self.current is not None and not is_still_following):
+        if self._keeps_newest_in_view or self._top is not None:
+            kind = "notice" if severity is Severity.INFO else severity
+            self.call_after_refresh(self._say_below, f"New {kind}")
+        elif self.current is not None or severity is Severity.ERROR:
             self._follow_end()
 
     def show_event(self, event: ConversationEvent) -> None:
@@ -234,22 +257,25 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                         view.show_checked(state.exchanges[number - 1], state.library)
             case DocumentReloaded():
                 self._welcome.show_library(state.library)
+            case QuestionAnswered() if current is not None:
+                current.show_event(event, state)
+                if not self._keeps_newest_in_view:
+                    self.call_after_refresh(self._say_below, "Answer complete")
             case _ if current is not None and current.exchange.stopped is None:
                 current.show_event(event, state)
-                is_complete = isinstance(event, QuestionAnswered)
-                if is_complete and not self._keeps_newest_in_view and self.scroll_y < self.max_scroll_y:
-                    self._say_complete()
             case _:
                 pass
 
-    def _say_complete(self) -> None:
-        """Say that an answer ends further down, and which key goes there from where the focus is."""
+    def _say_below(self, words: str) -> None:
+        """Say what is further down, if anything is, and which key goes there from where the focus is."""
+        if self.scroll_y >= self.max_scroll_y:
+            return
         key = ""
         if self.has_focus:
             key = self._keys.first_keys["move.last"]
         elif isinstance(self.screen.focused, TextArea):  # the question box
             key = self._keys.first_keys["input.page_down"]
-        self.post_message(StatusMessage(f"Answer complete ↓ {key}".rstrip()))
+        self.post_message(StatusMessage(f"{words} ↓ {key}".rstrip()))
 
     def clear_selection(self) -> bool:
         """Clear the selection. Return whether there was one."""
@@ -474,6 +500,27 @@ class ReceivedQuestion(ContentView):
     @override
     def draw(self, width: int) -> list[Content]:
         return draw_question(Content.styled(shorten_question(self._question), "bold"), width)
+
+
+class QuestionLine(ContentView):
+    """A line that names a question above the view, or an empty line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._question = ""
+
+    def show(self, question: str) -> None:
+        """Show a question, or nothing if it is empty."""
+        if question != self._question:
+            self._question = question
+            self.invalidate()
+
+    @override
+    def draw(self, width: int) -> list[Content]:
+        if not self._question:
+            return [Content()]
+        words = Content.styled(sanitise_line(self._question), "bold")
+        return draw_question(words.truncate(max(1, width - 4), ellipsis=True), width)
 
 
 class NoticeView(ContentView):

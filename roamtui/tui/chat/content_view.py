@@ -33,6 +33,8 @@ class ContentView(Widget):
         """The targets, in order. `draw` attaches each to its words by its index."""
         self.selected: int | None = None
         """Index of the selected target."""
+        self.part_starts = [0]
+        """First line of each part that may change independently of the others. It is set by `draw`."""
 
     def on_unmount(self) -> None:
         """Release the drawn lines, because Textual caches the last thousand widgets, even removed ones."""
@@ -148,7 +150,7 @@ def wrap(
 
 
 def find_line_again(before: Sequence[Content], line: int, after: Sequence[Content]) -> int:
-    """Return where a line of a view is after it was drawn again, maybe at another width."""
+    """Return where a line of a part is after it was drawn again, maybe at another width or folded."""
     left = sum(_count_letters(content) for content in before[: max(0, line)])
     for number, content in enumerate(after if line > 0 else ()):
         if left == 0 and number == line:
@@ -156,7 +158,7 @@ def find_line_again(before: Sequence[Content], line: int, after: Sequence[Conten
         left -= _count_letters(content)
         if left < 0:
             return number
-    return line
+    return min(line, max(0, len(after) - 1))
 
 
 def _count_letters(content: Content) -> int:

@@ -70,6 +70,7 @@ _GAP = Paragraph(words=(Words("⋯"),), start=0, end=0)
 """Stands between two passages of a section."""
 _CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
 """Matches a text that ends with a line that is not blank, so that what follows continues its block."""
+_WORD = re.compile(r"\w+")
 _WAITING = "Waiting for the answer"
 _STATUS_LENGTH = 160
 _TITLES_MAX = 12
@@ -243,7 +244,9 @@ class ExchangeView(ContentView):
             answer = self.passages.draw(self, self.cited.start, room)
         lines = draw_question(self._question, width)
         self.step_lines = range(len(lines) + 1, len(lines) + 1 + len(steps))
+        self.part_starts = [0]
         for part in (steps, answer, self._draw_ending(room) if has_ended else []):
+            self.part_starts.append(len(lines))
             if part is answer:
                 self.answer_line = len(lines) + 1 if answer else None
             lines += [Content(), *(" " + line for line in part)] if part else []
@@ -438,15 +441,21 @@ class Passages:
             )
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
             if card.statement and index not in self._unfolded:
-                shown = wrap(Content.styled(card.statement, "bold"), room)
+                shown = wrap(Content(card.statement), room)
             else:
                 laid_out = MarkdownLayout(width=room, can_scroll=False).lay_out(card.blocks)
                 shown = [render_line(line, room) for line in laid_out]
             bar = Content.styled("│ ", "$accent" if first + index == view.selected else "$foreground 30%")
+            words = map(re.escape, _WORD.findall(card.statement))
+            statement = re.search(r"\W+".join(words), "\n".join(line.plain for line in shown))
+            first_letter, end_letter = statement.span() if statement is not None else (0, 0)
             for line in shown:
-                spans = [
+                spans = [Span(max(0, first_letter), max(0, min(end_letter, len(line))), "bold")]
+                spans += [
                     Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in self._words.locate(line.plain)
                 ]
+                first_letter -= len(line) + 1
+                end_letter -= len(line) + 1
                 lines.append(bar + view.attach(line.add_spans(spans), first + index, shows_selection=False))
             if card.statement:
                 fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")

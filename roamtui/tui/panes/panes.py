@@ -31,7 +31,7 @@ class PaneSwitcher(Horizontal):
     def __init__(
         self, tree: TreePane, log: ChatLog, reader: ReaderPane, questions: QuestionArea, keys: Keymap
     ) -> None:
-        chat = TitledPane(Scope.CHAT, log)
+        chat = TitledPane(Scope.CHAT, log.question_line, log)
         self._right = Vertical(Horizontal(chat, reader, id="upper"), questions, id="right")
         super().__init__(tree, self._right, id="body")
         self._tree = tree

@@ -74,11 +74,11 @@ class PaneTitle(Widget):
 
 
 class TitledPane(Vertical):
-    """A widget with a title line."""
+    """Widgets below a title line."""
 
-    def __init__(self, scope: Scope, widget: Widget) -> None:
+    def __init__(self, scope: Scope, *widgets: Widget) -> None:
         self.title_line = PaneTitle(scope)
-        super().__init__(self.title_line, widget, id=f"{scope}-pane")
+        super().__init__(self.title_line, *widgets, id=f"{scope}-pane")
 
 
 class PaneKeys(ContentView):

@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.pilot import Pilot
 
 from roamtui.conversation.events import Citation, QuoteState, StopReason
+from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import Exchange
 from roamtui.document.loader import build_library
 from roamtui.sources.read import RawText
@@ -218,24 +219,50 @@ async def test_a_long_answer_stays_at_its_beginning() -> None:
         assert "The answer begins here." in text
         assert "Paragraph 39." not in text
         assert app.main_screen.chat_log.scroll_y < app.main_screen.chat_log.max_scroll_y
+        assert "❯ What" not in find_top_line(app)
+        app.main_screen.panes.focus_scope(Scope.CHAT)
+        await press_until(pilot, "Paragraph 9.", "pagedown")
+        assert re.search(r"❯ What is the matter.*…$", find_top_line(app))
+        await press_until(pilot, lambda: "❯ What" not in find_top_line(app), "g")
 
 
-async def test_a_person_who_scrolled_back_stays_there_while_an_answer_grows() -> None:
+def find_top_line(app: RoamApp) -> str:
+    """Return the line above the conversation."""
+    return screen_text(app).split("\n")[2].rstrip()
+
+
+@pytest.mark.parametrize("keys", [("G", "g"), ("pagedown",)], ids=" ".join)
+async def test_what_a_person_scrolled_to_stays_there_while_an_answer_grows_and_a_notice_comes(
+    keys: tuple[str, ...],
+) -> None:
     gate = asyncio.Event()
-    app = make_app([ScriptedReply(text=f"{LONG}\n\nMore of it.", chunk_size=len(LONG), gate=gate, gate_after=1)])
-    async with app.run_test(size=SIZE) as pilot:
+    words = ScriptedReply(text=f"{LONG}\n\nMore of it.", chunk_size=len(LONG), gate=gate, gate_after=1)
+    async with running(make_app(), SIZE) as (app, pilot):
+        steps = [expand(find_id(app, title)) for title in ("Stone oven", "Deck oven", "Steam", "Starter")]
+        model_of(app).add_replies(*steps, words)
         log = app.main_screen.chat_log
         app.main_screen.question_box.fill("What?")
         await press_until(pilot, "The answer begins here.", "enter")
         app.main_screen.panes.focus_scope(Scope.CHAT)
-        await press_until(pilot, lambda: log.scroll_y == 0, "g")
-        before = log.max_scroll_y
-        gate.set()
-        await wait_until(pilot, lambda: log.max_scroll_y > before and not app.main_screen.is_asking)
+        await pilot.press(*keys)
         await pilot.pause()
-        assert log.scroll_y == 0
+        top = list_top_lines(app)
+        gate.set()
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
         await wait_until(pilot, lambda: "Answer complete ↓ G" in screen_text(app))
-        await press_until(pilot, "More of it.", "G")
+        assert list_top_lines(app) == top
+        for severity, name in ((Severity.INFO, "notice"), (Severity.WARNING, "warning")):
+            log.add_notice("Something else happened.", severity)
+            await wait_until(pilot, f"New {name} ↓ G")
+            assert list_top_lines(app) == top
+        await press_until(pilot, "Something else happened.", "G")
+
+
+def list_top_lines(app: RoamApp) -> list[str]:
+    """Return the first two lines of the conversation that are in view, without the scroll bar."""
+    region = app.main_screen.chat_log.region
+    rows = screen_text(app).split("\n")[region.y : region.y + 2]
+    return [row[region.x : region.right - 1].rstrip() for row in rows]
 
 
 @pytest.mark.parametrize("width", [130, 70])

@@ -41,9 +41,9 @@ def list_lines(app: RoamApp) -> list[str]:
     return [line.rstrip().removeprefix(" ") for line in str(get_cards(app).render()).splitlines()]
 
 
-def list_marked(app: RoamApp) -> list[str]:
+def list_marked(app: RoamApp, wanted: str = "bold $secondary") -> list[str]:
     content = get_cards(app).render()
-    return [content.plain[start:end] for start, end, style in content.spans if style == "bold $secondary"]
+    return [content.plain[start:end] for start, end, style in content.spans if style == wanted]
 
 
 async def show_cards(pilot: Pilot[None], app: RoamApp, question: str = BICYCLE) -> None:
@@ -83,6 +83,7 @@ async def test_a_card_shows_its_likeliest_statement_with_the_words_marked_and_un
         await pilot.press("space")
         (whole,) = [line for line in list_lines(app) if "A bicycle costs 2 crowns" in line]
         assert whole == "│ A bicycle costs 2 crowns. It stands on the lower deck."
+        assert "A bicycle costs 2 crowns" in list_marked(app, "bold")
         assert {"bicycle", "costs"} <= set(list_marked(app))
         assert not {"is", "the", "crowns"} & set(list_marked(app))
         await pilot.click(get_cards(app), offset=(4, list_lines(app).index("│ ▾ fold")))
