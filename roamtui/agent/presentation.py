@@ -21,7 +21,7 @@ _LIKELY_SHARE = 0.6
 
 
 def replies_with_passages(exchange: Exchange) -> bool:
-    """Check whether passages are shown in place of an answer, because no model has written it.
+    """Return whether passages are shown in place of an answer, because no model has written it.
 
     Every front end must decide by this function how to show an answer.
     """

@@ -102,6 +102,6 @@ def get_source_key(library: Library) -> str:
 
 
 def is_source_missing(source: str) -> bool:
-    """Check whether all files and folders of a source are gone."""
+    """Return whether all files and folders of a source are gone."""
     is_file = "://" not in source and not source.startswith("-")
     return is_file and not any(map(os.path.lexists, split_sources(source)))

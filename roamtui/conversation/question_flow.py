@@ -218,7 +218,7 @@ def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
 
 
 def has_exchange(state: ConversationState, exchange: Exchange) -> bool:
-    """Check whether the conversation still has an exchange, which a rewind or a switch may have removed."""
+    """Return whether the conversation still has an exchange, which a rewind or a switch may have removed."""
     # Does not compare the events, because the exchange may have more of them by now.
     kept = state.exchanges[exchange.number - 1 : exchange.number]
     return [(other.question, other.answer) for other in kept] == [(exchange.question, exchange.answer)]

@@ -76,7 +76,7 @@ class _Run(Struct):
         return self.clauses[-1].offset - self.clauses[0].offset
 
     def follows(self, key: tuple[int, ...]) -> bool:
-        """Check whether a number may come next, such as 2.3.1, 2.4 or 3 after 2.3. One may be missing."""
+        """Return whether a number may come next, such as 2.3.1, 2.4 or 3 after 2.3. One may be missing."""
         last = self.clauses[-1].key
         same = 0
         while same < min(len(last), len(key)) and last[same] == key[same]:

@@ -231,7 +231,7 @@ def _resolve_wikilink(href: str, library: Library, section_id: str) -> SectionLi
 
 
 def _is_named(path: str, name: str) -> bool:
-    """Check whether a wikilink names a file: by its path or its name, with or without the suffix."""
+    """Return whether a wikilink names a file: by its path or its name, with or without the suffix."""
     folded = path.casefold()
     stem = posixpath.splitext(folded)[0]
     return name in (folded, stem, posixpath.basename(folded), posixpath.basename(stem))

@@ -282,7 +282,7 @@ def open_sources(
 
 
 def is_url(name: str) -> bool:
-    """Check whether the name of a source is a URL, not a path or ``-``."""
+    """Return whether the name of a source is a URL, not a path or ``-``."""
     return name != "-" and not is_path(name)
 
 

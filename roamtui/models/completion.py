@@ -158,7 +158,7 @@ def _join_surrogates(text: str) -> str:
 
 
 def _are_acceptable_arguments(arguments: str) -> bool:
-    """Check whether every provider accepts these arguments: a JSON object that can be encoded as UTF-8."""
+    """Return whether every provider accepts these arguments: a JSON object that can be encoded as UTF-8."""
     try:
         value = json.loads(arguments)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
@@ -274,7 +274,7 @@ class CallAssembler:
 
 
 def _may_end_before(call: ToolCall, name: str, arguments: str) -> bool:
-    """Check whether a call is complete, given the next piece, which may belong to another call."""
+    """Return whether a call is complete, given the next piece, which may belong to another call."""
     if call.arguments:
         is_closed = call.arguments.rstrip().endswith("}") and arguments.lstrip().startswith("{")
         return is_closed or _are_acceptable_arguments(call.arguments)

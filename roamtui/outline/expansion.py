@@ -253,7 +253,7 @@ def _list_below(library: Library, section_id: str, delivered: Delivered, page_to
 
 
 def is_delivered(library: Library, section_id: str, delivered: Delivered) -> bool:
-    """Check whether the model has the whole text of a section and its subsections."""
+    """Return whether the model has the whole text of a section and its subsections."""
     span = library.node(section_id).content_span
     if span.start == span.end or subtract_delivered(span, delivered):
         return False

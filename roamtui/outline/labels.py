@@ -114,7 +114,7 @@ def format_size(library: Library, section_id: str) -> str:
 
 
 def has_own_text(library: Library, section_id: str) -> bool:
-    """Check whether the own text of a node contains more than white space, its heading and front matter."""
+    """Return whether the own text of a node contains more than white space, its heading and front matter."""
     node = library.node(section_id)
     if node.kind is NodeKind.FOLDER:
         return False

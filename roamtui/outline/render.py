@@ -328,7 +328,7 @@ def _render_ranges(outline: _Outline, parent_id: str, outside_parent: Sequence[s
 
 
 def _is_generic(title: str) -> bool:
-    """Check whether a title says nothing about the content, such as "FAQ", "2.1" or "Other changes"."""
+    """Return whether a title says nothing about the content, such as "FAQ", "2.1" or "Other changes"."""
     words = " ".join(_NOT_LETTER.sub("", title.lower()).split())
     return not words or words.replace(" ", "-") in _GENERIC_TITLES or _ENUMERATOR.match(words) is not None
 

@@ -260,5 +260,5 @@ def _spell_sign(match: re.Match[str]) -> str:
 
 
 def is_not_found(answer: str) -> bool:
-    """Check whether an answer says that nothing was found, in the words of the prompt or translated."""
+    """Return whether an answer says that nothing was found, in the words of the prompt or translated."""
     return answer.lstrip("*_#> ").lower().startswith(_NOT_FOUND_STARTS)

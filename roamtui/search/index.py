@@ -143,7 +143,7 @@ class SectionIndex:
         return [(self._get_number(row), score) for row, score in rows]
 
     def has_word(self, word: str) -> bool:
-        """Check whether any node contains a word in any of its forms."""
+        """Return whether any node contains a word in any of its forms."""
         return self.store.matches(f'"{" ".join(tokenise(word))}"')
 
     def _get_bounds(self, within: range) -> tuple[int, int]:
@@ -342,7 +342,7 @@ class SectionStore:
         return scored
 
     def matches(self, expression: str) -> bool:
-        """Check whether any row matches an FTS5 expression."""
+        """Return whether any row matches an FTS5 expression."""
         with self._reading():
             row = self._connection.execute(
                 "SELECT 1 FROM sections WHERE sections MATCH ? LIMIT 1", (expression,)

@@ -72,7 +72,7 @@ def tokenise(text: str) -> list[str]:
 
 
 def is_unspaced(term: str) -> bool:
-    """Check whether a term starts with a character of a script without spaces between words."""
+    """Return whether a term starts with a character of a script without spaces between words."""
     return not term.isascii() and re.match(_UNSPACED_RUN, term) is not None
 
 

@@ -143,7 +143,7 @@ def list_folder(folder: Path) -> Listing:
 
 
 def _escapes(path: Path, root: Path) -> bool:
-    """Check whether a path is a link that leads outside the root. A broken link does not."""
+    """Return whether a path is a link that leads outside the root. A broken link does not."""
     try:
         return path.is_symlink() and not path.resolve(strict=True).is_relative_to(root)
     except (OSError, RuntimeError):
@@ -226,7 +226,7 @@ def _read_gitignore(root: Path) -> Callable[[str], bool]:
 
 
 def is_document_name(name: str) -> bool:
-    """Check whether a file name has a supported suffix and is not hidden."""
+    """Return whether a file name has a supported suffix and is not hidden."""
     return not name.startswith(".") and os.path.splitext(name)[1].lower() in DOCUMENT_SUFFIXES  # noqa: PTH122
 
 
@@ -241,7 +241,7 @@ def estimate_load_cost(files: Iterable[Path]) -> int:
 
 
 def is_skipped_folder(name: str) -> bool:
-    """Check whether a folder is hidden or filled by a program, such as `node_modules`."""
+    """Return whether a folder is hidden or filled by a program, such as `node_modules`."""
     return name.startswith(".") or name in _SKIPPED_FOLDERS
 
 

@@ -65,7 +65,7 @@ def read_source(
 
 
 def is_path(name: str) -> bool:
-    """Check whether a source is a path, not a URL or standard input."""
+    """Return whether a source is a path, not a URL or standard input."""
     return name != "-" and not _SCHEME.match(name)
 
 

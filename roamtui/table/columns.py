@@ -75,7 +75,7 @@ class Column(Struct, frozen=True, kw_only=True):
         return f"one of: {'; '.join(self.choices)}" if self.choices else _DESCRIPTIONS[self.type]
 
     def fits(self, value: str) -> bool:
-        """Check whether a value has the type of the column. A value is never changed to fit."""
+        """Return whether a value has the type of the column. A value is never changed to fit."""
         if self.choices:
             return value.casefold() in map(str.casefold, self.choices)
         match self.type:

@@ -101,7 +101,7 @@ def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
 
 
 def is_table(folder: Path) -> bool:
-    """Check whether a folder holds a table."""
+    """Return whether a folder holds a table."""
     with suppress(OSError), (folder / _LOG).open("rb") as file:
         return file.read(len(_START)) == _START
     return False

@@ -47,5 +47,5 @@ class ConvertedText(Struct, frozen=True, kw_only=True):
 
 
 def has_tesseract() -> bool:
-    """Check whether tesseract is installed."""
+    """Return whether tesseract is installed."""
     return shutil.which(TESSERACT) is not None

@@ -95,7 +95,7 @@ def read_looks(element: Any) -> dict[str, str]:
 
 
 def has_look(looks: Mapping[str, str], name: str) -> bool:
-    """Check whether a property such as `b` is on."""
+    """Return whether a property such as `b` is on."""
     return looks.get(name, "0").lower() not in _FALSE
 
 

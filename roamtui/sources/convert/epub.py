@@ -141,7 +141,7 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
 
 
 def _is_similar(first: str, second: str) -> bool:
-    """Check whether two titles are the same, but for words at the start or end of one of them."""
+    """Return whether two titles are the same, but for words at the start or end of one of them."""
     short, long = sorted(map(_simplify, (first, second)), key=len)
     return bool(short) and (long.startswith(short) or long.endswith(short))
 

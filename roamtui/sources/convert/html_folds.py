@@ -33,7 +33,7 @@ _TABS_MAX = 50
 
 
 def has_controls(source: str) -> bool:
-    """Check whether a page may have tabs or other controls, because looking for them takes long."""
+    """Return whether a page may have tabs or other controls, because looking for them takes long."""
     return _CONTROLS.search(source) is not None
 
 
@@ -52,7 +52,7 @@ def list_controlled_ids(root: Any) -> frozenset[str]:
 
 
 def is_panel(element: Any, controlled_ids: frozenset[str]) -> bool:
-    """Check whether a control opens an element: one that names it, or one around it as its class says."""
+    """Return whether a control opens an element: one that names it, or one around it as its class says."""
     if element.get("role") == "tabpanel" or element.get("id") in controlled_ids:
         return True
     around = (element, *islice(element.iterancestors(), 2))

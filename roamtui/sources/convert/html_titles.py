@@ -115,7 +115,7 @@ def _make_line(element: Any, text: str, *, may_be_title: bool) -> _Line:
 
 
 def _has_look(element: Any, tags: tuple[str, ...], style: re.Pattern[str]) -> bool:
-    """Check whether all words of an element have a look, by an element around them or its style."""
+    """Return whether all words of an element have a look, by an element around them or its style."""
     for node in element.xpath(".//text()[normalize-space()]"):
         holder = node.getparent()
         around = holder.getparent() if node.is_tail else holder

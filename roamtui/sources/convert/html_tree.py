@@ -118,7 +118,7 @@ def _clean(root: Any, controlled_ids: frozenset[str], base_url: str | None, imag
 
 
 def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
-    """Check whether an element is invisible and no control opens it, or part of the navigation."""
+    """Return whether an element is invisible and no control opens it, or part of the navigation."""
     if not element.keys() and element.tag not in ("footer", "button"):
         return element.tag in _HIDDEN_NAMES
     if (
@@ -145,7 +145,7 @@ def _list_classes(element: Any) -> list[str]:
 
 
 def _is_button_of_code(button: Any) -> bool:
-    """Check whether a button copies or folds a code block, or has only a sign."""
+    """Return whether a button copies or folds a code block, or has only a sign."""
     words = join_text(button)
     names = (
         words,
@@ -215,7 +215,7 @@ def _raise_signatures(root: Any) -> None:
 
 
 def _is_name(part: Any) -> bool:
-    """Check whether a part of a signature is the name of the function or class, or of its module."""
+    """Return whether a part of a signature is the name of the function or class, or of its module."""
     return not _NAME_CLASSES.isdisjoint(_list_classes(part))
 
 

@@ -79,7 +79,7 @@ _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 
 
 def is_header(cells: Iterable[str]) -> bool:
-    """Check whether no cell of a row is a number other than a year."""
+    """Return whether no cell of a row is a number other than a year."""
     return all(_YEAR.fullmatch(text) or not _NUMBER.fullmatch(text) for text in cells)
 
 

@@ -90,7 +90,7 @@ class ZipPackage:
 
 
 def is_bounded(info: zipfile.ZipInfo) -> bool:
-    """Check whether `zipfile` unpacks a file piece by piece, so that reading can stop at a limit.
+    """Return whether `zipfile` unpacks a file piece by piece, so that reading can stop at a limit.
 
     It unpacks bzip2 and LZMA files as a whole, whatever size they claim: 1 kB may become gigabytes.
     """

@@ -97,7 +97,7 @@ def resolve_href(base: str, link: str) -> str | None:
 
 
 def covers_origin(allowed: str, origin: str) -> bool:
-    """Check whether the permission for an origin covers another one.
+    """Return whether the permission for an origin covers another one.
 
     It covers the same origin with or without `www.`. On default ports, http covers https, but not the other
     way round.
@@ -161,11 +161,11 @@ class AllowedOrigins(Struct, frozen=True, kw_only=True):
     """Further origins that a person approved."""
 
     def allows(self, url: str) -> bool:
-        """Check whether a URL may be fetched."""
+        """Return whether a URL may be fetched."""
         return _is_among(origin_of(url), self.typed | self.approved)
 
     def may_be_local(self, url: str) -> bool:
-        """Check whether a URL may lead to this machine or its network."""
+        """Return whether a URL may lead to this machine or its network."""
         return _is_among(origin_of(url), self.typed)
 
 

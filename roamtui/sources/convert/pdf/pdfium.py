@@ -156,7 +156,7 @@ class PdfPage:
         """Whether most letters are right-to-left. `read_words` sets this field."""
 
     def is_blank(self) -> bool:
-        """Check whether nothing is drawn on the page, not even an image."""
+        """Return whether nothing is drawn on the page, not even an image."""
         return bool(pdfium.FPDFPage_CountObjects(self._page) <= 0)
 
     def measure(self) -> tuple[float, float]:

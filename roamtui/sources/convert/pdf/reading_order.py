@@ -73,7 +73,7 @@ def _group_words(words: Iterable[Word]) -> list[list[Word]]:
 
 
 def _is_below(word: Word, row: Sequence[Word]) -> bool:
-    """Check whether a word is below another word of a row, so that it belongs to the next line."""
+    """Return whether a word is below another word of a row, so that it belongs to the next line."""
     above = _sum_edges(word) - _NEXT_LINE_OFFSET_MIN * (word.bottom - word.top)
     return any(
         min(word.x1, other.x1) - max(word.x0, other.x0)
@@ -155,7 +155,7 @@ def _find_gutter(group: Sequence[Word]) -> tuple[float, float] | None:
 
 
 def _fill_column(lines: Sequence[Sequence[Word]]) -> bool:
-    """Check whether a column's lines are prose: many words, few figures, and mostly long lines."""
+    """Return whether a column's lines are prose: many words, few figures, and mostly long lines."""
     words = [word.text for line in lines for word in line]
     figures = sum(any(map(str.isdigit, word)) for word in words)
     left = min(line[0].x0 for line in lines)

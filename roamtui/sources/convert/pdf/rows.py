@@ -119,7 +119,7 @@ def make_row(words: Sequence[Word]) -> PageRow:
 
 
 def _starts_column(cell: str, last: str, after: str) -> bool:
-    """Check whether the word after a cell is a figure or a year of the next column, as in "9,035 $488".
+    """Return whether the word after a cell is a figure or a year of the next column, as in "9,035 $488".
 
     `last` is the last word of the cell.
     """
@@ -178,7 +178,7 @@ def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
 
 
 def _is_vertical(word: Word, usual: float) -> bool:
-    """Check whether a word is vertical, such as a stamp at the edge, which would join all rows beside it."""
+    """Return whether a word is vertical, such as a stamp at the edge, which would join all rows beside it."""
     height = word.bottom - word.top
     return height > usual * _TALL_RATIO and len(word.text) > 2 and height > 1.5 * (word.x1 - word.x0)
 

@@ -83,7 +83,7 @@ class _Edges(Struct):
     """The printed page number: prefix and value."""
 
     def has_number(self, row: PageRow) -> bool:
-        """Check whether a row has the number of the page."""
+        """Return whether a row has the number of the page."""
         return self.number in set(_parse_page_numbers(row, self.size_max))
 
     def make_key(self, row: PageRow) -> tuple[str, int]:

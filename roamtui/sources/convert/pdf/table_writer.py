@@ -91,7 +91,7 @@ def _write_line(texts: Sequence[str]) -> str:
 
 
 def _continues_label(above: Sequence[str], line: Sequence[str]) -> bool:
-    """Check whether the label of a line continues the label above, whose figures are in this line."""
+    """Return whether the label of a line continues the label above, whose figures are in this line."""
     label, *figures = above
     return bool(label) and not any(figures) and line[0][:1].islower() and label[-1] not in ".:"
 
@@ -282,7 +282,7 @@ class _OuterHeads:
 
 
 def _touch(cell: Cell, other: Cell) -> bool:
-    """Check whether two cells overlap if one is moved above the other."""
+    """Return whether two cells overlap if one is moved above the other."""
     return cell.x0 < other.x1 and cell.x1 > other.x0
 
 

@@ -77,17 +77,17 @@ def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
 
 
 def is_figure(text: str) -> bool:
-    """Check whether a text is a number, or a sign for a missing one."""
+    """Return whether a text is a number, or a sign for a missing one."""
     return _FIGURE.fullmatch(text) is not None
 
 
 def is_data_row(row: PageRow) -> bool:
-    """Check whether a row has several cells and ends in a figure."""
+    """Return whether a row has several cells and ends in a figure."""
     return len(row.cells) > 1 and is_figure(row.cells[-1].text)
 
 
 def _is_year_row(row: PageRow) -> bool:
-    """Check whether a row has only years, after an optional label, or several years after other heads."""
+    """Return whether a row has only years, after an optional label, or several years after other heads."""
     years = [*dropwhile(lambda cell: not YEAR.fullmatch(cell.text), row.cells)]
     heads = row.cells[: len(row.cells) - len(years)]
     are_heads = len(heads) < 2 or (len(years) > 1 and not any(is_figure(cell.text) for cell in heads))
@@ -104,7 +104,7 @@ def _is_prose_row(row: PageRow) -> bool:
 
 
 def _is_table(header: Sequence[PageRow], body: Sequence[PageRow]) -> bool:
-    """Check whether rows are a table: two have figures, or one has several figures below heads."""
+    """Return whether rows are a table: two have figures, or one has several figures below heads."""
     first, *others = filter(is_data_row, body)
     if others:
         return True
@@ -140,14 +140,14 @@ def _find_body_end(rows: Sequence[PageRow], start: int) -> int:
 
 
 def _starts_header(row: PageRow, above: PageRow) -> bool:
-    """Check whether a row has the heads of the next table: without a label, with units, or several years."""
+    """Return whether a row has the heads of the next table: without a label, with units, or several years."""
     has_label = row.x0 < above.x0 + LABEL_INDENT_MAX and not UNITS.fullmatch(row.cells[0].text)
     years = sum(YEAR.fullmatch(cell.text) is not None for cell in row.cells)
     return len(row.cells) > 1 and not row.text[0].islower() and (years > 1 or not has_label)
 
 
 def _wraps_label(rows: Sequence[PageRow], index: int) -> bool:
-    """Check whether a long row is the start of a label whose figures are in one of the next rows."""
+    """Return whether a long row is the start of a label whose figures are in one of the next rows."""
     for above, row in pairwise(rows[index : index + _LABEL_LINES_MAX]):
         if len(above.cells) > 1 or above.text[-1] in ".:;" or row.top < above.top:
             return False
@@ -182,6 +182,6 @@ def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> r
 
 
 def _continues_header(row: PageRow, left: float) -> bool:
-    """Check whether a row at the start of a table is part of its header. Figures may start at `left`."""
+    """Return whether a row at the start of a table is part of its header. Figures may start at `left`."""
     are_heads = row.x0 >= left or UNITS.fullmatch(row.cells[0].text) is not None
     return _is_year_row(row) or (are_heads and not is_data_row(row))

@@ -45,18 +45,18 @@ def join_rows(rows: Sequence[PageRow]) -> str:
 
 
 def is_marked(row: PageRow) -> bool:
-    """Check whether a row is in bold type or in capitals."""
+    """Return whether a row is in bold type or in capitals."""
     return row.font.is_bold or row.text.isupper()
 
 
 def is_capitals(text: str) -> bool:
-    """Check whether a text has at least four letters: most of them capitals, none in lower case."""
+    """Return whether a text has at least four letters: most of them capitals, none in lower case."""
     letters = NON_LETTERS.sub("", text)
     return len(letters) >= 4 and letters.isupper() and 2 * sum(map(str.isupper, letters)) > len(letters)
 
 
 def _continues_title(above: PageRow, row: PageRow, leading_max: float) -> bool:
-    """Check whether a row continues the title in the row above: both look alike and are close."""
+    """Return whether a row continues the title in the row above: both look alike and are close."""
     is_alike = above.text[-1] == HYPHEN or (
         abs(row.size - above.size) < _SIZE_TOLERANCE * above.size
         and (row.font.is_bold, row.font.is_italic) == (above.font.is_bold, above.font.is_italic)

@@ -220,7 +220,7 @@ class TypographicHeadings:
         return count if is_title else 0
 
     def _continues_item(self, above: PageRow, row: PageRow, first: PageRow) -> bool:
-        """Check whether a row belongs to the listed item of a `first` row: indented, near the one above."""
+        """Return whether a row belongs to the listed item of a `first` row: indented, near the one above."""
         distance = row.top - above.top
         return row.x0 > first.x0 + 1 and 0 < distance < _APART_RATIO * self._leading * row.size
 
@@ -228,7 +228,7 @@ class TypographicHeadings:
         return row.size > _LARGE_RATIO * self._size or row.font.is_bold
 
     def _is_apart(self, index: int) -> bool:
-        """Check whether a short row starts a page or column, or is farther below the one above than usual."""
+        """Return whether a short row starts a page or column, or has more room above it than usual."""
         row = self._rows[index]
         above = self._rows[index - 1]
         if _get_last_sign(row.text) in ".:;," or len(row.text) > _APART_LENGTH_MAX:

@@ -45,7 +45,7 @@ def measure_size(words: Iterable[Word]) -> float:
 
 
 def are_raised(word: Word, base: Word) -> bool:
-    """Check whether a word next to another is raised: small letters above its baseline."""
+    """Return whether a word next to another is raised: small letters above its baseline."""
     usual = base.bottom - base.top
     return (
         _RAISED_HEIGHT_MIN * usual < word.bottom - word.top < SMALL_RATIO * usual
