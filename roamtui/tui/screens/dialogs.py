@@ -252,6 +252,9 @@ def _write_file(path: Path, text: str, mode: str = "x") -> bool:
     except FileExistsError:
         return False
     except (OSError, ValueError) as error:
+        missing = [folder for folder in path.parents if not os.path.lexists(folder)]
+        if missing:
+            raise RoamtuiError(f"There is no folder {missing[-1]}. Create it, or choose another.") from None
         reason = format_reason(error)
         raise RoamtuiError(f"Could not write {path}: {reason}.") from None
     return True

@@ -29,6 +29,7 @@ from roamtui.tui.screens.dialogs import ConfirmDialog, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
 _GROUPS = list(OfferGroup)
+_MISTYPED = "No such file. Change the text, or choose a similar name (↓)."
 _INTRODUCTION = "Ask a document; every quote is looked up."
 
 
@@ -105,25 +106,30 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             if offer.source != typed or not typed
         ]
         rows = lay_out_columns(items, typed)
+        shown = {offer.source for offer in offers}
+        similar = [path for path in find_similar_paths(typed, self._files_below) if path not in shown]
+        words = typed.casefold().split()
+        is_mistyped = not rows and any(word not in path.casefold() for path in similar[:1] for word in words)
         if typed and ("://" in typed or os.path.lexists(expand_user(typed))):
             yield self._make_typed_row(typed, "enter opens it")
         elif typed and not rows and (url := suggest_url(typed)):
             yield self._make_typed_row(url, "no match; enter fetches it")
+        elif is_mistyped:
+            yield self._make_typed_row(typed, "no such file", _MISTYPED)
         yield from rows
-        shown = {offer.source for offer in offers}
-        similar = [path for path in find_similar_paths(typed, self._files_below) if path not in shown]
         similar_offers = [
             StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note="", source=path)
             for path in similar
         ]
-        group = "" if rows else "No such file. Similar names:"
+        group = "Similar names:" if is_mistyped else ""
         yield from lay_out_columns(
             [PickerItem(value=offer, label=offer.name, group=group) for offer in similar_offers], ""
         )
 
     @staticmethod
-    def _make_typed_row(source: str, note: str) -> Row[StartOffer]:
-        offer = StartOffer(group=OfferGroup.TYPED, name=sanitise_line(source), note=note, source=source)
+    def _make_typed_row(source: str, note: str, refusal: str = "") -> Row[StartOffer]:
+        name = sanitise_line(source)
+        offer = StartOffer(group=OfferGroup.TYPED, name=name, note=note, source=source, refusal=refusal)
         return Row(offer, Content.assemble(offer.name, (f"  {note}", "$muted")))
 
     @override

@@ -141,8 +141,9 @@ async def test_the_suffix_of_the_path_chooses_the_format_of_an_export_and_others
             await type_path(pilot, tmp_path / "a.doc")
             await wait_until(pilot, "must end in .md or .json or .html")
             assert "a.doc" in screen_text(app), "what was typed can be corrected"
-            await type_path(pilot, tmp_path / "no" / "folder.md")
-            await wait_until(pilot, "Could not write")
+            await type_path(pilot, tmp_path / "no" / "such" / "folder.md")
+            await wait_until(pilot, lambda: "There is no folder" in screen_text(app))
+            assert f"{Path('no')}. Create it, or choose another." in " ".join(screen_text(app).split())
             assert "folder.md" in app.screen.query_one(Input).value
         await type_path(pilot, None if name is None else file)
         await wait_until(pilot, lambda: file.exists() and "Saved" in screen_text(app))

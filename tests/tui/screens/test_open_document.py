@@ -74,7 +74,7 @@ async def test_tab_completes_a_path_step_by_step_and_the_field_keeps_the_keys(ap
     assert "tool.exe" not in offered["tool"]
 
 
-@pytest.mark.parametrize("words", ["one lett", "leters", "tters/on"])
+@pytest.mark.parametrize("words", ["one lett", "tters/on"])
 async def test_a_file_below_the_folder_is_found_by_parts_of_its_name(app: RoamApp, opener: Opener, words: str) -> None:
     async with choosing(app) as pilot:
         app.screen.query_one(Input).value = words
@@ -108,10 +108,22 @@ async def test_a_bare_name_is_asked_about_before_it_is_fetched(app: RoamApp, ope
 async def test_a_path_that_names_no_file_is_told_before_anybody_presses_enter(app: RoamApp) -> None:
     async with choosing(app) as pilot:
         app.screen.query_one(Input).value = "letters/gone.pdf"
-        await wait_until(pilot, "No such file. Similar names:")
+        await wait_until(pilot, "letters/gone.pdf  no such file")
         assert "letters/one.txt" in screen_text(app)
         app.screen.query_one(Input).value = "zzz/gone.pdf"
         await wait_until(pilot, "No such file, and no match. Change the text.")
+
+
+async def test_enter_opens_no_other_file_than_was_typed_until_the_person_moves_to_it(
+    app: RoamApp, opener: Opener
+) -> None:
+    async with choosing(app) as pilot:
+        app.screen.query_one(Input).value = "leters"
+        await wait_until(pilot, "Similar names:")
+        await press_until(pilot, "No such file. Change the text, or choose a similar name (↓).", "enter")
+        assert opener.opened == []
+        await press_until(pilot, lambda: bool(app.documents), "down", "enter")
+    assert opener.opened == [("letters/one.txt", None)]
 
 
 async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: RoamApp) -> None:
