@@ -33,6 +33,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notes import get_note_store
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import CloseSections, Command, ExpandSections
+from roamtui.document.library import Node
 from roamtui.outline.expansion import is_delivered
 from roamtui.outline.labels import format_node_title
 from roamtui.plain import sanitise_line, strip_anchor
@@ -111,7 +112,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         signs += "✎" if node.id in self._noted else ""
         signs += "⌕" if node.id in self._marked else ""
         signs = signs and f" {signs}"
-        title = strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
+        title = self._read_title(node)
         style = "" if title else "italic $muted"
         if is_open:
             style = "bold $text-accent"
@@ -121,11 +122,22 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         room = width - sum(map(cell_len, (guides, opened, signs))) - len(triangle)
         page = self.lines.format_page(line)
         page = page if room - len(page) > _TITLE_WIDTH_MIN else ""
-        shown = Content.styled(title, style).truncate(max(0, room - len(page)), ellipsis=True)
+        room = max(0, room - len(page))
+        # If a title beside it would be cut to the same words, its end tells them apart.
+        beside = [self.lines.id_at(other) for other in (line - 1, line + 1)]
+        others = [self._read_title(self.lines.library.node(other)) for other in beside if other is not None]
+        is_twin = any(other != title and other[: room - 1] == title[: room - 1] for other in others)
+        ending = title[-(room // 3) :] if is_twin and _TITLE_WIDTH_MIN < room < cell_len(title) else ""
+        shown = Content.styled(title, style).truncate(room - cell_len(ending), ellipsis=True)
+        shown += Content.styled(ending, style)
         mark = Content.styled(opened, "bold $text-accent")
         head = Content.assemble((guides, "$foreground 30%"), triangle, mark, shown)
         head = (head + Content.styled(signs, "$text-warning")).truncate(width - len(page), pad=True)
         return head + Content.styled(page, "$muted")
+
+    @staticmethod
+    def _read_title(node: Node) -> str:
+        return strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
 
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation. The cursor and the view stay on the same nodes."""
