@@ -77,7 +77,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         self._request = request
         self._is_open = is_open
         self._offers: tuple[StartOffer, ...] = ()
-        self._files_below: Sequence[str] = ()
+        self._documents_here: Sequence[str] = ()
         self._opening: Worker[None] | None = None
 
     @on(events.Mount)
@@ -91,7 +91,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     async def _load_offers(self) -> None:
         self._offers = await asyncio.to_thread(self._services.list_offers)
         self.show_from_top()
-        self._files_below = await asyncio.to_thread(list_files_below)
+        self._documents_here = await asyncio.to_thread(list_documents_here)
         if self.typed:
             self.show()
 
@@ -106,8 +106,10 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             if offer.source != typed or not typed
         ]
         rows = lay_out_columns(items, typed)
-        shown = {offer.source for offer in offers}
-        similar = [path for path in find_similar_paths(typed, self._files_below) if path not in shown]
+        shown = {typed, *(row.item.source for row in rows)}
+        similar = [path for path in find_similar_paths(typed, self._documents_here) if path not in shown]
+        if rows:  # the list has those of this folder that match
+            similar = [path for path in similar if os.sep in path]
         words = typed.casefold().split()
         is_mistyped = not rows and any(word not in path.casefold() for path in similar[:1] for word in words)
         if typed and ("://" in typed or os.path.lexists(expand_user(typed))):
@@ -236,13 +238,12 @@ def list_path_completions(typed: str) -> list[StartOffer]:
     return offers if typed else offers[:_FILES_SHOWN_MAX]
 
 
-def list_files_below() -> list[str]:
-    """List the documents below the current folder by their paths, which begin with a folder."""
+def list_documents_here() -> list[str]:
+    """List the documents in and below the current folder."""
     paths: list[str] = []
     for folder, folders, names in os.walk("."):
         folders[:] = sorted(name for name in folders if not is_skipped_folder(name))
-        if folder != ".":
-            paths += (os.path.join(folder[2:], name) for name in sorted(names) if is_document_name(name))  # noqa: PTH118
+        paths += (os.path.join(folder[2:], name) for name in sorted(names) if is_document_name(name))  # noqa: PTH118
         if len(paths) >= _FOLDER_ENTRIES_MAX:
             break
     return paths[:_FOLDER_ENTRIES_MAX]

@@ -114,16 +114,17 @@ async def test_a_path_that_names_no_file_is_told_before_anybody_presses_enter(ap
         await wait_until(pilot, "No such file, and no match. Change the text.")
 
 
+@pytest.mark.parametrize(("words", "similar"), [("leters", "letters/one.txt"), ("breead", "bread.md")])
 async def test_enter_opens_no_other_file_than_was_typed_until_the_person_moves_to_it(
-    app: RoamApp, opener: Opener
+    app: RoamApp, opener: Opener, words: str, similar: str
 ) -> None:
     async with choosing(app) as pilot:
-        app.screen.query_one(Input).value = "leters"
+        app.screen.query_one(Input).value = words
         await wait_until(pilot, "Similar names:")
         await press_until(pilot, "No such file. Change the text, or choose a similar name (↓).", "enter")
         assert opener.opened == []
         await press_until(pilot, lambda: bool(app.documents), "down", "enter")
-    assert opener.opened == [("letters/one.txt", None)]
+    assert opener.opened == [(similar, None)]
 
 
 async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: RoamApp) -> None:
