@@ -11,11 +11,11 @@ from pathlib import Path
 
 from roamtui.export.json import to_json
 from roamtui.markdown.visible import read_visible_line
-from roamtui.plain import format_count, format_json, sanitise_line, shorten
+from roamtui.plain import format_count, format_json, sanitise_line, sanitise_text, shorten
 from roamtui.quotes.wording import format_quote
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.runner import TableRun
-from roamtui.table.store import Table
+from roamtui.table.store import Row, Table
 
 _JSON_FIELDS = ("value", "state", "note", "citations", "conversation", "model", "usage")
 _GRID_LENGTH = 80
@@ -38,12 +38,15 @@ def render_json_table(table: Table, _path: Path) -> str:
     return format_json(data, indent=2, to_json=to_json) + "\n"
 
 
-def render_csv(table: Table, _path: Path) -> str:
-    """Render a table, five columns a question. An apostrophe keeps a spreadsheet from running a text."""
+def render_csv(table: Table, path: Path) -> str:
+    """Render a table, five columns a question. An apostrophe keeps a spreadsheet from running a text.
+
+    Documents are named by their paths relative to `path`, where the file will be.
+    """
     parts = ("", ": state", ": quote", ": place", ": note")
     lines = [["source", *(f"{column.title}{part}" for column in table.columns for part in parts)]]
     for row in table.rows:
-        fields = [row.title]
+        fields = [_locate(row, path)]
         for cell in table.list_cells(row):
             fields += [cell.value, cell.state.value] if cell is not None else ["", ""]
             proof = cell.proof if cell is not None else None
@@ -56,7 +59,7 @@ def render_csv(table: Table, _path: Path) -> str:
         lines.append(fields)
     output = io.StringIO()
     for fields in lines:
-        safe = map(sanitise_line, fields)
+        safe = [sanitise_text(fields[0]), *map(sanitise_line, fields[1:])]  # a path keeps all its spaces
         csv.writer(output).writerow(f"'{text}" if _FORMULA.match(text) else text for text in safe)
     return output.getvalue()
 
@@ -72,13 +75,7 @@ def render_markdown_table(table: Table, path: Path) -> str:
     grid = [["", *titles], ["---"] * (len(titles) + 1)]
     details = list[str]()
     for row in table.rows:
-        source = row.source
-        with suppress(ValueError):  # it is on another drive
-            source = (
-                source
-                if "://" in source
-                else Path(os.path.relpath(source, path.absolute().parent)).as_posix()
-            )
+        source = _locate(row, path)
         values = [_escape_markdown(row.title)]
         proofs = list[str]()
         for title, cell in zip(titles, table.list_cells(row), strict=True):
@@ -91,6 +88,14 @@ def render_markdown_table(table: Table, path: Path) -> str:
         details += f"## {values[0]}", "\n".join(proofs)
     rows = [f"| {' | '.join(fields)} |" for fields in grid] if len(table.rows) > 1 else []
     return "\n\n".join(filter(None, [f"# {documents}, {questions}", "\n".join(rows), *details])) + "\n"
+
+
+def _locate(row: Row, path: Path) -> str:
+    """Return the URL of a document, or its path from the folder of an exported file."""
+    with suppress(ValueError):  # it is on another drive
+        if "://" not in row.source:
+            return Path(os.path.relpath(row.source, path.absolute().parent)).as_posix()
+    return row.source
 
 
 def _render_proof(cell: Cell, source: str) -> str:

@@ -205,7 +205,7 @@ def _read_export(text: str, name: str) -> list[Claim]:
 
 
 def _read_csv(text: str, name: str) -> list[Claim]:
-    """Return the quotes of a table in CSV. Its first column names the documents."""
+    """Return the quotes of a table in CSV. Its first column has the paths of the documents."""
     try:
         titles, *rows = csv.reader(io.StringIO(text))
     except (ValueError, csv.Error):
@@ -215,7 +215,10 @@ def _read_csv(text: str, name: str) -> list[Claim]:
     columns = [number for number, title in enumerate(titles) if title.endswith(_QUOTE_COLUMN)]
     return [
         Claim(
-            quote=row[column].removeprefix("'"), place=f"{name}, {titles[column]}", line=number, source=row[0]
+            quote=row[column].removeprefix("'"),
+            place=f"{name}, {titles[column]}",
+            line=number,
+            source=row[0].removeprefix("'"),
         )
         for number, row in enumerate(rows, start=2)
         for column in columns

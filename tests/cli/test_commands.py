@@ -51,6 +51,20 @@ def test_a_table_never_replaces_a_document_that_a_link_leads_to(run: RunCommand,
     assert (leases / "anna.md").read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.json", "t.md", "out/t.csv"])
+def test_an_exported_table_of_a_folder_is_rechecked_wherever_it_is(
+    run: RunCommand, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    leases = write_leases(tmp_path / "leases")
+    (leases / "anna.md").rename(leases / "=anna  1.md")
+    run("table", "leases", "-q", PERIOD, "-o", name)
+    assert run("recheck", name).out == "2 quotes checked: 2 same.\n"
+    monkeypatch.chdir(leases)
+    assert run("recheck", tmp_path / name).out == "2 quotes checked: 2 same.\n"
+
+
 def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run: RunCommand, garden: Path) -> None:
     assert run("notes").out.startswith("No notes yet")
     library = open_library((str(garden),))

@@ -80,6 +80,13 @@ def test_one_document_is_written_as_answers_that_can_be_rechecked(tmp_path: Path
     assert claim.quote == "The period is 60 days. It begins on the first."
 
 
+def test_a_csv_file_names_each_document_by_its_way_from_the_file(tmp_path: Path) -> None:
+    table = make_table(tmp_path / "a b", "60 days")
+    table.rows += (Row(title="b.md", source="https://example.org/b.md"),)
+    names = [row[0] for row in csv.reader(io.StringIO(render_csv(table, tmp_path / "out" / "t.csv")))]
+    assert names == ["source", "../a b/0.md", "https://example.org/b.md"]
+
+
 def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path: Path) -> None:
     content = make_table(tmp_path / "a b", "60 days", "30 | days", quote="Notice takes some days.")
     text = render_markdown_table(content, tmp_path / "t.md")

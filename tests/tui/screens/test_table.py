@@ -173,7 +173,7 @@ async def test_the_table_is_exported_in_the_format_of_its_ending_with_links_from
     (tmp_path / "else" / "where").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "else" / "where")
     async with showing(filled) as (_, pilot):
-        exports = ((".csv", "anna.md,60 days,found"), (".json", '"60 days"'), (".md", "](../leases/anna.md)"))
+        exports = ((".csv", "../leases/anna.md,60 days,found"), (".json", '"60 days"'), (".md", "](../leases/anna.md)"))
         for ending, words in exports:
             path = tmp_path / "else" / f"out{ending}"
             await pilot.press("w")
