@@ -72,8 +72,8 @@ def make_short_name(name: str) -> str:
 
 
 def fold_name(name: str) -> str:
-    """Fold a title or the name of a file, so that case, code marks and spaces make no difference."""
-    return " ".join(name.casefold().replace("`", "").split())
+    """Fold a title or file name, so that case, spaces, code marks and marks around it make no difference."""
+    return " ".join(name.casefold().replace("`", "").strip(" \t\r\n[]\"'").split())
 
 
 class NodeNumbering:

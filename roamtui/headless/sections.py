@@ -10,7 +10,7 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
-from roamtui.outline.labels import PATH_STEP, format_line_range, format_path
+from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import (
     ChildRanges,
@@ -122,12 +122,12 @@ def find_reference(library: Library, name: str) -> Reference:
         UnknownSectionError: The library has no section with this id.
         UsageError: No section, or more than one, has this name. The message names the nearest.
     """
-    reference = resolve_reference(library, name.replace(PATH_STEP, " > "))
+    reference = resolve_reference(library, name)
     if reference is None:
         similar = suggest_ids(library, name, only_near=True)
         nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in similar)
         hint = f" Did you mean {nearest}?" if nearest else " `roamtui outline SOURCE` lists the titles."
-        raise UsageError(f"{explain_unresolved(library, name.replace(PATH_STEP, ' > '))}.{hint}")
+        raise UsageError(f"{explain_unresolved(library, name)}.{hint}")
     is_root = reference.section_id == library.root_id and reference.page is None
     if not is_root and reference.section_id not in library:
         raise UnknownSectionError(name)

@@ -14,7 +14,13 @@ from msgspec import Struct
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, fold_name
-from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_and_heading, format_node_title, has_own_text
+from roamtui.outline.labels import (
+    PATH_STEP,
+    WHOLE_TOKENS_MAX,
+    format_node_and_heading,
+    format_node_title,
+    has_own_text,
+)
 from roamtui.plain import sanitise_line, shorten
 from roamtui.text import format_tokens, measure_front_matter, normalise_line_ends
 
@@ -33,6 +39,9 @@ _ID_SCORE_MIN = 62.0
 _TITLE_SCORE_MIN = 55.0
 _SUGGESTED_MAX = 3
 _ID_MARKS = " \t\r\n[]`\"'§"
+_ID_LIKE = re.compile(r"[0-9a-f]{6,10}(?:\Z|:)", re.ASCII)
+_TITLE_GOES_ON = re.compile(r"[.,:/'’-]?\w")
+"""What follows in "Article 70", "Article 7.1" and "Article 7-A", of which "Article 7" is not a prefix."""
 
 
 class OutlineEntry(Struct, frozen=True, kw_only=True):
@@ -116,7 +125,7 @@ class Reference(Struct, frozen=True, kw_only=True):
 
 
 def resolve_reference(library: Library, text: str) -> Reference | None:
-    """Resolve an id of any form, or a path or exact title that only one section has."""
+    """Resolve an id of any form, or what `resolve_name` accepts."""
     reference = parse_reference(text)
     if reference is None and (section_id := resolve_name(library, text)) is not None:
         reference = Reference(section_id=section_id)
@@ -137,7 +146,10 @@ def parse_reference(text: str) -> Reference | None:
 
 
 def resolve_name(library: Library, text: str) -> str | None:
-    """Return the only section with this title, file name or path (``guide.md > Install``), or None."""
+    """Return the only section with this title, file name or path (``guide.md > Install``), or None.
+
+    If none has it, the first words of a title that only one section has are enough.
+    """
     named = _list_named(library, text)
     return named[0] if len(named) == 1 else None
 
@@ -146,17 +158,29 @@ def explain_unresolved(library: Library, name: str) -> str:
     """Say how many sections have a name that does not resolve to one."""
     count = len(_list_named(library, name))
     subject = f"{count} sections are" if count > 1 else "no section is"
-    return f'{subject} called "{shorten(sanitise_line(name), 80)}"'
+    rest = " …" if count > 1 and _split_name(name)[-1] not in library.ids_by_name else ""
+    return f'{subject} called "{shorten(sanitise_line(name), 80)}{rest}"'
+
+
+def _split_name(text: str) -> list[str]:
+    return [fold_name(part) for part in text.replace(PATH_STEP, " > ").split(" > ")]
 
 
 def _list_named(library: Library, text: str) -> list[str]:
-    """List the sections with a title, file name or path.
+    """List the sections with a title, file name or path, or else those whose title begins with these words.
 
     A file can be named by its path, or by the end of its path, with or without the extension.
     """
-    *above, last = [fold_name(part) for part in text.strip(_ID_MARKS).split(" > ")]
+    *above, last = _split_name(text)
+    names = [last]
+    if last and last not in library.ids_by_name:
+        names = [
+            name
+            for name in library.ids_by_name
+            if name.startswith(last) and not _TITLE_GOES_ON.match(name, len(last))
+        ]
     named: dict[str, None] = {}
-    for section_id in library.ids_by_name.get(last, ()):
+    for section_id in (found for name in names for found in library.ids_by_name.get(name, ())):
         # The nodes above must have the other names in this order. The iterator skips other nodes between
         # them.
         titles = iter(
@@ -168,7 +192,13 @@ def _list_named(library: Library, text: str) -> list[str]:
 
 
 def suggest_ids(library: Library, requested: str, *, only_near: bool = False) -> tuple[str, ...]:
-    """Return up to 3 ids whose digits or titles are most similar to `requested`, or `only_near` it."""
+    """Return up to 3 ids whose digits or titles are most similar to `requested`, or `only_near` it.
+
+    If several have the name `requested`, it returns the first of these. Digits count only if `requested` has
+    about the form of an id.
+    """
+    if named := _list_named(library, requested):
+        return tuple(named[:_SUGGESTED_MAX])
     wanted = sanitise_line(requested)[:200].strip("[]\"'` ")
     ids: list[str] = []
     titles: list[str] = []
@@ -178,12 +208,12 @@ def suggest_ids(library: Library, requested: str, *, only_near: bool = False) ->
         titles += document.columns.titles[first:last]
         if len(ids) == _CANDIDATES_MAX:
             break
-    by_id = _rank_similar(wanted.lower(), ids)
+    by_id = _rank_similar(wanted.lower(), ids) if _ID_LIKE.match(wanted.lower()) else []
     by_title = _rank_similar(wanted, titles)
     suggested_ids = [ids[index] for index, score in by_id if score >= _ID_SCORE_MIN]
     suggested_ids += [ids[index] for index, score in by_title if score >= _TITLE_SCORE_MIN]
     if not only_near:
-        suggested_ids += [ids[index] for index, _ in by_id]
+        suggested_ids += [ids[index] for index, _ in by_id or by_title]
     return tuple(dict.fromkeys(suggested_ids))[:_SUGGESTED_MAX]
 
 

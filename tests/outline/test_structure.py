@@ -88,3 +88,27 @@ def test_a_path_names_a_file_and_an_ambiguous_title_names_nothing(tmp_path: Path
     assert resolve_name(library, "Use") is None
     assert explain_unresolved(library, "Use") == '2 sections are called "Use"'
     assert explain_unresolved(library, "third.md > Use") == 'no section is called "third.md > Use"'
+
+
+def test_a_title_is_named_by_its_first_words_and_never_by_digits_of_an_id() -> None:
+    library = make_library(
+        "# Law\n\n## § 43 Sale\n\nA.\n\n## § 433 Fees and more\n\nB.\n\n## § 433a Loss\n\nC.\n\n"
+        "## Article 7. Ends\n\nD.\n\n## Article 7.1 Early\n\nE.\n\n## Article 70\n\nF.\n\n"
+        '## "Book" [1]\n\nG.\n\n## Late fees\n\nH.\n\n## Late books\n\nI.\n'
+    )
+    for name, title in {
+        "§ 433 Fees and more": "§ 433 Fees and more",
+        "[§ 433]": "§ 433 Fees and more",
+        "Law › § 43": "§ 43 Sale",
+        "article 7": "Article 7. Ends",
+        "Article 70": "Article 70",
+        '"Book" [1]': '"Book" [1]',
+    }.items():
+        assert resolve_name(library, name) == find_id(library, title)
+    for name in ("Art", "§ 4", "Lat", "Late", "[]"):
+        assert resolve_name(library, name) is None
+    assert explain_unresolved(library, "Late") == '2 sections are called "Late …"'
+    late = find_id(library, "Late fees"), find_id(library, "Late books")
+    assert suggest_ids(library, "Late", only_near=True) == late
+    digits = find_id(library, "Law")[2:6]
+    assert suggest_ids(library, digits, only_near=True) == ()
