@@ -46,6 +46,8 @@ _MARKUP = re.compile(r"[*_|\\`<>&!#~\[\]$]|^[ \t]*(?:[-+]|\d+[.)])[ \t]", re.MUL
 """What Markdown may read otherwise than code. A quote with it is read in both ways."""
 _STRAIGHT_PRIME = re.compile(r"(?<=\d)(?:(?P<minute>['’])|[\"”])")
 _SUBSCRIPT = re.compile(r"(?<=\b[^\W\d_])_(?=\w\b)")
+_FENCE_LINE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
+_INDENTED_LINE = re.compile(r"(?<=\n)(?: {4,}|\t)[ \t]*(?=\S)")
 _GROUPED_CELLS = re.compile(r"(?<![\d.,])\d{3}(?: [1-9]\d{2})+(?![\d.,])")
 """Two cells of a row, or one number: if the first group is shorter, or a later one starts with 0."""
 _GLUED_WORDS_MIN = 3
@@ -130,6 +132,8 @@ def find_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) ->
         place = _Place(text, start, words)
         for reading in readings:
             for low, high in _find_parts(reading, place):
+                if reading.ellipses and len(_ELLIPSIS.findall(text, low, high)) < reading.ellipses:
+                    continue
                 if within is None or any(begin <= low and high <= stop for begin, stop in within):
                     return _include_marks(quote, text, low, high)
     return None
@@ -168,6 +172,8 @@ class _Reading(Struct, frozen=True):
     """Its parts between ellipses."""
     hides_words: bool
     """Whether markup hides some of its letters, which code would show."""
+    ellipses: int
+    """Number of ellipses that the text has too, so that they omit nothing."""
 
 
 @lru_cache(maxsize=256)
@@ -181,23 +187,36 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
         spellings.append(_SUBSCRIPT.sub("", whole))
     if _GROUPED_CELLS.search(whole):
         spellings.append(_GROUPED_CELLS.sub(lambda match: match[0].replace(" ", "\t"), whole))
+    if _FENCE_LINE.search(whole):
+        spellings.append(f"```\n{whole}")  # it may begin in code
+    if _INDENTED_LINE.search(whole):
+        spellings.append(_INDENTED_LINE.sub("", whole))  # it may begin in a list
     readings: dict[tuple[bytes, ...], _Reading] = {}
     for spelling in spellings:
-        pieces = [piece.strip() for piece in _ELLIPSIS.split(spelling)]
-        if len(pieces) > _PARTS_MAX:
+        parts = [part.strip() for part in _ELLIPSIS.split(spelling)]
+        if len(parts) > _PARTS_MAX:
             break
-        shown = tuple(map(read_words, pieces))
-        ways = [(shown, False)]
-        if _MARKUP.search(spelling):
-            plain = tuple(map(read_plain_words, pieces))
-            ways = [(shown, _count_letters(shown, pieces) < _count_letters(plain, pieces)), (plain, False)]
-        for parts, hides_words in ways:
-            full = tuple(filter(len, parts))
-            for variant in (full, _swap_first_case(full, spelling)):
-                if variant:
-                    key = tuple(words.key_bytes for words in variant)
-                    readings.setdefault(key, _Reading(variant, hides_words))
+        for pieces in [parts] if len(parts) == 1 else [[spelling], parts]:
+            for reading in _read_pieces(pieces, spelling, len(parts) - len(pieces)):
+                key = tuple(words.key_bytes for words in reading.parts)
+                readings.setdefault(key, reading)
     return tuple(readings.values())
+
+
+def _read_pieces(pieces: Sequence[str], spelling: str, ellipses: int) -> Iterator[_Reading]:
+    """Yield the ways to read the pieces of a quote: as Markdown, then as code, each in two cases."""
+    shown = tuple(map(read_words, pieces))
+    ways = [(shown, False)]
+    if _MARKUP.search(spelling):
+        plain = tuple(map(read_plain_words, pieces))
+        is_code = all(flags & CODE for words in shown for flags in words.flags)
+        hides_words = not is_code and _count_letters(shown, pieces) < _count_letters(plain, pieces)
+        ways = [(shown, hides_words), (plain, False)]
+    for parts, hides_words in ways:
+        full = tuple(filter(len, parts))
+        for variant in (full, _swap_first_case(full, spelling)):
+            if variant:
+                yield _Reading(variant, hides_words, ellipses)
 
 
 def _count_letters(parts: Sequence[TextWords], texts: Sequence[str]) -> int:

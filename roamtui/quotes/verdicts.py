@@ -226,5 +226,6 @@ def resolve_citation(citation: Citation | None, library: Library) -> Span | None
     span = citation.span
     quote = citation.quote
     text = library.documents_by_key[citation.span.doc].text
-    is_there = quote is None or find_quote(quote, text[span.start : span.end]) is not None
+    cited = text[span.start : span.end]
+    is_there = quote in (None, cited) or find_quote(quote or "", cited) is not None
     return span if is_there and span.end <= len(text) else None
