@@ -372,8 +372,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> tuple[Table, TablePlan]:
         """Return a table, and the plan for filling its cells.
 
-        A table that exists is continued. Without columns, it keeps those that it has. Named by its folder, it
-        keeps its rows too; named by its sources, their documents are listed again.
+        A table that exists is continued. Without questions, it has those of all earlier runs. Named by its
+        folder, it keeps its rows too; named by its sources, their documents are listed again.
 
         Args:
             sources: Paths or URLs, or the folder of a table.

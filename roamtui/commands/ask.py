@@ -98,11 +98,15 @@ def _add_table_arguments(parser: CommandParser) -> None:
 def _run_table(args: Namespace) -> int:
     """Ask the same questions about many documents."""
     from roamtui.headless.table import run_table
+    from roamtui.output import write_notice
 
     bootstrap = make_bootstrap(args)
     table, plan = bootstrap.make_table(
         args.sources, args.questions, args.file, folder=args.folder, jobs=args.jobs
     )
+    if table.columns and not args.questions and args.file is None:
+        questions = " · ".join(column.question for column in table.columns)
+        write_notice(f"These questions come from earlier runs: {questions}")
     return run_table(table, plan, args.output)
 
 

@@ -16,7 +16,7 @@ from roamtui.plain import sanitise_line
 from roamtui.sources.listing import list_sources
 from roamtui.sources.read import check_file, is_path
 from roamtui.table.cells import Cell
-from roamtui.table.columns import Column
+from roamtui.table.columns import Column, drop_repeated_columns
 
 _LOG = f"results{LOG_SUFFIX}"
 _START = b'{"definition": {'
@@ -38,7 +38,7 @@ class Table(Struct, kw_only=True):
     rows: tuple[Row, ...] = ()
     columns: tuple[Column, ...] = ()
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
-    """The newest cell by its row's source and its column's key, also of former columns. Runs add to it."""
+    """The newest cell by its row's source and its column's key, also of other columns. Runs add to it."""
 
     @property
     def conversations(self) -> Path:
@@ -72,8 +72,8 @@ class _Line(msgspec.Struct, omit_defaults=True):
 def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
     """Hold a table's log for one run, and yield a function that adds a cell to table and disk.
 
-    First, the cells of earlier runs are added to the table, and its rows and columns are recorded. The system
-    releases the log if the program is killed.
+    First, the cells of earlier runs are added to the table. Its rows are recorded, and its columns with those
+    of earlier runs. The system releases the log if the program is killed.
 
     Raises:
         StoreError: The folder cannot be used, or another run fills the table. The function raises it too.
@@ -93,8 +93,9 @@ def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
     try:
         known = read_table(table.folder)
         table.cells.update(known.cells)
-        if (known.rows, known.columns) != (table.rows, table.columns):
-            append(_Line(definition=_Definition(rows=table.rows, columns=table.columns)))
+        columns = drop_repeated_columns((*known.columns, *table.columns))
+        if (known.rows, known.columns) != (table.rows, columns):
+            append(_Line(definition=_Definition(rows=table.rows, columns=columns)))
         yield record
     finally:
         file.close()

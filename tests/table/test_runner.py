@@ -78,7 +78,7 @@ async def test_only_what_is_new_or_changed_is_asked_again(leases: Path, folder: 
     model = answering_model()
     _, table = await fill(define(folder, leases, "Who pays for heating?", PERIOD), model)
     assert list_questions(model.requests) == ["Who pays for heating?"] * 2
-    assert list_values(table) == [["", "60 days"], ["", "three months"]]
+    assert list_values(table) == [["60 days", "no", ""], ["three months", "one cat", ""]]
     model = answering_model(name="other")
     run, _ = await fill(define(folder, leases, PERIOD), model)
     assert (len(model.requests), run.kept) == (2, 0)

@@ -22,7 +22,7 @@ from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over, make_options
 from tests.table.filling import PERIOD, answer
 from tests.tui.driving import ask, make_app, press_until, running, screen_text, wait_until
-from tests.tui.tabling import Tables, await_grid
+from tests.tui.tabling import HEATING, Tables, await_grid
 
 
 @pytest.fixture
@@ -118,7 +118,8 @@ async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) ->
         await _answer_prompt(pilot, "Since when? [date]")
         await wait_until(pilot, "4 of 4 cells")
         assert [column.type.value for column in table.columns] == ["text", "date"]
-        assert [column.question for column in read_table(filled.folder).columns] == [PERIOD, "Since when?"]
+        kept = [column.question for column in read_table(filled.folder).columns]
+        assert kept == [PERIOD, "Are pets allowed?", HEATING, "Since when?"], "those of earlier runs stay"
 
 
 async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(filled: Tables) -> None:
