@@ -108,6 +108,8 @@ class SectionTarget(Struct, frozen=True):
 
     section_id: str
     citation: Citation | None = None
+    statement: str = ""
+    """The words of a long quote that a person looks for."""
 
 
 class LinkTarget(Struct, frozen=True):

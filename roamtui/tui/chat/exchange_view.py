@@ -36,6 +36,7 @@ from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
 from roamtui.outline.labels import PATH_STEP, format_node_title
 from roamtui.plain import format_count, sanitise_line, sanitise_text, shorten
+from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import MARKED_ID, replace_signs
 from roamtui.quotes.verdicts import QuoteChecker, make_proof, resolve_citation
 from roamtui.quotes.wording import (
@@ -413,7 +414,10 @@ class Passages:
             by_section = groupby(passages, key=lambda passage: passage.section_id)
             sections = [[*citations] for _, citations in by_section]
             self._cards = [_make_card(citations, exchange.question, library) for citations in sections]
-            self.targets = tuple(SectionTarget(citation.section_id, citation) for citation, *_ in sections)
+            self.targets = tuple(
+                _make_target(citations, card.statement)
+                for citations, card in zip(sections, self._cards, strict=True)
+            )
         else:
             ids = [section_id for section_id in MARKED_ID.findall(nearest) if section_id in library]
             paths = (format_full_path(library, section_id).split(PATH_STEP) for section_id in ids)
@@ -488,6 +492,13 @@ def _make_card(passages: Sequence[Citation], question: str, library: Library) ->
     statement = find_statement(question, [passage.quote or "" for passage in passages])
     blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
     return _Card(path=tuple(path), place=source.place, statement=statement, blocks=blocks)
+
+
+def _make_target(passages: Sequence[Citation], statement: str) -> SectionTarget:
+    """Return the target of a card: the passage with its statement, or else the first."""
+    holders = (passage for passage in passages if find_quote(statement, passage.quote or "") is not None)
+    citation = next(holders, passages[0])
+    return SectionTarget(citation.section_id, citation, statement)
 
 
 def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:

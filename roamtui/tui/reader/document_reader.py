@@ -28,7 +28,7 @@ from roamtui.document.links import (
 from roamtui.editor import build_editor_command, find_editor
 from roamtui.markdown.blocks import Link
 from roamtui.plain import sanitise_text
-from roamtui.quotes.recheck import CitedPassage, find_cited_passage
+from roamtui.quotes.recheck import CitedPassage, find_cited_passage, find_in_span
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.text import Span
@@ -120,7 +120,8 @@ class DocumentReader(Reader):
     def open_target(self, target: SectionTarget, *, is_read: bool = True) -> None:
         """Open a section or quote that the conversation refers to.
 
-        If another section contains the quote, show that section. If none does, show the nearest passage.
+        If another section contains the quote, show that section. If none does, show the nearest passage. Of a
+        passage with a statement, only this is highlighted, because the whole may be longer than the view.
         """
         passage = CitedPassage(section_id=target.section_id)
         if target.citation is not None:
@@ -128,7 +129,10 @@ class DocumentReader(Reader):
         if passage.section_id not in self.state.library:
             self._warn(f"The model cited section {passage.section_id}, which does not exist.")
             return
-        self.open(passage.section_id, highlight=passage.span, is_read=is_read)
+        span = passage.span
+        if span is not None and target.statement:
+            span = find_in_span(target.statement, self.state.library, span) or span
+        self.open(passage.section_id, highlight=span, is_read=is_read)
         self.post_message(StatusMessage(passage.warning))
         if passage.changes:
             self.notify(f"The document now says: {sanitise_text(passage.changes)}", markup=False)

@@ -172,7 +172,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             section_id = library.section_at(quote.doc, quote.start)
             start = library.node(section_id).content_span.start if section_id is not None else 0
             heading_y = self.lines.get_y(start)
-            fits = self.lines.get_y(quote.end) - heading_y < self.view_size.height
+            bottom = heading_y + self.view_size.height
+            fits = y < bottom and not self.lines.is_quoted(bottom)
             self._jump_to(heading_y if fits else max(y - _JUMP_MARGIN, heading_y))
 
     def _show_match(self) -> None:

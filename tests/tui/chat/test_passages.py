@@ -18,6 +18,7 @@ from tests.case_files import read_case
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import make_options
 from tests.tui.driving import ask, find_id, make_app, press_until, running, screen_text, wait_until
+from tests.tui.reader.sections import list_lines as list_shown
 
 FERRY = read_case("ferry.md")
 LARGE = (120, 35)
@@ -25,9 +26,9 @@ PRICE = "What is the price of a car?"
 BICYCLE = "How much does a bicycle cost?"
 
 
-def make_offline_app(options: TuiOptions | None = None) -> RoamApp:
-    """Return an app over the handbook of a ferry that answers without a model."""
-    library = build_library(RawText(text=FERRY, source="ferry.md", name="ferry"))
+def make_offline_app(options: TuiOptions | None = None, text: str = FERRY) -> RoamApp:
+    """Return an app over a text, else the handbook of a ferry, that answers without a model."""
+    library = build_library(RawText(text=text, source="ferry.md", name="ferry"))
     return make_app(library=library, model=NoModel(), searcher=KeywordSearcher, options=options or make_options())
 
 
@@ -88,6 +89,21 @@ async def test_a_card_shows_its_likeliest_statement_with_the_words_marked_and_un
         assert not {"is", "the", "crowns"} & set(list_marked(app))
         await pilot.click(get_cards(app), offset=(4, list_lines(app).index("│ ▾ fold")))
         assert list_lines(app) == folded
+
+
+async def test_a_passage_longer_than_the_view_is_read_from_its_likeliest_statement_which_alone_is_marked() -> None:
+    statement = "A bicycle costs 2 crowns."
+    others = [f"On deck {number} one waits for the bell and looks at the sea." for number in range(60)]
+    text = f"# Ferry\n\n## Tickets\n\n{' '.join([*others[:30], statement, *others[30:]])}\n"
+    async with running(make_offline_app(text=text), (80, 24)) as (app, pilot):
+        await show_cards(pilot, app)
+        reader = app.main_screen.reader_pane.reader
+        await press_until(pilot, lambda: reader.section_id == find_id(app, "Tickets"), "1", "enter")
+        await wait_until(pilot, lambda: "2 crowns." in " ".join(map(str.strip, list_shown(reader))))
+        located = filter(None, map(reader.lines.get_line, range(len(reader.lines))))
+        marked = [(line.line.text, mark) for line in located for mark in reader.lines.iter_highlights(line)]
+        words = " ".join(text[mark.start : mark.end] for text, mark in marked).split()
+        assert " ".join(words) == "A bicycle costs 2 crowns."
 
 
 async def test_a_opens_the_section_for_the_conversation() -> None:
