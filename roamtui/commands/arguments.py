@@ -42,14 +42,25 @@ class HelpFormatter(RawDescriptionHelpFormatter):
 class CommandParser(ArgumentParser):
     """A parser that reports wrong use as a `UsageError`."""
 
+    words = ""
+    """The argument that has several words, if any."""
+
     def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]  # `typing` is slow to load
-        """Raise a sentence that names the help of the command."""
+        """Raise a sentence that names the help of the command, and says if its words need quotation marks."""
+        extra = message.removeprefix("unrecognized arguments: ")
+        if self.words and extra != message and not extra.startswith("-"):
+            message += f". Put the {self.words} in quotation marks"
         raise UsageError(f"{message.rstrip('.')}. See `{self.prog} --help`.")
 
     def add_file_argument(self, *names: str, **options: Any) -> None:  # noqa: ANN401 - those of `add_argument`
         """Add an argument that a shell completes with the names of files."""
         action = self.add_argument(*names, **options)
         action.complete = _FILES  # type: ignore[attr-defined]  # shtab reads it
+
+    def add_words(self, name: str, help_text: str) -> None:
+        """Add the argument that has several words, divided by a shell without quotation marks."""
+        self.words = name
+        self.add_argument(name, type=decode, metavar=name.upper(), help=help_text)
 
 
 class Command:

@@ -26,12 +26,7 @@ from roamtui.errors import UsageError
 
 def _add_ask_arguments(parser: CommandParser) -> None:
     add_source(parser)
-    parser.add_argument(
-        "question",
-        type=decode,
-        metavar="QUESTION",
-        help="in your own words, as one argument; put -- before one such as --help",
-    )
+    parser.add_words("question", "in your own words, as one argument; put -- before one such as --help")
     parser.add_argument(
         "--within", metavar="ID", help="limit the question to this section and its subsections"
     )

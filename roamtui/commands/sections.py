@@ -13,7 +13,6 @@ from roamtui.commands.arguments import (
     add_search_arguments,
     add_source,
     add_sources,
-    decode,
     make_bootstrap,
     open_sources,
     to_path,
@@ -54,7 +53,7 @@ def _run_show(args: Namespace) -> None:
 
 def _add_search_command_arguments(parser: CommandParser) -> None:
     add_source(parser)
-    parser.add_argument("query", type=decode, metavar="QUERY", help="words")
+    parser.add_words("query", "words")
     add_json(parser)
     add_reading_arguments(parser)
     add_model_arguments(parser)

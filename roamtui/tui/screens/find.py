@@ -40,6 +40,7 @@ _WINDOW_LENGTH = 1 << 18
 _EXCERPT_BEFORE, _EXCERPT_AFTER = 30, 200
 """Characters of an excerpt before and after the match."""
 _MARKUP = re.compile(r"^[#>\s*+|-]+|\*\*|__|`|[|]|!?\[(?=[^\]]*\]\()|\]\([^)]*\)|<[^<>]*>", re.MULTILINE)
+_QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]+)[\"“”„«»]")
 _MATCH_STYLE = "bold underline $secondary"
 _FOOT = "enter to read, ↑ ↓ to choose, pgup pgdn to scroll the preview, esc to close"
 
@@ -69,6 +70,12 @@ class FindResults(Struct, frozen=True, kw_only=True):
     """Index of the first match in each section that has any."""
     is_complete: bool = True
     """Whether the search has ended."""
+
+    @property
+    def phrase(self) -> str:
+        """The query, without quotation marks around it."""
+        quoted = _QUOTED.fullmatch(self.query)
+        return " ".join((quoted[1] if quoted else self.query).split())
 
     def locate(self, result: FindResult) -> tuple[int | None, Span | None]:
         """Return the index of the first match in a section, or else the place of its best sentence."""
@@ -117,11 +124,12 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             runs = library.iter_runs()
             texts = [title for document, first, end in runs for title in document.columns.titles[first:end]]
             self._titles = sorted(enumerate(map(str.casefold, texts)), key=lambda title: len(title[1]))
-        titles = tuple(_find_titles(self._titles, query, library))
-        outcome = FindResults(query=query, library=library, results=titles, is_complete=False)
+        outcome = FindResults(query=query, library=library, is_complete=False)
+        titles = tuple(_find_titles(self._titles, outcome.phrase, library))
+        outcome = replace(outcome, results=titles)
         if titles:
             self._show_found(outcome)
-        matches = await find_text(library, query)
+        matches = await find_text(library, outcome.phrase)
         first_matches = dict[str, int]()
         for index, match in enumerate(matches):
             if (section_id := library.section_at(match.doc, match.start)) is not None:
@@ -192,14 +200,14 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     async def open_match(self, reader: DocumentReader, direction: int) -> bool:
         """Open the next (1) or previous (-1) match, wrapping around. Return whether there is another one."""
         library = await self._agent.conversation.loader.load_all()
-        query = self.outcome.query
+        phrase = self.outcome.phrase
         if self.outcome.library is not library:
-            self.outcome = replace(self.outcome, library=library, matches=await find_text(library, query))
+            self.outcome = replace(self.outcome, library=library, matches=await find_text(library, phrase))
         if matches := self.outcome.matches:
             start = min(0, -direction) if self._match_index is None else self._match_index
             self._match_index = (start + direction) % len(matches)
             reader.show_match(matches[self._match_index])
-            self._highlight(reader, (" ".join(query.split()),), self._match_index)
+            self._highlight(reader, (phrase,), self._match_index)
         return len(matches) > 1
 
     def _highlight(self, reader: Reader, words: tuple[str, ...], index: int | None) -> None:
@@ -235,9 +243,9 @@ def _find_titles(titles: list[tuple[int, str]], query: str, library: Library) ->
         )
 
 
-async def find_text(library: Library, query: str) -> tuple[Span, ...]:
-    """Find a query as a phrase, ignoring case and line ends. Matches do not overlap."""
-    words = query.lower().split()
+async def find_text(library: Library, phrase: str) -> tuple[Span, ...]:
+    """Find a phrase, ignoring case and line ends. Matches do not overlap."""
+    words = phrase.lower().split()
     spans = list[Span]()
     pattern = re.compile(r"\s".join(map(re.escape, words)))
     # A run is a part of a document. Each document has one run that starts at row 0.
@@ -264,7 +272,6 @@ def _list_texts(outcome: FindResults) -> Iterator[FindResult]:
     """Yield the first sections that contain the phrase, each with the text around its first match."""
     library = outcome.library
     matches = outcome.matches
-    phrase = " ".join(outcome.query.split())
     count = format_count(len(matches), "match", "matches")
     group = f"Text · {'first ' if len(matches) == _MATCHES_MAX else ''}{count}"
     for section_id, index in islice(outcome.first_matches.items(), _SECTIONS_MAX):
@@ -275,4 +282,4 @@ def _list_texts(outcome: FindResults) -> Iterator[FindResult]:
         if len(before) > _EXCERPT_BEFORE:
             before = "…" + before[-_EXCERPT_BEFORE:].partition(" ")[2]
         excerpt = before + text[match : min(span.end, match + _EXCERPT_AFTER)]
-        yield FindResult(group=group, section_id=section_id, words=(phrase,), excerpt=excerpt)
+        yield FindResult(group=group, section_id=section_id, words=(outcome.phrase,), excerpt=excerpt)

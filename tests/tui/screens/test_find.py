@@ -147,6 +147,15 @@ async def test_files_that_nobody_opened_are_searched_too(tmp_path: Path) -> None
         assert read(pilot) in ("c.md", "Of c")
 
 
+@pytest.mark.parametrize("typed", ['"rye  oven"', "„rye oven“"])
+async def test_a_phrase_in_quotation_marks_is_found_as_a_phrase(typed: str) -> None:
+    text = "# Bread\n\nThe rye oven.\n\n## Rye oven\n\nWarm.\n\n## Rye\n\nThe oven has rye.\n"
+    async with running(make_searching_app(text), (160, 30)) as (_, pilot):
+        screen = await find(pilot, typed)
+        assert list_found(screen)[:2] == [("Titles · 1", ["Rye oven"]), ("Text · 2 matches", ["Bread", "Rye oven"])]
+        assert {result.words for result in screen.outcome.results[1:3]} == {("rye oven",)}
+
+
 async def test_matches_go_through_all_documents_in_reading_order() -> None:
     library = make_library("# A\n\nRye.\n\n## B\n")
     host = [*library.walk()][-1]
