@@ -118,15 +118,13 @@ def _escape_markdown(text: str) -> str:
 
 
 def format_progress(run: TableRun) -> str:
-    """Format what a run has done, used and found."""
+    """Format what is done of a table, and what the run has used."""
     counted = [(state, run.states[state]) for state in CellState if run.states[state]]
     states = ", ".join(
         format_count(count, "passage") if state is CellState.PASSAGE else f"{count:,} {state.label}"
         for state, count in counted
     )
     parts = [f"{run.done:,} of {run.total:,} cells{': ' if states else ''}{states}"]
-    if run.kept:
-        parts.append(f"{run.kept:,} from an earlier run")
     if run.pending:
         parts.append(f"{run.pending:,} left to fill")
     if tokens := run.usage.input_tokens + run.usage.output_tokens:

@@ -50,7 +50,8 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
         write_notice(
             "Each cell is the best passage of its document. For an answer, choose a model with --model."
         )
-    write_notice(f"{format_progress(run)}. The table is in {table.folder}")
+    kept = f" · {run.kept:,} from an earlier run" if run.kept else ""
+    write_notice(f"{format_progress(run)}{kept}. The table is in {table.folder}")
     if run.unread_note:
         warn(run.unread_note)
     if run.stop_reason:

@@ -16,6 +16,7 @@ from textual.content import Content
 from textual.coordinate import Coordinate
 from textual.screen import Screen
 from textual.widgets import DataTable, Static
+from textual.widgets.data_table import RowKey
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
@@ -38,6 +39,8 @@ _TITLE_SHARE = 0.3
 """Maximum share of the grid's width for the titles of the rows."""
 _COLUMN_WIDTH_MIN = 18
 """Minimum width of a column in cells. Columns that do not fit scroll."""
+_LINES_MAX = 8
+"""Maximum number of lines of a row. The rows of a table that does not fill the screen have several."""
 _PADDING = 2
 """Empty cells beside the words of a column, at both sides together."""
 
@@ -51,6 +54,8 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
     def __init__(self, table: Table) -> None:
         super().__init__(fixed_columns=1, cursor_background_priority="css")
         self.table = table
+        self._column_width = 1
+        self._lines_max = 1
 
     @property
     def current_row(self) -> Row | None:
@@ -80,14 +85,19 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         titles = min(
             max((cell_len(row.title) + _PADDING for row in rows), default=0), int(width * _TITLE_SHARE)
         )
+        title_width = max(1, titles - _PADDING)
         column_width = max(_COLUMN_WIDTH_MIN, (width - titles) // max(1, len(columns)))
+        self._column_width = column_width - _PADDING
+        free = self.scrollable_content_region.height - 2  # below the titles, and above a scrollbar
+        self._lines_max = max(1, min(_LINES_MAX, free // max(1, len(rows))))
         self.clear(columns=True)
-        self.add_column("", width=max(1, titles - _PADDING))
+        self.add_column("", width=title_width)
         for column in columns:
-            self.add_column(_make_line(column.title), width=column_width - _PADDING, key=column.key)
+            self.add_column(_make_line(column.title), width=self._column_width, key=column.key)
         for row in rows:
-            shown = map(self.draw, self.table.list_cells(row))
-            self.add_row(_make_line(row.title, Style(bold=True)), *shown, key=row.source)
+            title = self._wrap(_make_line(row.title, Style(bold=True)), title_width)
+            shown = [title, *map(self._draw, self.table.list_cells(row))]
+            self.add_row(*shown, height=max(map(_count_lines, shown)), key=row.source)
         self.move_cursor(row=place.row, column=place.column)
 
     @override
@@ -95,12 +105,31 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         row, column = super().validate_cursor_coordinate(value)
         return Coordinate(row, column or min(1, len(self.table.columns)))
 
-    def draw(self, cell: Cell | None) -> Text:
+    def show_cell(self, cell: Cell) -> None:
+        """Draw a cell again, and the table if the row of the cell needs more lines."""
+        drawn = self._draw(cell)
+        if _count_lines(drawn) > self.rows[RowKey(cell.row)].height:
+            self.show()
+        else:
+            self.update_cell(cell.row, cell.column, drawn)
+
+    def _draw(self, cell: Cell | None) -> Text:
         """Draw the value of a cell, and the sign of its state."""
         if cell is None:
             return Text()
         ink = Style(color=self.get_component_rich_style(f"table-grid--{cell.state.value}").color)
-        return _make_line(cell.text, Style() if cell.value else ink, lead=Text(f"{cell.state.sign} ", ink))
+        line = _make_line(cell.text, Style() if cell.value else ink, lead=Text(f"{cell.state.sign} ", ink))
+        return self._wrap(line, self._column_width)
+
+    def _wrap(self, line: Text, width: int) -> Text:
+        """Divide a line into as many lines as a row may have. The last one is cut where its column ends."""
+        if self._lines_max == 1:
+            return line  # the table may have thousands of cells
+        lines = [*line.wrap(self.app.console, width, overflow="fold", no_wrap=False)]
+        if len(lines) > self._lines_max:
+            last = self._lines_max - 1
+            lines[last:] = [Text(" ").join(lines[last:])]
+        return Text("\n", no_wrap=True, overflow="ellipsis", end="").join(lines)
 
     def on_resize(self) -> None:
         """Give the columns the new width."""
@@ -265,7 +294,7 @@ class TableScreen(Screen[None]):
     def _on_progress(self, run: TableRun, cell: Cell | None) -> None:
         self._run = run
         if cell is not None:
-            self._grid.update_cell(cell.row, cell.column, self._grid.draw(cell))
+            self._grid.show_cell(cell)
             if self._grid.current_cell is cell:
                 self._show_proof()
         self._show_head()
@@ -295,6 +324,10 @@ class TableScreen(Screen[None]):
         if event.state is WorkerState.ERROR:
             self._show_message(format_error(event.worker.error))
         self._show_head()
+
+
+def _count_lines(text: Text) -> int:
+    return text.plain.count("\n") + 1
 
 
 def _make_line(words: str, style: Style | str = "", lead: Text | str = "") -> Text:

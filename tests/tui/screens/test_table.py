@@ -94,6 +94,31 @@ async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) 
         assert "2 not found" in screen_text(app), "a long head takes a second line"
 
 
+async def test_a_row_grows_into_free_space_and_ends_with_an_ellipsis(tables: Tables) -> None:
+    def answer_at_length(request: ModelRequest) -> ScriptedReply:
+        is_anna = "Lease of Anna" in "".join(message.text for message in request.messages)
+        return ScriptedReply(text=", ".join(f"tenant {number} pays" for number in range(50 if is_anna else 5)))
+
+    tables.model = ScriptedModel([answer_at_length] * 20)
+    tables.questions = [PERIOD, "Who pays?"]
+    async with showing(tables) as (app, pilot):
+        grid = app.screen.query_one(TableGrid)
+        assert [row.height for row in grid.ordered_rows] == [1, 1]
+        await press_until(pilot, lambda: "4 of 4 cells" in screen_text(app) and "asking:" not in screen_text(app), "r")
+        text = screen_text(app)
+        assert "3 pays, tenant 4 pays" in text, "a value that needs two lines has them"
+        assert "…" in text.partition("bert.md")[0], "a value that is too long is cut"
+        assert grid.ordered_rows[1].height == 2 < grid.ordered_rows[0].height
+        assert grid.max_scroll_y == 0
+        assert "earlier run" not in text
+        await pilot.press("+")
+        await _answer_prompt(pilot, "Who else?")
+        await wait_until(pilot, lambda: "6 of 6 cells" in screen_text(app) and "asking:" not in screen_text(app))
+        assert "earlier run" not in screen_text(app), "the first answers are of this run of the app"
+        await pilot.resize_terminal(100, 14)
+        await wait_until(pilot, lambda: [row.height for row in grid.ordered_rows] == [1, 1])
+
+
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
 async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: str) -> None:
     gate = asyncio.Event()
