@@ -218,6 +218,16 @@ async def test_an_app_can_be_left_before_its_first_screen() -> None:
     assert app.return_code == 0
 
 
+async def test_sections_with_one_title_are_shown_by_the_title_of_their_only_child() -> None:
+    one, two, own = "## Changes\n\n### {}\n\nWords.\n\n", "### Second\n\nWords.\n\n", "## Changes\n\nOwn.\n\n"
+    text = "".join(("# Law\n\n", one.format("First"), two, *map(one.format, ("Third", "Fourth")), own, "### Fifth\n"))
+    async with running(make_app(text=f"{text}\n## Other\n\n### Sixth\n\nWords.\n"), (120, 35)) as (app, pilot):
+        await wait_until(pilot, "Changes · Third · Fourth · Changes · Other")
+        outline = app.main_screen.tree_pane.outline
+        lines = [outline.draw_line(line, 30).plain.split()[1:] for line in range(1, 6)]
+        assert lines == [["▸", title] for title in ("Changes", "Third", "Fourth", "Changes", "Other")]
+
+
 async def test_a_newcomer_sees_what_the_document_is_and_how_to_take_a_question(tmp_path: Path) -> None:
     async with running(make_app(store=ConversationStore(tmp_path / "conversations"))) as (app, pilot):
         await wait_until(pilot, "Try · ↑ takes one")

@@ -137,7 +137,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     @staticmethod
     def _read_title(node: Node) -> str:
-        return strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
+        return strip_anchor(sanitise_line(node.document.get_telling_title(node.row)[:_TITLE_LENGTH_MAX]))
 
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation. The cursor and the view stay on the same nodes."""
