@@ -38,6 +38,7 @@ from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.choose import complete_follow_up, search_question
 from roamtui.retrieval.passages import FoundPassage, choose_passages, find_statement
 from roamtui.search.base import Hit, Searcher
+from roamtui.search.passages import is_in_code
 from roamtui.search.terms import TermMatcher, extract_query_terms
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts
 from roamtui.text import split_pages
@@ -160,7 +161,14 @@ def _write_passages(
     citations = list[Citation]()
     for section_id, group in groupby(passages, key=attrgetter("section_id")):
         spans = sorted((passage.span for passage in group), key=attrgetter("start"))
-        texts = [library.clean_text(span).strip() for span in spans]
+        own = library.node(section_id).own_content_span
+        own_text = library.clean_text(own)
+        # The indent of code makes it code.
+        margins = ["\r\n" if is_in_code(own_text, span.start - own.start) else None for span in spans]
+        texts = [
+            library.clean_text(span).rstrip().lstrip(margin)
+            for span, margin in zip(spans, margins, strict=True)
+        ]
         titles = map(escape_inline, format_path(library, section_id).split(" > ")[-2:])
         statement = find_statement(question, texts)
         blocks.append(f"**{PATH_STEP.join(filter(None, titles))}**")

@@ -26,6 +26,7 @@ _TITLE_SOURCE_LENGTH = 1_000
 """Number of characters at the start of a piece that are searched for its title."""
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_FILLED_LINE = re.compile(r"(?:^|(?<=\r))(?=[^\S\r\n]*\S)", re.MULTILINE)
 _NON_SPACE = re.compile(r"\S")
 _LEADING_MARKS = re.compile(r"^[\s>*+\-|=_~`]+")
 _TOO_DEEP = "Lists or quotes nest very deep; what lies deeper than about 50 lists is read as plain text."
@@ -75,10 +76,11 @@ def parse_source_text(
     """Parse the text of a source: an ordinary document, a list of links, or many pages in one file.
 
     Relative links are resolved against `url`. If `has_links` is false, the links of a list do not become
-    nodes.
+    nodes. The lines of a log are indented, which makes them code: each stays a line, without markup.
     """
+    text = raw.text if raw.is_markdown else _FILLED_LINE.sub("    ", raw.text)
     document = parse_document(
-        raw.text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
+        text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
     )
     if raw.page_starts:
         # The converter chose the title of a PDF by its cover too, so it is better than the only H1.

@@ -34,6 +34,8 @@ from roamtui.text import Bounds, estimate_tokens, merge_bounds, subtract_bounds
 
 PASSAGE_TOKENS_MAX = 600
 """A longer passage is cut to whole sentences, rows and lines around its best sentence."""
+LINES_TOKENS_MAX = 150
+"""The same for indented code, such as a log, whose lines say more alone than those of a program."""
 _CODE = ("fence", "code_block")
 _BOUNDARIES = ("heading_open", "hr")
 
@@ -99,6 +101,9 @@ def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -
     """
     passages = split_passages(text)
     passage = next(((start, end) for start, end in passages if start <= offset < end), None)
+    outer = find_block(text, offset)
+    if outer is not None and outer.kind == "code_block" and passage == (outer.start, outer.end):
+        tokens_max = min(tokens_max, LINES_TOKENS_MAX)
     if passage is None or estimate_tokens(text[slice(*passage)]) <= tokens_max:
         return passage
     spans: list[Bounds] = []

@@ -12,13 +12,14 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAnswered, QuoteState, SectionsExpanded, SectionsSearched, StopReason
 from roamtui.conversation.state import AskOptions, Exchange
 from roamtui.document.library import Library
-from roamtui.document.loader import open_sources
+from roamtui.document.loader import build_library, open_sources
 from roamtui.document.parse import parse_document
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.markdown.visible import read_visible_line
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.sources.read import RawText
 from tests.agent.asking import collect_events
 from tests.case_files import read_case
 from tests.conversation.conversations import make_state
@@ -70,6 +71,22 @@ _PAGES = {
     "/history.md": "# History\n\nFounded in 1911.\n",
 }
 _LIST = "# Gadget\n\n## Docs\n\n" + "".join(f"- [{path[1:-3]}]({path}): note\n" for path in _PAGES)
+
+
+async def test_a_hit_in_a_log_is_a_few_whole_lines() -> None:
+    lines = [f"2024-03-01 {n // 60:02}:{n % 60:02}:00 INFO *served* request {n}" for n in range(1_000)]
+    lines[138] = "2024-03-01 02:18:00 ERROR the __gateway__ timed out"
+    log = RawText(text="\n".join(lines), source="a.log", name="a.log", is_markdown=False)
+    library = build_library(log)
+    talk = Talk(agent=Agent(Conversation(library), NoModel(), KeywordSearcher(library)))
+    (citation,) = (await talk.ask("When did the gateway time out?")).citations
+    quoted = [line.strip() for line in (citation.quote or "").splitlines()]
+    assert (citation.start_line or 0) - 1 == (first := lines.index(quoted[0]))
+    assert quoted == lines[first : first + len(quoted)]
+    assert lines[138] in quoted
+    assert len(quoted) < 10
+    assert talk.answer is not None
+    assert "> 2024-03-01 02:18:00 ERROR the \\_\\_gateway\\_\\_ timed out\n" in talk.answer.answer
 
 
 async def test_it_searches_opens_a_batch_and_quotes() -> None:

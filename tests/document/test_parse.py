@@ -5,7 +5,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roamtui.document.document import NodeKind
-from roamtui.document.parse import group_paragraphs, parse_document
+from roamtui.document.parse import group_paragraphs, parse_document, parse_source_text
+from roamtui.markdown.blocks import Code
+from roamtui.markdown.parser import read_markdown
+from roamtui.sources.read import RawText
 from tests.document.block_texts import markdown_texts
 from tests.document.invariants import (
     assert_ids_follow_the_contract,
@@ -80,6 +83,14 @@ def test_groups_cover_all_text_in_whole_lines(lines: list[tuple[str, str]], star
         assert text[row.start - 1 : row.start + 1] != "\r\n"
     assert all(row.kind is NodeKind.TEXT and row.level in (1, 2) for row in rows)
     assert not rows or rows[0].level == 1
+
+
+def test_each_line_of_a_log_stays_a_line_without_markup() -> None:
+    log = RawText(text="# 1 *a* <b>\r\n\r\n\t> 2\r---\r\n", source="a.log", name="a.log", is_markdown=False)
+    document = parse_source_text(log)
+    (block,) = read_markdown(document.text).blocks
+    assert isinstance(block, Code)
+    assert block.text == "# 1 *a* <b>\n\n\t> 2\n---"
 
 
 def _write_log(form: str, hours: range, count: int) -> str:

@@ -47,7 +47,7 @@ from roamtui.quotes.wording import (
     simplify_quote,
 )
 from roamtui.retrieval.passages import find_statement
-from roamtui.search.passages import find_question_words
+from roamtui.search.passages import find_question_words, is_in_code
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import (
     TARGET_META,
@@ -519,5 +519,6 @@ def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:
     context = ""
     if _CONTINUED.search(above):
         context = build_parser_context(text, first, line_start, "")
-        markdown = markdown if context else dedent(markdown)
+        is_code = context or is_in_code(text[first : span.end], start - first)
+        markdown = markdown if is_code else dedent(markdown)
     return read_markdown(context + markdown).blocks

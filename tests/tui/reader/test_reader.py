@@ -9,7 +9,9 @@ from textual.selection import Selection
 from typing_extensions import override
 
 from roamtui.document.library import Library
+from roamtui.document.loader import build_library
 from roamtui.markdown.blocks import Link
+from roamtui.sources.read import RawText
 from roamtui.text import Span
 from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.reader.reader import Reader
@@ -156,6 +158,18 @@ async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_
         assert "".join(_marked(reader, HighlightKind.QUOTE)).startswith("Petrol machines")
         assert reader.section_id == exceptions
         assert list_lines(reader)[0] == "Exceptions", "the heading and the quote fit"
+
+
+async def test_a_match_in_a_log_is_shown_on_its_line_below_its_own_hour() -> None:
+    lines = [f"2024-03-01 {n // 60:02}:{n % 60:02}:00 INFO request" for n in range(1_000)]
+    lines[138] = "2024-03-01 02:18:00 ERROR"
+    log = RawText(text="\n".join(lines), source="a.log", name="a.log", is_markdown=False)
+    library = build_library(log)
+    async with _run(library) as (_, reader, pilot):
+        reader.highlight_words(("ERROR",), library.root.text.index("ERROR"))
+        await pilot.pause()
+        assert [line.strip() for line in list_lines(reader)[:5]] == lines[135:140]
+        assert reader.section_id == find_id(library, "2024-03-01 02:00")
 
 
 async def test_a_quote_has_a_bar_at_its_edge_and_code_in_it_keeps_its_ground() -> None:
