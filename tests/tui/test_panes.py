@@ -10,7 +10,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.panes.layout import PaneLayout, compute_layout
 from roamtui.tui.panes.titled_panes import PaneTitle
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import ask, find_id, make_app, running, screen_text, wait_until
+from tests.tui.driving import ask, find_id, make_app, press_until, running, screen_text, show_answer, wait_until
 
 TREE, CHAT, READER = Scope.TREE, Scope.CHAT, Scope.READER
 
@@ -72,6 +72,20 @@ async def test_escape_in_the_box_leads_from_the_first_answer_to_the_conversation
         assert place(app) == "chat-log"
         await pilot.press("escape")
         assert place(app) == "question-box"
+
+
+@pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
+async def test_escape_leads_from_a_selected_quote_to_the_question_box(size: tuple[int, int]) -> None:
+    async with running(make_app(), size) as (app, pilot):
+        await show_answer(pilot)
+        app.main_screen.panes.focus_scope(Scope.CHAT)
+        await press_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None, "1", "enter")
+        app.main_screen.panes.focus_scope(Scope.READER)
+        await pilot.press("escape")
+        assert place(app) == "chat-log"
+        await pilot.press("escape")
+        assert place(app) == "question-box"
+        assert app.main_screen.chat_log.selection == (None, None)
 
 
 async def test_who_reads_goes_on_reading_when_the_turn_of_a_waiting_question_comes() -> None:

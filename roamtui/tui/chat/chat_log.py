@@ -277,13 +277,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             key = self._keys.first_keys["input.page_down"]
         self.post_message(StatusMessage(f"{words} ↓ {key}".rstrip()))
 
-    def clear_selection(self) -> bool:
-        """Clear the selection. Return whether there was one."""
-        had_selection = self._selected_target is not None
+    def clear_selection(self) -> None:
+        """Clear the selection."""
         if self._selected is not None:
             self._selected.select_target(None)
         self._selected = None
-        return had_selection
 
     def action_move_sideways(self, step: int) -> None:
         """Select the next citation (1) or the previous one (-1) of an answer."""

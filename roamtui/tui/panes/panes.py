@@ -167,9 +167,9 @@ class PaneSwitcher(Horizontal):
                 self.focus_scope(self._before_reader)
             case Scope.TREE if reader.end_search():
                 pass
-            case Scope.CHAT if self._log_view.clear_selection():
-                pass
-            case _:
+            case scope:
+                if scope is Scope.CHAT:
+                    self._log_view.clear_selection()
                 self.focus_scope(Scope.INPUT)
 
     def _find_pane_before_box(self) -> Scope:
