@@ -228,11 +228,13 @@ class ConversationState(Struct, frozen=True, kw_only=True):
         return self.chosen_title or shorten(sanitise_line(first), _TITLE_LENGTH)
 
     @property
-    def staying_ids(self) -> tuple[str, ...]:
-        """Ids of the open sections that do not close when the current question ends."""
-        return tuple(
-            section_id for section_id, section in self.open_sections.items() if not section.closing_by
-        )
+    def staying_sections(self) -> Mapping[str, bool]:
+        """The open sections that do not close when the current question ends, and whether each is pinned."""
+        return {
+            section_id: section.is_pinned
+            for section_id, section in self.open_sections.items()
+            if not section.closing_by
+        }
 
     @property
     def open_tokens(self) -> int:

@@ -233,7 +233,7 @@ ACTIONS: tuple[Action, ...] = (
         "Unfold everything below the section.",
         "screen.apply('unfold_all')",
     ),
-    _action("tree.undo", "u", "undo", "Undo the last opening or closing, yours or the model's."),
+    _action("tree.undo", "u", "undo", "Undo the last opening, closing or pinning, yours or the model's."),
     _hinted_action(
         "section.open", "a", "open", "Open the section: the model gets its text.", "screen.apply('open')"
     ),

@@ -50,9 +50,16 @@ async def test_undo_goes_back_step_by_step_to_what_was_open_before_the_first_que
         await press_until(pilot, "Closed “Ovens”", "u")
         assert not conversation.state.open_sections
         await press_until(pilot, "Nothing to undo", "u")
-        await press_until(pilot, "Pinned", "p")
-        await press_until(pilot, "Nothing to undo", "u")
-        assert [*conversation.state.open_sections] == [steam]
+        await press_until(pilot, "Opened “Steam”", "a")
+        await go_to(pilot, ovens)
+        await press_until(pilot, "Opened “Ovens”", "a")
+        await press_until(pilot, "Pinned “Ovens”", "p")
+        await press_until(pilot, "Unpinned “Ovens”", "u")
+        await press_until(pilot, "Pinned “Ovens”", "p")
+        for step in ("Unpinned “Ovens”", "Closed “Ovens”", "Closed “Steam”", "Nothing to undo"):
+            await press_until(pilot, step, "u")
+        await press_until(pilot, "Pinned “Ovens”", "p")
+        await press_until(pilot, "Closed “Ovens”", "u")
 
 
 async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_stays() -> None:

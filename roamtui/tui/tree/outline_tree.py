@@ -7,7 +7,7 @@ and open, so keys and clicks only post messages.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -32,7 +32,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notes import get_note_store
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.update import CloseSections, Command, ExpandSections
+from roamtui.conversation.update import CloseSections, Command, ExpandSections, PinSections
 from roamtui.document.library import Node
 from roamtui.outline.expansion import is_delivered
 from roamtui.outline.labels import format_node_title
@@ -80,10 +80,10 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """The nodes with notes."""
         self._pending_id: str | None = None
         """The node to go to once its ancestors are unfolded."""
-        self._undoable: list[tuple[str, ...]] = []
-        """The sections that were open before each change of them."""
-        self._undone: frozenset[str] | None = None
-        """The sections that stay open when the last undo is carried out, which is no change to undo."""
+        self._undoable: list[Mapping[str, bool]] = []
+        """The sections that were open before each change of them, and whether each was pinned."""
+        self._undone: Mapping[str, bool] | None = None
+        """Those that stay open when the last undo is carried out, which is no change to undo."""
 
     @override
     def render_line(self, y: int) -> Strip:
@@ -141,10 +141,10 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation. The cursor and the view stay on the same nodes."""
-        before, after = self._state.staying_ids, frozenset(state.staying_ids)
+        before, after = self._state.staying_sections, state.staying_sections
         if state.id != self._state.id:
             self._undoable.clear()
-        elif after.symmetric_difference(before):
+        elif after != before:
             self._undoable += [] if after == self._undone else [before]
             self._undone = None
         top_id = self.lines.id_at(round(self.scroll_target_y))
@@ -179,24 +179,25 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
                 pass
 
     def action_undo(self) -> None:
-        """Go back one change of the open sections."""
+        """Go back one change of what is open or pinned."""
         self.post_message(CommandRequested(self._make_undo_command))
 
     def _make_undo_command(self, state: ConversationState) -> Command | str:
-        now = state.staying_ids
+        now = state.staying_sections
         while self._undoable:
             before = self._undoable.pop()
-            opened = tuple(
-                node_id
-                for node_id in now
-                if node_id not in before and not state.open_sections[node_id].is_pinned
-            )
+            opened = tuple(node_id for node_id in now if node_id not in before)
             closed = tuple(node_id for node_id in before if node_id not in now and node_id in state.library)
-            self._undone = frozenset(now).difference(opened) if opened else frozenset((*now, *closed))
             if opened:
+                self._undone = {node_id: now[node_id] for node_id in now if node_id in before}
                 return CloseSections(section_ids=opened, origin=Origin.PERSON)
             if closed:
+                self._undone = {**now, **dict.fromkeys(closed, False)}
                 return ExpandSections(section_ids=closed, origin=Origin.PERSON)
+            for node_id, is_pinned in now.items():
+                if before[node_id] != is_pinned:
+                    self._undone = {**now, node_id: not is_pinned}
+                    return PinSections(section_ids=(node_id,), is_pinned=not is_pinned)
         return "Nothing to undo"
 
     def mark(self, section_ids: Iterable[str]) -> None:
