@@ -27,6 +27,14 @@ def test_words_in_one_sentence_count_more_than_words_of_several() -> None:
     assert find_titles(library, "ferry in the harbour at night") == ["Together", "Apart"]
 
 
+def test_must_is_not_what_a_question_is_about() -> None:
+    crew = "".join(f"# Watch {number}\n\nThe captain keeps watch {number}.\n\n" for number in range(4))
+    library = make_library(
+        f"{crew}# First\n\nNobody is captain before the age of thirty years.\n\n# Second\n\nNo bail is required.\n"
+    )
+    assert find_titles(library, "How old must the captain be?")[0] == "First"
+
+
 def test_a_hit_describes_itself() -> None:
     hits = KeywordSearcher(HANDBOOK).search("What is a late fee?")
     assert hits[0].section_id == id_of(HANDBOOK, "Late fees")
