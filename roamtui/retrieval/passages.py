@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 
@@ -39,6 +39,8 @@ from roamtui.text import Span, estimate_tokens
 _SENTENCES_MAX = 100
 _ANSWER_DISTANCE_MAX = 80
 """Maximum number of characters between a word of the question and what answers it."""
+_REPEATED_LENGTH_MIN = 100
+"""Minimum length of a sentence that is repeated. A shorter one says something else below another title."""
 _TEXT_LENGTH_MAX = 200_000
 """Maximum length in characters of the text of a section that is looked at."""
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
@@ -53,6 +55,8 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     score: float
     terms: frozenset[str]
     """Words of the question in the passage and in the path of its section."""
+    sentences: frozenset[str]
+    """Its sentences that have words of the question, on one line each."""
 
 
 def find_statement(question: str, passages: Sequence[str], policy: RetrievalPolicy = DEFAULT_POLICY) -> str:
@@ -141,6 +145,7 @@ def choose_passages(
         for earlier in ranked
         if ranked[earlier]
     }
+    marks = _drop_repeated(marks, ranked)
     order = _order_sections(library, marks, policy)
     for section_id in _cover_words(library, order, marks, ranked, weighing):
         for passage in ranked[section_id]:
@@ -171,6 +176,20 @@ def choose_passages(
     if not is_answer:
         chosen = chosen[: policy.nearest_passages_max] if evidence >= policy.nearest_evidence_min else []
     return chosen, is_answer
+
+
+def _drop_repeated(marks: Mapping[str, float], ranked: dict[str, list[FoundPassage]]) -> dict[str, float]:
+    """Drop passages of `ranked` that a better section has too, and the marks of sections without others."""
+    seen: set[str] = set()
+    kept: dict[str, float] = {}
+    for section_id in sorted(marks, key=marks.__getitem__, reverse=True):
+        passages = [one for one in ranked[section_id] if not one.sentences or not one.sentences <= seen]
+        if passages:
+            ranked[section_id] = passages
+            kept[section_id] = marks[section_id]
+        for passage in passages:
+            seen |= {one for one in passage.sentences if len(one) >= _REPEATED_LENGTH_MIN}
+    return kept
 
 
 def _order_sections(library: Library, marks: dict[str, float], policy: RetrievalPolicy) -> list[str]:
@@ -301,9 +320,11 @@ def _rank_passages(library: Library, section_id: str, text: str, weighing: _Weig
     )
     occurrences = weighing.matcher.locate(text)
     sentences: dict[tuple[int, int], float] = {}
+    found: dict[tuple[int, int], set[str]] = defaultdict(set)
     for sentence in _rank_answers(text, weighing.matcher, weighing.answer_pattern, policy, weighing.weights):
         if (passage := find_passage(text, sentence.start)) is not None:
             sentences.setdefault(passage, sentence.score)
+            found[passage].add(" ".join(text[sentence.start : sentence.end].split()))
     if not sentences and (opening := get_first_sentence(text)) is not None:
         passage = find_passage(text, opening.start)
         sentences = {} if passage is None else {passage: 0.0}
@@ -315,6 +336,12 @@ def _rank_passages(library: Library, section_id: str, text: str, weighing: _Weig
         score += policy.path_bonus * weighing.compute_share(words_of_path - words)
         span = own.get_part(start, end)
         ranked.append(
-            FoundPassage(section_id=section_id, span=span, score=score, terms=words | words_of_path)
+            FoundPassage(
+                section_id=section_id,
+                span=span,
+                score=score,
+                terms=words | words_of_path,
+                sentences=frozenset(found[start, end]),
+            )
         )
     return sorted(ranked, key=attrgetter("score"), reverse=True)[: policy.section_passages_max]

@@ -74,6 +74,14 @@ def test_what_search_finds_first_leads_although_a_long_sentence_holds_more_words
     assert _list_titles(make_library(short), question, **scores)[0] == "Exhibit"
 
 
+def test_a_long_sentence_that_stands_in_two_sections_is_shown_once() -> None:
+    rule = "A berth for a boat with two masts costs nine crowns for each night that the boat lies at the quay"
+    text = f"# Law\n\n{rule}, and it is paid at noon.\n\n# Change\n\n**Rule 1.** {rule},\nand it is paid at noon.\n\n"
+    text += "# North\n\nA berth costs 9 crowns.\n\n# South\n\nA berth costs 9 crowns.\n"
+    scores = {"Law": 1.0, "Change": 0.9, "North": 0.8, "South": 0.7}
+    assert _list_titles(make_library(text), "What does a berth cost?", **scores) == ["Law", "North", "South"]
+
+
 @pytest.mark.parametrize(
     ("question", "similarity", "is_answer"),
     [
