@@ -36,10 +36,12 @@ from roamtui.outline.labels import PATH_STEP, format_path
 from roamtui.outline.structure import find_unread_pages
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.choose import complete_follow_up, search_question
+from roamtui.retrieval.missing import list_missing_words
 from roamtui.retrieval.passages import FoundPassage, choose_passages, find_statement
+from roamtui.retrieval.policy import DEFAULT_POLICY
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.passages import is_in_code
-from roamtui.search.terms import TermMatcher, extract_query_terms
+from roamtui.search.terms import TermMatcher, extract_query_terms, tokenise
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts
 from roamtui.text import split_pages
 
@@ -92,8 +94,15 @@ async def read_offline(
             await conversation.apply((StepRecorded(step=step),))
         if not pages:
             break
-    lead = "" if is_answer else f"Not found: {_explain_miss(question, conversation.state.library)}"
-    answer, citations = _write_passages(question, passages, conversation.state.library, lead)
+    library = conversation.state.library
+    last = conversation.state.exchanges[-1].question
+    lead = ""
+    if not is_answer:
+        lead = f"Not found: {await asyncio.to_thread(_explain_miss, question, library)}"
+    elif last != question and len(tokenise(last)) > DEFAULT_POLICY.asking_words_min:
+        # The words of the question before it can hide that its own are missing.
+        lead = await asyncio.to_thread(_name_missing_words, last, library)
+    answer, citations = _write_passages(question, passages, library, lead)
     conversation.publish(AnswerStreamed(text=answer))
     return answer, citations
 
@@ -107,7 +116,13 @@ def _explain_miss(question: str, library: Library) -> str:
         return "the question has no words to look for."
     spellings = {term: question[start:end] for start, end, term in reversed(matcher.locate(question))}
     looked = ", ".join(f"“{spellings.get(term, term)}”" for term in matcher.terms[:6])
-    return f"no passage has enough of the question's words. Looked for {looked}."
+    missing = _name_missing_words(question, library)
+    return f"no passage has enough of the question's words. Looked for {looked}. {missing}".rstrip()
+
+
+def _name_missing_words(question: str, library: Library) -> str:
+    words = list_missing_words(question, library)
+    return f"The document does not contain {' or '.join(f'“{word}”' for word in words[:6])}." if words else ""
 
 
 def _find_passages(

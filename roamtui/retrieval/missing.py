@@ -1,4 +1,4 @@
-"""Find the names, numbers and quoted phrases of a query that stand nowhere in a library."""
+"""Find the words, names, numbers and quoted phrases of a query that stand nowhere in a library."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import chain
 
 from roamtui.document.library import Library
-from roamtui.search.lexicon import Language
-from roamtui.search.terms import find_quoted_phrases
+from roamtui.search.lexicon import Language, get_synonyms, reduce_word
+from roamtui.search.terms import TermMatcher, find_quoted_phrases, fold_term
 
 _SCANNED_LENGTH_MAX = 20_000_000
 """Maximum length, in characters, of a library in which missing names are looked for."""
@@ -33,8 +33,8 @@ def list_missing_names(query: str, language: Language, library: Library) -> list
     Case, hyphens and the endings of words are ignored. The list is empty if the library is not fully loaded
     or too long to scan. It scans the whole library, so call it in a thread.
     """
-    texts = [document.text for document in library.documents]
-    if library.unloaded_files or sum(map(len, texts)) > _SCANNED_LENGTH_MAX:
+    texts = _list_texts(library)
+    if not texts:
         return []
     is_english = language is Language.ENGLISH  # German nouns have capitals too
     missing = {f'"{phrase}"': _compile_phrase(phrase) for phrase in find_quoted_phrases(query)}
@@ -52,6 +52,37 @@ def list_missing_names(query: str, language: Language, library: Library) -> list
         folded = _fold(piece)
         missing = {word: pattern for word, pattern in missing.items() if not pattern.search(folded)}
     return [*missing]
+
+
+def list_missing_words(question: str, library: Library) -> list[str]:
+    """Return the words of a question, as written there, that no text of the library has, nor their synonyms.
+
+    A German compound has its parts. The list is empty in the same cases as that of `list_missing_names`, and
+    this scans as much.
+    """
+    asked = TermMatcher.for_question(question)
+    missing = {term: question[start:end] for start, end, term in asked.locate(question)}
+    words = {term: {term, *get_synonyms(term, asked.language)} for term in missing}
+    matcher = TermMatcher(sorted(set().union(*words.values())), asked.language)
+    texts = _list_texts(library)
+    for piece in chain.from_iterable(map(_iter_pieces, texts)):
+        if not missing:
+            break
+        folded = fold_term(piece) if matcher.language is Language.GERMAN else ""
+        found = {term for *_, term in matcher.locate(piece)}
+        missing = {
+            term: word
+            for term, word in missing.items()
+            if words[term].isdisjoint(found) and reduce_word(term, matcher.language) not in folded
+        }
+    return [*missing.values()] if texts else []
+
+
+def _list_texts(library: Library) -> list[str]:
+    """Return all texts of a library, or none if it is not fully loaded or too long to scan."""
+    texts = [document.text for document in library.documents]
+    is_scanned = not library.unloaded_files and sum(map(len, texts)) <= _SCANNED_LENGTH_MAX
+    return texts if is_scanned else []
 
 
 def _compile_phrase(phrase: str) -> re.Pattern[str]:

@@ -124,6 +124,17 @@ async def test_a_german_follow_up_with_a_verb_is_also_searched_alone() -> None:
     assert "Mit Karte zahlen." in (await talk.ask("Und wie kann ich zahlen?")).answer
 
 
+async def test_words_that_the_document_lacks_are_named() -> None:
+    talk = make_talk("# Miete\n\nDer Mieter zahlt Miete und Reinigungskosten.\n\n# Ende\n\nEr zieht aus.\n")
+    assert (await talk.ask("Wer zahlt die Miete?")).answer.startswith("**")
+    answer = (await talk.ask("Und wer zahlt die Tapeten?")).answer
+    assert answer.startswith("The document does not contain “Tapeten”.\n\n**")
+    assert (await talk.ask("Und wer zahlt die Kosten?")).answer.startswith("**")
+    ferry = (await make_talk().ask("Which captains composed the anthem of Norway?")).answer
+    assert ferry.startswith("Not found: ")
+    assert "does not contain “captains” or “composed” or “anthem” or “Norway”." in ferry
+
+
 async def test_the_topics_of_a_follow_up_come_from_questions_and_not_from_what_was_quoted() -> None:
     talk = make_talk((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"))
     await talk.ask("what does damage cost?")
