@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby, pairwise
 
 from msgspec.structs import replace
 
@@ -27,6 +28,10 @@ _TITLE_SOURCE_LENGTH = 1_000
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _FILLED_LINE = re.compile(r"(?:^|(?<=\r))(?=[^\S\r\n]*\S)", re.MULTILINE)
+_WRAPPED_WIDTH_MIN = 50
+"""Minimum width of wrapped prose. Shorter lines end where a person ended them."""
+_WRAPPED_SHARE = 0.8
+"""Minimum share of the lines of wrapped prose, without the last, that have no room for the next word."""
 _NON_SPACE = re.compile(r"\S")
 _LEADING_MARKS = re.compile(r"^[\s>*+\-|=_~`]+")
 _TOO_DEEP = "Lists or quotes nest very deep; what lies deeper than about 50 lists is read as plain text."
@@ -79,6 +84,9 @@ def parse_source_text(
     nodes. The lines of a log are indented, which makes them code: each stays a line, without markup.
     """
     text = raw.text if raw.is_markdown else _FILLED_LINE.sub("    ", raw.text)
+    is_plain = raw.name.lower().endswith((".txt", ".text")) and not raw.is_converted
+    if is_plain and "llms" not in raw.name.lower():  # sites write that as Markdown
+        text = _keep_short_lines(text)
     document = parse_document(
         text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
     )
@@ -91,6 +99,25 @@ def parse_source_text(
     from roamtui.document.llms_txt import parse_site_file  # noqa: PLC0415 - rarely needed
 
     return parse_site_file(document, name)
+
+
+def _keep_short_lines(text: str) -> str:
+    """Mark the ends of lines that a person ended as Markdown's line breaks. Prose of a common width flows."""
+    lines = _LINE.findall(text)
+    kept: list[str] = []
+    for _, paragraph in groupby(lines, key=lambda line: not line.strip()):
+        rows = [*paragraph]
+        width = max(_WRAPPED_WIDTH_MIN, *(len(row.rstrip()) for row in rows))
+        pairs = [*pairwise(rows)]
+        # a wrapped line ends because the next word had no room
+        full = sum(len(row.rstrip() + after.strip().partition(" ")[0]) >= width for row, after in pairs)
+        is_prose = full >= _WRAPPED_SHARE * len(pairs)
+        for row, after in () if is_prose else pairs:
+            end = len(row.rstrip())
+            is_plain = row.lstrip()[:1].isalnum() and after.lstrip()[:1].isalnum()
+            kept.append(f"{row[:end]}  {row[end:].lstrip(' ')}" if is_plain else row)
+        kept += rows if is_prose else rows[-1:]
+    return "".join(kept)
 
 
 def group_paragraphs(text: str, start: int, *, is_markdown: bool = True) -> list[NodeRow]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from roamtui.document.document import NodeKind
 from roamtui.document.parse import group_paragraphs, parse_document, parse_source_text
-from roamtui.markdown.blocks import Code
+from roamtui.markdown.blocks import Code, Paragraph
 from roamtui.markdown.parser import read_markdown
 from roamtui.sources.read import RawText
 from tests.document.block_texts import markdown_texts
@@ -91,6 +91,22 @@ def test_each_line_of_a_log_stays_a_line_without_markup() -> None:
     (block,) = read_markdown(document.text).blocks
     assert isinstance(block, Code)
     assert block.text == "# 1 *a* <b>\n\n\t> 2\n---"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Buy flour\r\nCall Ann\r\n", "Buy flour\nCall Ann"),
+        ("A letter whose lines are all wrapped at sixty characters or\nso flows in any width, as in Markdown.\n",
+         "A letter whose lines are all wrapped at sixty characters or so flows in any width, as in Markdown."),
+    ],
+    ids=["short lines", "prose"],
+)  # fmt: skip
+def test_short_lines_of_a_plain_text_stay_lines_and_wrapped_prose_flows(text: str, shown: str) -> None:
+    document = parse_source_text(RawText(text=text, source="a.txt", name="a.txt"))
+    (block,) = read_markdown(document.text).blocks
+    assert isinstance(block, Paragraph)
+    assert "".join(word.text for word in block.words) == shown
 
 
 def _write_log(form: str, hours: range, count: int) -> str:
