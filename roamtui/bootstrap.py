@@ -163,7 +163,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             and (origin := origin_of(source)) not in self.loading.parse_allowed()
         ):
             raise SourceError(
-                f"A file, not you, named this web address. To allow fetching it, add --allow-origin {origin}."
+                "This web address comes from a file, not from you."
+                f" To allow fetching it, add --allow-origin {origin}."
             )
         library, loader = self.open(split_sources(source), load_all=True)
         if added:

@@ -62,7 +62,7 @@ class EvalQuestion(Gold, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if not all(gold.titles or gold.number for gold in self.golds[bool(self.gold_is_page) :]):
-            raise ValueError("a gold section has neither titles nor a line")
+            raise ValueError("an expected section has neither titles nor a line number")
 
     @property
     def golds(self) -> tuple[Gold, ...]:

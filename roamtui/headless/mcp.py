@@ -62,8 +62,8 @@ _CHANGED_NOTE = (
     "ids: read the outline again.)"
 )
 _REPEATED_NOTE = (
-    "(What is open was sent to this client earlier. If you no longer have its text, close it with "
-    "collapse_sections and open it again.)"
+    "(The text of the open sections was sent to this client earlier. If you no longer have it, close them "
+    "with collapse_sections and open them again.)"
 )
 _CHECK_SECONDS = 2.0
 """Minimum interval between checks for changed sources."""

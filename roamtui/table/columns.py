@@ -26,7 +26,7 @@ _NUMBER = re.compile(
 """A currency, a number, and a unit of up to five words."""
 _DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 _FORM_HINT = (
-    "Write a table [[questions]] for each question, "
+    "Write a block [[questions]] for each question, "
     'for example with question = "When does it end?" and type = "date".'
 )
 

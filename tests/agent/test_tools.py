@@ -112,7 +112,7 @@ async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
     events = await ask(agent)
     assert searcher.searches[0] == ("late fees", 3, None)
     line, excerpt, note = results(agent)[0].split("\n")
-    assert note == "(1 of 3 shown: other sections match less well.)"
+    assert note == "(1 of 3 shown: no other section matches well.)"
     assert line.startswith(f"- [{fees}] Lending > Fees (")
     assert excerpt == " Late returns cost 2 euros a day (deadbeef) <!-- x -->."
     searched = next(event for event in events if isinstance(event, SectionsSearched))

@@ -65,7 +65,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     if "limit" in arguments and results and listed.left_out:
         parts.append(_format_left_out(library, listed.left_out))
     elif "limit" in arguments and 0 < len(hits) < limit:
-        parts.append(f"({len(hits)} of {limit} shown: other sections match less well.)")
+        parts.append(f"({len(hits)} of {limit} shown: no other section matches well.)")
     context.conversation.apply_unsaved(make_search_event(library, query, hits))
     text = "\n".join(filter(None, (*parts, note)))
     return ToolResponse(text=text, query=query, results=results, excerpts=listed.excerpts)

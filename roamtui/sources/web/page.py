@@ -68,6 +68,6 @@ class OriginNotApprovedError(SourceError):
     """A redirect or a link leads to an origin that nobody approved."""
 
     def __init__(self, origin: str) -> None:
-        super().__init__(f"{origin} is not allowed. Open that address yourself to allow it.")
+        super().__init__(f"{origin} is not allowed yet. To allow it, open that address in roamtui yourself.")
         self.origin = origin
         """As `https://host[:port]`."""
