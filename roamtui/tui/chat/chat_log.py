@@ -137,8 +137,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         question = ""
         top = round(self.scroll_y)
         for view in self._shown:
-            first = self._find_top(view)
-            if first + view.part_starts[1] <= top < first + view.size.height:
+            line = top - self._find_top(view)
+            is_after_question = bisect_right(view.part_starts, line) > 1  # not so if it is not drawn yet
+            if is_after_question and line < view.size.height:
                 question = view.exchange.question
         self.question_line.show(question)
 

@@ -74,6 +74,17 @@ async def test_words_that_the_mouse_selects_are_copied_without_margins() -> None
         assert (lines[0], lines[-2:]) == ("Where?", ["• Deck.", "• Stone."])
 
 
+async def test_an_answer_that_is_not_drawn_yet_names_no_question_above() -> None:
+    async with running(make_app(), (80, 24)) as (app, pilot):
+        await answer(pilot, "\n\n".join(["A line."] * 40))
+        log = app.main_screen.chat_log
+        view = app.main_screen.query(ExchangeView).last()
+        view.part_starts = [0]
+        log.scroll_to(y=20, animate=False, immediate=True)
+        log._keep_place()
+        assert not any(map(str.strip, map(str, log.question_line.lines)))
+
+
 def styles_of(content: Content, words: str) -> set[str]:
     """Return the styles of words as one set."""
     start = content.plain.index(words)
