@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
 
 from roamtui.errors import EXIT_CANCELLED
 
@@ -33,6 +35,24 @@ def add_end_handler(on_end: Callable[[], object]) -> Callable[[], None]:
             loop.remove_signal_handler(number)
 
     return remove
+
+
+def resume_only_with_terminal() -> None:
+    """Let the handler of SIGCONT, which starts to draw again, do nothing once the terminal is gone.
+
+    A terminal that goes away sends this signal too. Textual would start a second thread that writes, which
+    would die, and wait for it for ever.
+    """
+    number = getattr(signal, "SIGCONT", None)  # Windows has none
+    resume = None if number is None else signal.getsignal(number)
+    if number is None or not callable(resume):
+        return
+
+    def resume_if_there(received: int, frame: FrameType | None) -> None:
+        if os.isatty(0):
+            resume(received, frame)
+
+    signal.signal(number, resume_if_there)
 
 
 @contextmanager

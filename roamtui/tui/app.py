@@ -19,7 +19,7 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.errors import EXIT_CANCELLED
-from roamtui.signals import add_end_handler
+from roamtui.signals import add_end_handler, resume_only_with_terminal
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue, TypedEvent
@@ -119,6 +119,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if self.is_headless or self.is_web:  # a browser's driver does this itself
             return
         add_end_handler(self._leave_terminal)
+        resume_only_with_terminal()
         if os.isatty(0):
             self.set_interval(_TERMINAL_SECONDS, self._check_terminal)
 
