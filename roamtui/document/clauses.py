@@ -136,6 +136,7 @@ def _remove_contents(text: str, headings: list[NodeRow]) -> list[NodeRow]:
 
 
 def _collect_runs(text: str, start: int, headings: Sequence[NodeRow]) -> list[_Run]:
+    """Return the sequences of numbers in the order in which they begin."""
     runs: list[_Run] = []
     active: list[_Run] = []
     for clause in _iter_clauses(text, start, headings):

@@ -129,6 +129,7 @@ def _enter_document(library: Library, node_id: str, fragment: str) -> SectionLin
 
 
 def _find_link_to_url(library: Library, url: str) -> str | None:
+    """Find the first link to a URL in the library, and return its id."""
     wanted = resolve_href("", url)
     for document in library.documents if wanted is not None else ():
         columns = document.columns

@@ -134,6 +134,7 @@ class Loader:
     def _load_pages(
         self, library: Library, urls: Sequence[str], approved: frozenset[str]
     ) -> dict[str, Document]:
+        """Load the pages at URLs."""
         fetch = partial(self.fetch, allowed=self.allow(approved))
 
         def load_page(url: str) -> Document:

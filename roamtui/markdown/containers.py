@@ -44,6 +44,8 @@ _NESTING_MAX = 10
 
 
 class _Container(Struct, kw_only=True):
+    """An open container."""
+
     fence: str
     start: str
     """What its lines start with: the indent of the outermost mark, and the signs of quotes."""

@@ -347,6 +347,7 @@ def _narrow(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]
 
 
 def _wrap_row(row: _Cells, widths: Sequence[int], alignments: Sequence[str]) -> list[list[Run]]:
+    """Lay out the cells of a row side by side."""
     cells = [wrap_runs(cell, max(1, width)) for cell, width in zip(row, widths, strict=True)]
     lines = []
     for parts in zip_longest(*cells, fillvalue=list[Run]()):

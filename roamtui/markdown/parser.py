@@ -118,6 +118,8 @@ _SCRIPT_SIGNS = {"sup": "^", "sub": "_"}
 
 
 class _Tag(Struct, frozen=True):
+    """A tag of HTML."""
+
     name: str
     """In lower case."""
     is_end: bool
@@ -156,6 +158,8 @@ _NESTING_MAX = 50
 
 
 class _BlockReader(Struct, kw_only=True):
+    """Reads the blocks of one text from its tokens."""
+
     tokens: Sequence[Token]
     start: int
     """Offset of the text. What is in its prefix has a lower one."""
@@ -373,6 +377,7 @@ class _BlockReader(Struct, kw_only=True):
                 self._add(piece, start=start, end=end)
 
     def _read_words(self, tokens: Sequence[Token]) -> Inline:
+        """Read the inline tokens of a block."""
         for token in tokens:
             pieces: Sequence[tuple[str, int, int]] = token.meta.get("pieces", ())
             element, _, part = token.type.rpartition("_")
@@ -460,6 +465,7 @@ class _BlockReader(Struct, kw_only=True):
             yield words
 
     def _add_image(self, text: str, href: str, start: int, end: int) -> None:
+        """Add a text in place of an image."""
         link = Link(href, is_image=True) if href else None
         if text:
             self._add(text, link=link, is_image=True, start=start, end=end)
@@ -468,6 +474,7 @@ class _BlockReader(Struct, kw_only=True):
 
     @property
     def _is_at_start(self) -> bool:
+        """Whether the current line has no words."""
         return not self._words or self._words[-1] is LINE_BREAK
 
     def _open(self, name: str, href: str | None = None) -> None:
@@ -479,6 +486,7 @@ class _BlockReader(Struct, kw_only=True):
         self._open_elements.append((name, EMPHASES.get(name, Emphasis.NONE), number))
 
     def _close(self, name: str) -> None:
+        """Close the innermost element with this name."""
         for index in range(len(self._open_elements) - 1, -1, -1):
             if self._open_elements[index][0] == name:
                 del self._open_elements[index]

@@ -92,6 +92,7 @@ def _read_inline(state: StateCore) -> None:
 
 
 def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Parse marks that are not links."""
     if state.src[state.pos] != "[":
         return False
     source: InlineSource = state.env["source"]

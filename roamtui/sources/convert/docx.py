@@ -83,6 +83,8 @@ class _Cell(Struct):
 
 
 class _HtmlWriter:
+    """Writes the elements of a document as HTML."""
+
     def __init__(self, package: ZipPackage, main: str) -> None:
         self._package = package
         self._relations = package.read_relations(main)
@@ -119,6 +121,7 @@ class _HtmlWriter:
         return blocks.finish()
 
     def _write_paragraph(self, element: Any, style: Style, content: str, blocks: BlockWriter) -> None:
+        """Write a paragraph, a heading or an item of a list."""
         number, level, has_bullet = self._numbering.count_paragraph(element, style)
         if not content.strip():
             return

@@ -40,6 +40,8 @@ _CELLS_MAX = 2
 
 
 class _Line(Struct, kw_only=True):
+    """Words that a page shows as one line, or as a paragraph."""
+
     element: Any
     text: str
     is_item: bool

@@ -99,6 +99,7 @@ def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type
 
 
 def _add_links(grid: list[list[str]], links: Mapping[tuple[int, int], str]) -> None:
+    """Make links of the cells that have one."""
     for (row, column), target in links.items():
         cell = grid[row][column] if row < len(grid) and column < len(grid[row]) else ""
         if cell and cell != target:

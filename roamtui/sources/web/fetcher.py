@@ -169,6 +169,7 @@ def _read_retry_seconds(response: HttpResponse) -> float | None:
 
 
 def _make_status_error(url: str, status: int) -> FetchError:
+    """Make the error for a response that is not a page."""
     match status:
         case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
             reason = f"There is no page at {url} ({status}). Check the address."

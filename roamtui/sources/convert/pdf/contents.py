@@ -109,6 +109,7 @@ def _read_contents_page(
 
 
 def _join_wrapped(lines: Sequence[_ContentsLine]) -> list[_ContentsLine]:
+    """Return the lines with wrapped titles joined."""
     joined: list[_ContentsLine] = []
     for line in lines:
         is_title = any(map(str.isalpha, line.title)) and not CONTENTS_TITLE.fullmatch(line.title)
@@ -124,6 +125,7 @@ def _join_wrapped(lines: Sequence[_ContentsLine]) -> list[_ContentsLine]:
 
 
 def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
+    """Return whether the title of a line continues on the next one."""
     if (
         parse_item(after.title)
         or parse_part(after.title)

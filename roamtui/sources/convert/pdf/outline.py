@@ -134,6 +134,8 @@ class _TitleFinder:
 
 
 class _RowKeys(NamedTuple):
+    """Keys for comparing a row with titles."""
+
     whole: str
     bare: str
     """Without its number."""
@@ -171,6 +173,7 @@ def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[flo
 
 
 def _name_page(number: int, page: PageText) -> DetectedHeading:
+    """Return a heading for a page: its number and first words."""
     words = textwrap.shorten(
         " ".join(row.text for row in page.rows[:2]), _FIRST_WORDS_LENGTH, placeholder=" …"
     )

@@ -41,6 +41,8 @@ _COLUMNS_MAX = 48
 
 
 class _Column(NamedTuple):
+    """The left and right edge of a column of figures."""
+
     x0: float
     x1: float
 

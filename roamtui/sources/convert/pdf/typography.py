@@ -178,6 +178,7 @@ class TypographicHeadings:
                     index += 1
 
     def _find_table_row(self, index: int) -> int | None:
+        """Find the first row with several cells of the table below a caption."""
         rows = self._rows
         for after in range(index + 1, min(index + _TABLE_DISTANCE_MAX, len(rows))):
             if (
@@ -243,6 +244,7 @@ class TypographicHeadings:
 
 
 def _select(titles: Sequence[DetectedHeading], start: int, end: int) -> Sequence[DetectedHeading]:
+    """Return the titles from row `start` up to `end`."""
     low, high = (bisect_left(titles, row, key=lambda title: title.row) for row in (start, end))
     return titles[low:high]
 
