@@ -225,7 +225,7 @@ class Conversation:
         """Switch to a saved conversation about the same document.
 
         Args:
-            conversation_id: Its id in the store or, for that of a table's cell, the path of its log.
+            conversation_id: Its id in the store, or the path of the log if it is the conversation of a cell.
 
         Raises:
             StoreError: The conversation cannot be read. The current one stays.

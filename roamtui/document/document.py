@@ -218,9 +218,10 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
         return children
 
     def get_telling_title(self, row: int) -> str:
-        """Return the title of a row, or that of its only child if the row before or after has the same title.
+        """Return the title that tells a row from its neighbours: that of its only child, or else its own.
 
-        A section with text of its own keeps its title.
+        The child's title is used if the row before or after has the same title, and the row no text of its
+        own.
         """
         titles = self.columns.titles
         parents = self.columns.parents

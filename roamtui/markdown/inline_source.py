@@ -148,15 +148,18 @@ def join_fragments(state: StateInline) -> None:
             joined.append(token)
         elif not token.content:
             pass  # a mark that is part of another one
-        elif (
-            last is not None
-            and last.type == "text"
-            and ("start" not in token.meta or token.meta["start"] == last.meta["start"] + len(last.content))
-        ):
+        elif last is not None and last.type == "text" and _is_contiguous(last, token):
             last.content += token.content
         else:
             joined.append(token)
     state.tokens[:] = joined
+
+
+def _is_contiguous(first: Token, second: Token) -> bool:
+    if "start" not in second.meta:
+        return True
+    end: int = first.meta["start"] + len(first.content)
+    return bool(end == second.meta["start"])
 
 
 def locate_tokens(tokens: Sequence[Token], content: str, place: Place) -> None:

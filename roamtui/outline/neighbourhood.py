@@ -62,7 +62,7 @@ def _list_near(library: Library, section_ids: Sequence[str]) -> dict[str, list[s
 
 
 def _refer(library: Library, section_id: str, named: Container[str]) -> str:
-    """Name a section, with its id and size unless these stand above."""
+    """Name a section, with its id and size unless they are given above."""
     if section_id in named:
         return format_node_title(library.node(section_id), length_max=_TITLE_LENGTH_MAX)
     return f"[{section_id}] {_name(library, section_id)}"

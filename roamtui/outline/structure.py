@@ -41,7 +41,7 @@ _SUGGESTED_MAX = 3
 _ID_MARKS = " \t\r\n[]`\"'§"
 _ID_LIKE = re.compile(r"[0-9a-f]{6,10}(?:\Z|:)", re.ASCII)
 _TITLE_GOES_ON = re.compile(r"[.,:/'’-]?\w")
-"""What follows in "Article 70", "Article 7.1" and "Article 7-A", of which "Article 7" is not a prefix."""
+"""Matches after "Article 7" in "Article 70", "Article 7.1" and "Article 7-A", which it does not name."""
 
 
 class OutlineEntry(Struct, frozen=True, kw_only=True):

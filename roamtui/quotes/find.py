@@ -196,7 +196,8 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
         parts = [part.strip() for part in _ELLIPSIS.split(spelling)]
         if len(parts) > _PARTS_MAX:
             break
-        for pieces in [parts] if len(parts) == 1 else [[spelling], parts]:
+        divisions = [parts] if len(parts) == 1 else [[spelling], parts]
+        for pieces in divisions:
             for reading in _read_pieces(pieces, spelling, len(parts) - len(pieces)):
                 key = tuple(words.key_bytes for words in reading.parts)
                 readings.setdefault(key, reading)

@@ -227,5 +227,5 @@ def resolve_citation(citation: Citation | None, library: Library) -> Span | None
     quote = citation.quote
     text = library.documents_by_key[citation.span.doc].text
     cited = text[span.start : span.end]
-    is_there = quote in (None, cited) or find_quote(quote or "", cited) is not None
+    is_there = quote is None or quote == cited or find_quote(quote, cited) is not None
     return span if is_there and span.end <= len(text) else None

@@ -55,10 +55,10 @@ def list_missing_names(query: str, language: Language, library: Library) -> list
 
 
 def list_missing_words(question: str, library: Library) -> list[str]:
-    """Return the words of a question, as written there, that no text of the library has, nor their synonyms.
+    """Return the words of a question that no text of the library contains, as the question spells them.
 
-    A German compound has its parts. The list is empty in the same cases as that of `list_missing_names`, and
-    this scans as much.
+    A word is not missing if a text has a synonym of it, or a German compound that contains it. The list is
+    empty if the library is not fully loaded or too long to scan. Call it in a thread: it scans all texts.
     """
     asked = TermMatcher.for_question(question)
     missing = {term: question[start:end] for start, end, term in asked.locate(question)}

@@ -31,7 +31,7 @@ _ID_SIGN = "\ufdd0"
 """Replaces the brackets of an id mark while the text is escaped. A noncharacter, which no text needs."""
 _MARKED_ID = re.compile(r"\[([0-9a-f]{8})\]")
 _SIGNED_ID = re.compile(rf"{_ID_SIGN}([0-9a-f]{{8}})")
-_REPEATED = " (lines that stand above already are left out here)"
+_REPEATED = " (lines shown above are left out)"
 _REPEATED_LENGTH_MIN = 200
 """Minimum length, in characters, of lines that are left out the second time. Shorter ones, and rows of
 tables, mean something where they are."""

@@ -35,7 +35,7 @@ from roamtui.text import Bounds, estimate_tokens, merge_bounds, subtract_bounds
 PASSAGE_TOKENS_MAX = 600
 """A longer passage is cut to whole sentences, rows and lines around its best sentence."""
 LINES_TOKENS_MAX = 150
-"""The same for indented code, such as a log, whose lines say more alone than those of a program."""
+"""The same for indented code, such as a log: each of its lines can be understood by itself."""
 _CODE = ("fence", "code_block")
 _BOUNDARIES = ("heading_open", "hr")
 

@@ -86,5 +86,5 @@ def test_a_block_is_sent_once_but_rows_of_tables_always() -> None:
     library = make_library(f"# A\n\n## B\n\nRed.\n\n{snippet}\n\n{table}\n\n## C\n\nRed too.\n\n{snippet}\n\n{table}\n")
     text = _describe(library, "B", "C", query="red").text
     assert text.count("client3") == 1
-    assert " Red too.\n (lines that stand above already are left out here)\n | Line" in text
+    assert " Red too.\n (lines shown above are left out)\n | Line" in text
     assert text.count(row) == 4

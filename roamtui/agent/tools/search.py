@@ -45,10 +45,9 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     note = ""
     if named := str(arguments.get("within") or "").strip():
         reference = resolve_reference(library, named)
-        section_id = library.root_id if reference is None else reference.section_id
-        if section_id in library:
-            within = library.current_id(section_id)
-        elif reference is None or section_id != library.root_id:
+        if reference is not None and reference.section_id in library:
+            within = library.current_id(reference.section_id)
+        elif reference is None or reference.section_id != library.root_id:
             note = f"(All sections were searched: {explain_unresolved(library, named)}.)"
     limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
     earlier = list_history_texts(state.exchanges[:-1])
