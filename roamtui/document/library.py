@@ -328,6 +328,14 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return dict(ids_by_name)
 
     @cached_property
+    def _name_lines(self) -> str:
+        return "\n".join(("", *self.ids_by_name))
+
+    def list_names(self, start: str) -> list[str]:
+        """List those of `ids_by_name` that begin with `start`. One search in a text finds them fast."""
+        return re.findall(rf"\n({re.escape(start)}.*)", self._name_lines)
+
+    @cached_property
     def unloaded_files(self) -> tuple[str, ...]:
         """The files of the folder that have not been read yet, in order."""
         kinds = self.root.columns.kinds

@@ -174,11 +174,7 @@ def _list_named(library: Library, text: str) -> list[str]:
     *above, last = _split_name(text)
     names = [last]
     if last and last not in library.ids_by_name:
-        names = [
-            name
-            for name in library.ids_by_name
-            if name.startswith(last) and not _TITLE_GOES_ON.match(name, len(last))
-        ]
+        names = [name for name in library.list_names(last) if not _TITLE_GOES_ON.match(name, len(last))]
     named: dict[str, None] = {}
     for section_id in (found for name in names for found in library.ids_by_name.get(name, ())):
         # The nodes above must have the other names in this order. The iterator skips other nodes between
