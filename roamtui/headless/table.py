@@ -56,4 +56,6 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
         warn(run.unread_note)
     if run.stop_reason:
         warn(f"{run.stop_note} Run the command again to continue.")
+    elif run.unanswered_note:
+        warn(run.unanswered_note)
     return int(bool(run.unread or run.stop_reason or run.states[CellState.FAILED]))

@@ -101,7 +101,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column) -> Cell:
         note = sanitise_line(exchange.answer.partition("\n\n")[0])
         return replace(cell, state=CellState.NOT_FOUND, note=note)
     if exchange.error or exchange.stopped not in (StopReason.ANSWERED, StopReason.STEP_LIMIT):
-        return replace(cell, state=CellState.FAILED, note=exchange.error or "stopped")
+        return replace(cell, state=CellState.FAILED, note=exchange.error or "The question was stopped.")
     passages = list_passages(exchange)
     if passages:
         citations: tuple[Citation, ...] = passages[:1]
@@ -111,7 +111,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column) -> Cell:
         citations = exchange.citations
         value = _parse_value(exchange.answer)
     if not value:
-        return replace(cell, state=CellState.FAILED, note="no value was found in the answer")
+        return replace(cell, state=CellState.FAILED, note="The answer has no value.")
     faults = [] if column.fits(value) else [f"not {column.type_description}"]
     quotes = [citation for citation in citations if citation.quote is not None]
     if quotes:

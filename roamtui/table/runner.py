@@ -65,6 +65,8 @@ class TableRun(Struct, kw_only=True):
     """Number of consecutive failures of the model."""
     unread: list[str] = field(default_factory=list)
     """Documents that could not be read, each with the reason. Earlier answers about them stay as they are."""
+    unanswered: list[str] = field(default_factory=list)
+    """Why each question failed that this run asked and the model did not answer."""
 
     @property
     def done(self) -> int:
@@ -89,6 +91,14 @@ class TableRun(Struct, kw_only=True):
         rest = len(self.unread) - _UNREAD_SHOWN_MAX
         reasons = " ".join([*self.unread[:_UNREAD_SHOWN_MAX], *([f"And {rest:,} more."] if rest > 0 else [])])
         return f"{count} could not be read. Earlier answers stay. {reasons}" if self.unread else ""
+
+    @property
+    def unanswered_note(self) -> str:
+        """A warning about the questions that failed, with the last reason; empty if there are none."""
+        if not self.unanswered:
+            return ""
+        count = format_count(len(self.unanswered), "question")
+        return f"{count} failed: {self.unanswered[-1]} Run the command again to ask again."
 
 
 OnProgress = Callable[[TableRun, Cell | None], None]
@@ -243,7 +253,11 @@ class _Filler:
     def _finish_cell(self, cell: Cell) -> None:
         run = self._run
         self._record(cell)
-        run.failures = run.failures + 1 if cell.state is CellState.FAILED else 0
+        if cell.state is CellState.FAILED:
+            run.failures += 1
+            run.unanswered.append(cell.note)
+        else:
+            run.failures = 0
         if run.failures >= _FAILURES_MAX:
             run.stop_reason = f"The last {_FAILURES_MAX} questions failed: {cell.note}"
 
@@ -264,4 +278,4 @@ class _Filler:
 
 
 def _format_failure(error: Exception) -> str:
-    return str(error) if isinstance(error, RoamtuiError) else f"internal error ({type(error).__name__})"
+    return str(error) if isinstance(error, RoamtuiError) else f"Internal error ({type(error).__name__})."

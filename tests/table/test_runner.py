@@ -119,8 +119,11 @@ async def test_a_stopped_run_counts_the_answers_of_rows_that_it_did_not_reach(le
 
 async def test_a_failed_cell_says_why_and_is_asked_again(leases: Path, folder: Path) -> None:
     failing: list[Reply] = [ScriptedReply(error=ModelError("The provider is gone; ask again.")), *[answer] * 5]
-    _, table = await fill(define(folder, leases, PERIOD), ScriptedModel(failing))
+    run, table = await fill(define(folder, leases, PERIOD), ScriptedModel(failing))
     assert list_states(table) == [["failed"], ["found"]]
+    assert run.unanswered_note == (
+        "1 question failed: The provider is gone; ask again. Run the command again to ask again."
+    )
     cell = table.list_cells(table.rows[0])[0]
     assert cell is not None
     assert cell.note == "The provider is gone; ask again."
@@ -144,7 +147,7 @@ async def test_a_defect_in_one_cell_does_not_end_the_table(leases: Path, folder:
     assert list_states(table) == [["failed", "found"], ["found", "partly"]]
     failed = table.list_cells(table.rows[0])[0]
     assert failed is not None
-    assert failed.note == "internal error (KeyError)"
+    assert failed.note == "Internal error (KeyError)."
     assert run.stop_reason == ""
 
     def open_broken(source: str) -> tuple[Library, Loader | None]:
@@ -154,7 +157,7 @@ async def test_a_defect_in_one_cell_does_not_end_the_table(leases: Path, folder:
 
     run = await fill_table(table, replace(plan, open_source=open_broken), lambda _run, _cell: None)
     assert list_states(table)[0] == ["found", "found"]
-    assert run.unread == ["bert.md: internal error (KeyError)"]
+    assert run.unread == ["bert.md: Internal error (KeyError)."]
 
 
 async def test_a_run_stops_when_every_cell_fails(leases: Path, folder: Path) -> None:
