@@ -192,11 +192,10 @@ class Launch(Struct, frozen=True, kw_only=True):
         self._reattach_terminal()
         from roamtui.headless.plain_chat import PlainChat  # not for the first screen
 
-        agent = self.bootstrap.make_agent(
-            self.bootstrap.start_conversation(library, loader, self.conversation_id)
-        )
+        conversation = self.bootstrap.start_conversation(library, loader, self.conversation_id)
+        agent = self.bootstrap.make_agent(conversation, self.model)
         write_notice(*library.notes)
-        return PlainChat(agent).run()
+        return PlainChat(agent).run(self.model.question if isinstance(self.model, RecordedModel) else "")
 
     @property
     def has_screen(self) -> bool:

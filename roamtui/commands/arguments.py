@@ -31,10 +31,8 @@ class HelpFormatter(RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str) -> None:
         try:
-            width = int(os.environ.get("COLUMNS", "")) or os.get_terminal_size().columns
-        except ValueError:
-            width = 80
-        except OSError:
+            width = int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size().columns or 80
+        except (OSError, ValueError):
             width = 80
         super().__init__(prog, width=width - 2)
 

@@ -60,10 +60,11 @@ def _add_notes_arguments(parser: CommandParser) -> None:
 
 def _run_notes(args: Namespace) -> None:
     """Print your notes on a document, or list documents with notes."""
-    from roamtui.headless.conversations import list_notes, print_notes
+    from roamtui.headless.conversations import delete_notes, list_notes, print_notes
 
     if args.source is not None:
-        print_notes(args.source, make_bootstrap(args).reopen, delete=args.delete)
+        handle = delete_notes if args.delete else print_notes
+        handle(args.source, make_bootstrap(args).reopen)
     elif args.delete:
         raise UsageError("--delete needs the name of a document.")
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.notes import NoteStore, count_notes
+from roamtui.conversation.notes import Note, NoteStore, count_notes
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.export.html import render_html
@@ -116,33 +116,46 @@ def list_notes() -> None:
     write_text("".join(lines) or "No notes yet. In the app, press b to add one.\n")
 
 
-def print_notes(source: str, open_source: Callable[[str], Library], *, delete: bool) -> None:
-    """Write the notes on a document as Markdown, or delete them.
+def print_notes(source: str, open_source: Callable[[str], Library]) -> None:
+    """Write the notes on a document as Markdown. Arguments and errors are those of `_read_notes`."""
+    notes, _, opened = _read_notes(source, open_source)
+    library = opened if isinstance(opened, Library) else None
+    if library is None:
+        warn(f"the document cannot be opened, so the notes are shown as they were saved. {opened}")
+    title = library.title if library is not None else notes[0].source
+    write_text(render_notes(locate_notes(notes, library), notes[0].source, title))
+
+
+def delete_notes(source: str, open_source: Callable[[str], Library]) -> None:
+    """Delete the notes on a document. Arguments and errors are those of `_read_notes`."""
+    notes, store, _ = _read_notes(source, open_source)
+    store.delete([note.id for note in notes])
+    write_notice(f"Deleted {format_count(len(notes), 'note')}.")
+
+
+def _read_notes(
+    source: str, open_source: Callable[[str], Library]
+) -> tuple[tuple[Note, ...], NoteStore, Library | RoamtuiError]:
+    """Return the notes on a document, their store, and the document, or why it cannot be opened.
 
     Args:
         source: The document; if it no longer exists, its name as `list_notes` writes it.
         open_source: Opens the document.
-        delete: Whether to delete the notes.
 
     Raises:
-        RoamtuiError: The document cannot be opened, or has no notes.
+        RoamtuiError: The document has no notes, perhaps because it cannot be opened to learn its name.
     """
     folder = ConversationStore(conversations_path()).notes_folder
     store = NoteStore(folder, source)
-    library = None
+    opened: Library | RoamtuiError
     try:
-        library = open_source(source)
-        store = NoteStore(folder, get_source_key(library))
+        opened = open_source(source)
+        store = NoteStore(folder, get_source_key(opened))
     except RoamtuiError as error:
         if not store.read():
             raise
-        warn(f"the document cannot be opened, so the notes are shown as they were saved. {error}")
+        opened = error
     notes = store.read()
     if not notes:
         raise RoamtuiError("You have no notes on this document. In the app, press b to add one.")
-    if delete:
-        store.delete([note.id for note in notes])
-        write_notice(f"Deleted {format_count(len(notes), 'note')}.")
-    else:
-        title = library.title if library is not None else notes[0].source
-        write_text(render_notes(locate_notes(notes, library), notes[0].source, title))
+    return notes, store, opened

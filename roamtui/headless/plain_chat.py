@@ -60,7 +60,7 @@ class PlainChat:
         self._has_failed = False
         self._conversation.approver = approve if self._is_typed else deny
 
-    def run(self) -> int:
+    def run(self, first_question: str = "") -> int:
         """Answer lines until the input ends or the person quits, and return the exit status."""
         os.environ["TERM"] = "dumb"  # keeps readline and answers from writing escape sequences
         if self._is_typed:
@@ -69,9 +69,12 @@ class PlainChat:
         with suppress(AttributeError):
             sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
         self._greet()
+        if first_question:
+            write_sanitised(f"\n{_PROMPT}{first_question}\n")
         with asyncio.Runner() as runner:
             try:
-                while (line := self._read_line()) is not None and line != "/quit":
+                line = first_question or self._read_line()
+                while line is not None and line != "/quit":
                     try:
                         runner.run(self._run_command(line) if line.startswith("/") else self._ask(line))
                     except RoamtuiError as error:
@@ -80,6 +83,7 @@ class PlainChat:
                         if not self._is_typed:
                             raise
                         write_sanitised("\nStopped. What has arrived is kept.\n")
+                    line = self._read_line()
             finally:
                 runner.run(self._agent.model.close())
                 self._conversation.close()

@@ -91,7 +91,7 @@ def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run
     gone = run("notes", garden)
     assert (gone.code, "Sharpen them.\n" in gone.out, "shown as they were saved" in gone.err) == (0, True, True)
     deleted = run("notes", garden, "--delete")
-    assert (deleted.code, run("notes", garden).code) == (0, 1)
+    assert (deleted.code, deleted.err, run("notes", garden).code) == (0, "Deleted 1 note.\n", 1)
     assert all(b"Sharpen" not in file.read_bytes() for file in folder.rglob("*") if file.is_file())
     assert run("notes", "--delete").code == 2
 

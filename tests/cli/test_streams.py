@@ -129,3 +129,8 @@ def test_no_sequence_of_a_document_reaches_the_terminal(garden: Path) -> None:
     assert re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", re.sub(r"\x1b\[(?:0|[\d;]*[1-9])m", "", text)) is None
     assert "\x1b[31mcosts" not in text
     assert "\x1b" not in run_in_terminal("ask", garden, _QUESTION, NO_COLOR="1")
+
+
+def test_help_is_as_wide_as_the_terminal() -> None:
+    longest = [max(map(len, run_in_terminal("ask", "--help", columns=size).splitlines())) for size in (90, 130)]
+    assert 80 < longest[0] <= 90 < longest[1] <= 130
