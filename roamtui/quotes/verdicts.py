@@ -1,7 +1,7 @@
 """Give each quote of an answer its verdict, its place in the answer and its number.
 
-A quote without an id, of its own or in its sentence, has no verdict. An id without a quote is a citation
-without a quote. Quotes are not looked up in the whole document, but only in the text that the model got as
+A quote gets a verdict only if it or its sentence has an id. An id without a quote is cited as a whole
+section. Quotes are not looked up in the whole document, but only in the text that the model got as
 deliveries or excerpts, even if the section is closed now. A part of an answer that streams in is judged in
 the same way as a finished answer.
 """
@@ -100,7 +100,7 @@ class QuoteChecker:
         """The text that the model got, by document: deliveries and excerpts."""
         for doc, bounds in self._excerpts.items():
             self._read[doc] = [*self._read.get(doc, ()), *bounds]
-        self._cited: dict[tuple[str, tuple[str, ...]], Citation | None] = {}
+        self._cited: dict[tuple[str, bool, tuple[str, ...]], Citation | None] = {}
 
     def cite(self, answer: str) -> tuple[Citation, ...]:
         """Return the citations of an answer, or of its beginning, in order.
@@ -111,7 +111,7 @@ class QuoteChecker:
         reading = read_answer(answer)
         placed: list[tuple[Citation, CitationMark | Quotation]] = []
         for quote in reading.quotes:
-            key = quote.text, tuple(mark.section_id for mark in quote.marks)
+            key = quote.text, quote.is_code, tuple(mark.section_id for mark in quote.marks)
             if key not in self._cited:
                 self._cited[key] = self._cite_quote(quote)
             if (citation := self._cited[key]) is not None:

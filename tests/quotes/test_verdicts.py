@@ -77,6 +77,11 @@ def test_quotes_and_marks_of_one_sentence_or_paragraph_belong_together(
     assert _list_found(answer, state) == [tuple(row) for row in expected]
 
 
+def test_words_are_judged_as_a_quote_although_they_were_code_before(state: ConversationState) -> None:
+    answer = 'It is `all free` [{Fees}]. It is "all free" [{Fees}].'
+    assert [found for found in _list_found(answer, state) if found[1]] == [("Fees", "all free", _NOT_FOUND)]
+
+
 def test_words_of_another_delivered_section_are_elsewhere(state: ConversationState) -> None:
     (citation,) = _cite('It costs "2 euros a day" [{Hours}].', state)
     assert citation.state is _ELSEWHERE
