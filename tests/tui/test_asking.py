@@ -118,7 +118,7 @@ async def test_a_source_that_a_key_chooses_is_shown_in_tree_and_reader(quote: st
         await press_until(pilot, lambda: screen.reader_pane.section_id == deck, "j", "enter")
         await wait_until(pilot, lambda: screen.tree_pane.outline.cursor_id == deck)
         assert screen.conversation.state.reading_id == deck
-        span = screen.reader_pane.reader._highlights.quote
+        span = screen.reader_pane.ensure_reader()._highlights.quote
         assert span is not None
         assert screen.conversation.state.library.text_at(span) == shown
         await wait_until(pilot, note)

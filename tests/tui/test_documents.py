@@ -169,7 +169,7 @@ async def test_a_question_reads_all_files_and_what_the_model_opens_unfolds(folde
         assert {guides, dough} <= state.unfolded
         assert [citation.is_verified for citation in state.exchanges[-1].citations] == [True]
         assert "Starter" in shown(app)
-        reader = app.main_screen.reader_pane.reader
+        reader = app.main_screen.reader_pane.ensure_reader()
         reader.follow_answer_link(LinkTarget("odd.md", dough))  # from the cited section, not from the first one
         await wait_until(pilot, lambda: reader.get_selected_or_section_text().startswith("# Odd"))
 
@@ -190,7 +190,7 @@ async def test_a_page_is_fetched_when_its_link_is_chosen_or_says_why_not_and_ent
     async with running(make_app(site.origin), (120, 30)) as (app, pilot):
         app.main_screen.panes.focus_scope(Scope.TREE)
         await pilot.press("j", "enter")
-        reader = app.main_screen.reader_pane.reader
+        reader = app.main_screen.reader_pane.ensure_reader()
         await wait_until(pilot, lambda: "There is no page" in reader.get_selected_or_section_text())
         await wait_until(pilot, "✗ Fees")
         site.pages["/fees.md"] = FEES
@@ -297,9 +297,9 @@ async def _follow(app: RoamApp, pilot: Pilot[None], href: str) -> None:
     screen = app.main_screen
     await wait_until(pilot, screen.started.is_set)
     library = screen.conversation.state.library
-    screen.reader_pane.reader.open(screen.reader_pane.section_id or next(library.walk()))
+    screen.reader_pane.ensure_reader().open(screen.reader_pane.section_id or next(library.walk()))
     screen.panes.focus_scope(Scope.READER)
-    screen.reader_pane.reader.follow(Link(href))
+    screen.reader_pane.ensure_reader().follow(Link(href))
     await pilot.pause()
 
 
@@ -320,7 +320,7 @@ async def test_a_link_opens_a_file_at_its_anchor_and_a_key_comes_back(notes: Pat
         await _follow(app, pilot, "rules.md#late-fees")
         await wait_until(pilot, _is_at(app, notes / "rules.md", "Late fees"))
         assert Scope.READER in app.main_screen.panes.shown
-        assert app.main_screen.focused is app.main_screen.reader_pane.reader
+        assert app.main_screen.focused is app.main_screen.reader_pane.ensure_reader()
         await _follow(app, pilot, "start.md#end")  # open already, so no third tab
         await wait_until(pilot, _is_at(app, notes / "start.md", "End"))
         assert len(app.documents) == 2

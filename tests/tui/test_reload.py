@@ -185,9 +185,9 @@ async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> No
         await go_to(pilot, deck)
         app.main_screen.panes.focus_scope(Scope.TREE)
         await press_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck, "enter")
-        app.main_screen.reader_pane.reader.action_move(100)
+        app.main_screen.reader_pane.ensure_reader().action_move(100)
         await pilot.pause()
-        reader = app.main_screen.reader_pane.reader
+        reader = app.main_screen.reader_pane.ensure_reader()
         before = reader.render_line(0).text
         write(file, "Before all.\n\n" + text.replace("### Stone oven", "### Old oven"))
         await press_until(pilot, "Old oven", "f5")

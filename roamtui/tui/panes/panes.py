@@ -86,7 +86,7 @@ class PaneSwitcher(Horizontal):
         """The section that the person points at, and the span selected, cited or highlighted in it."""
         match self.scope:
             case Scope.READER:
-                return self._reader.reader.selection
+                return self._reader.ensure_reader().selection
             case Scope.CHAT:
                 return self._log_view.selection
             case _:
@@ -100,7 +100,7 @@ class PaneSwitcher(Horizontal):
             case Scope.CHAT:
                 return self._log_view
             case Scope.READER:
-                return self._reader.reader
+                return self._reader.ensure_reader()
             case Scope.INPUT:
                 return self._questions.box
             case _:
@@ -152,22 +152,23 @@ class PaneSwitcher(Horizontal):
 
         When the person leaves the reader, the conversation replaces it.
         """
-        reader = self._reader.reader
+        reader = self._reader.existing
         if self.hide_keys():
             return
         match self.scope:
             case Scope.INPUT:
                 self.focus_scope(self._find_pane_before_box())
-            case Scope.READER if reader.end_selection() or reader.end_search():
-                pass
-            case Scope.READER if self._is_focus_mode:
-                self.toggle_focus_mode()
             case Scope.READER:
+                if reader is not None and (reader.end_selection() or reader.end_search()):
+                    return
+                if self._is_focus_mode:
+                    self.toggle_focus_mode()
+                    return
                 self.main = Scope.CHAT
                 self.focus_scope(self._before_reader)
-            case Scope.TREE if reader.end_search():
-                pass
             case scope:
+                if scope is Scope.TREE and reader is not None and reader.end_search():
+                    return
                 if scope is Scope.CHAT:
                     self._log_view.clear_selection()
                 self.focus_scope(Scope.INPUT)
@@ -208,7 +209,7 @@ class PaneSwitcher(Horizontal):
 
     def scroll_page(self, direction: int) -> None:
         """Scroll the pane above the question box by a page."""
-        (self._log_view if Scope.CHAT in self.shown else self._reader.reader).action_page(direction)
+        (self._log_view if Scope.CHAT in self.shown else self._reader.ensure_reader()).action_page(direction)
 
     def show_event(self, event: ConversationEvent) -> None:
         """Show the conversation when it continues, and what was loaded or last read in the reader."""
@@ -223,14 +224,14 @@ class PaneSwitcher(Horizontal):
                 self.show()
             case ConversationStarted():
                 self._questions.start_conversation()
-                self._reader.reader.show_last_read()
+                self._reader.ensure_reader().show_last_read()
                 self._before_box = None
                 self.main = Scope.CHAT
                 self.focus_scope(Scope.INPUT)
             case NodesLoaded(section_ids=ids) if (section_id := self._reader.section_id) in ids:
-                self._reader.reader.open(section_id, is_read=False)
+                self._reader.ensure_reader().open(section_id, is_read=False)
             case DocumentReloaded() if self._reader.section_id is not None:
-                self._reader.reader.refresh_library(self._reader.reader.state.library)
+                self._reader.ensure_reader().refresh_library(self._reader.ensure_reader().state.library)
                 self._reader.show_note()
             case _:
                 pass
@@ -252,9 +253,9 @@ class PaneSwitcher(Horizontal):
     def show_place(self, place: str | SectionTarget) -> None:
         """Show an anchor of the document, or a section or quote, in the reader."""
         if isinstance(place, str):
-            self._reader.reader.show_anchor(place)
+            self._reader.ensure_reader().show_anchor(place)
         else:
-            self._reader.reader.open_target(place)
+            self._reader.ensure_reader().open_target(place)
         self.focus_scope(Scope.READER)
 
     @on(ReadingPositionChanged)

@@ -127,33 +127,33 @@ class ReaderPane(TitledPane):
         self._conversation = conversation
         self._keys = keys
         self._options = options
-        self._reader: DocumentReader | None = None
+        self.existing: DocumentReader | None = None
+        """The reader widget, or None until it is needed."""
 
-    @property
-    def reader(self) -> DocumentReader:
-        """The reader widget, made when it is first needed: its imports would delay the first screen."""
-        if self._reader is None:
+    def ensure_reader(self) -> DocumentReader:
+        """Return the reader widget. Make it only now: its imports would delay the first screen."""
+        if self.existing is None:
             from roamtui.tui.pictures import PictureStore, choose_image_mode  # noqa: PLC0415
             from roamtui.tui.reader.document_reader import DocumentReader  # noqa: PLC0415 - not for the first screen
 
             mode = choose_image_mode(self._options.image_mode, self.app)
-            self._reader = DocumentReader(
+            self.existing = DocumentReader(
                 self._conversation, None if mode is ImageMode.OFF else PictureStore(mode)
             )
-            self.mount(self._reader, after=self.title_line)
+            self.mount(self.existing, after=self.title_line)
             for attribute in ("scroll_y", "virtual_size", "match_label"):
-                self.watch(self._reader, attribute, lambda: self.call_next(self.show_note), init=False)
-        return self._reader
+                self.watch(self.existing, attribute, lambda: self.call_next(self.show_note), init=False)
+        return self.existing
 
     @property
     def section_id(self) -> str | None:
         """The current section."""
-        return self._reader.section_id if self._reader is not None else None
+        return self.existing.section_id if self.existing is not None else None
 
     @on(ReadingPositionChanged)
     def show_note(self) -> None:
         """Show what is in view."""
-        reader = self.reader
+        reader = self.ensure_reader()
         parts = [reader.breadcrumb]
         if (page := reader.page_in_view) is not None:
             parts.append(f"p. {page}")

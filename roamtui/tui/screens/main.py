@@ -138,7 +138,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._prepare_agent()
             self.run_worker(self.tree_pane.outline.mark_notes(self.conversation), exit_on_error=False)
             if self.reader_pane.section_id is None:  # the person may have opened a section already
-                self.reader_pane.reader.show_last_read()
+                self.reader_pane.ensure_reader().show_last_read()
             self.started.set()
             self._check_quotes(is_asked=False)
             if self.app_context.first_question:
@@ -366,7 +366,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             return
         section_id, span = self._find_selection()
         if section_id is not None:
-            is_selected = span is not None and self.reader_pane.reader.text_selection is not None
+            is_selected = span is not None and self.reader_pane.ensure_reader().text_selection is not None
             selected = (
                 self.conversation.state.library.text_at(span) if span is not None and is_selected else ""
             )
@@ -391,7 +391,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.screens.notes import NotesScreen
 
         if target := await self.app.push_screen_wait(NotesScreen(self.agent, self.keys)):
-            self.reader_pane.reader.open_target(target)
+            self.reader_pane.ensure_reader().open_target(target)
         await self.tree_pane.outline.mark_notes(self.conversation)
 
     def action_copy_or_cancel(self) -> None:
@@ -464,7 +464,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.question_box.fill(question)
                 self.panes.focus_scope(Scope.INPUT)
             case LinkTarget():
-                self.reader_pane.reader.follow_answer_link(event.target)
+                self.reader_pane.ensure_reader().follow_answer_link(event.target)
             case SectionTarget():
                 section_id = self.reader_pane.section_id
                 library = self.conversation.state.library
@@ -477,7 +477,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                     self._open_target(event.target)
 
     def _open_target(self, target: SectionTarget) -> None:
-        self.reader_pane.reader.open_target(target)
+        self.reader_pane.ensure_reader().open_target(target)
         self._shown_target = (target, self.reader_pane.section_id)
 
     @on(TargetSelected)
@@ -486,7 +486,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         target = event.target
         is_visible = Scope.READER in self.panes.shown and self.panes.scope is not Scope.READER
         if isinstance(target, SectionTarget) and target.citation is not None and is_visible:
-            self.reader_pane.reader.open_target(target, is_read=False)
+            self.reader_pane.ensure_reader().open_target(target, is_read=False)
 
     def on_document_reader_opened(self, event: DocumentReader.Opened) -> None:
         """Show what the person reads, and let the outline follow."""
@@ -512,7 +512,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             return
         self.tree_pane.outline.mark([result.section_id for result in dialog.outcome.results])
         if chosen is not None and chosen.section_id in self.conversation.state.library:
-            dialog.open_in(self.reader_pane.reader, chosen)
+            dialog.open_in(self.reader_pane.ensure_reader(), chosen)
             if self.panes.scope is Scope.INPUT:  # where the keys that go on are text
                 self.panes.focus_scope(Scope.READER)
         self._hints.has_matches = len(dialog.outcome.matches) > 1
@@ -520,14 +520,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="matches", exit_on_error=False)
     async def action_step_match(self, direction: int) -> None:
         find = self._find_dialog
-        if find is None or not await find.open_match(self.reader_pane.reader, direction):
+        if find is None or not await find.open_match(self.reader_pane.ensure_reader(), direction):
             words = "No search yet"
             if find and find.outcome.query:
                 words = f"No other match for “{find.outcome.query}”"
             self.post_message(StatusMessage(words))
 
     def action_go_page(self) -> None:
-        self.reader_pane.reader.ask_for_page()
+        self.reader_pane.ensure_reader().ask_for_page()
 
     @work(group="checking", exit_on_error=False)
     async def check_for_changes(self) -> None:

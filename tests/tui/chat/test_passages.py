@@ -97,7 +97,7 @@ async def test_a_passage_longer_than_the_view_is_read_from_its_likeliest_stateme
     text = f"# Ferry\n\n## Tickets\n\n{' '.join([*others[:30], statement, *others[30:]])}\n"
     async with running(make_offline_app(text=text), (80, 24)) as (app, pilot):
         await show_cards(pilot, app)
-        reader = app.main_screen.reader_pane.reader
+        reader = app.main_screen.reader_pane.ensure_reader()
         await press_until(pilot, lambda: reader.section_id == find_id(app, "Tickets"), "1", "enter")
         await wait_until(pilot, lambda: "2 crowns." in " ".join(map(str.strip, list_shown(reader))))
         located = filter(None, map(reader.lines.get_line, range(len(reader.lines))))

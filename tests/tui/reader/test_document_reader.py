@@ -37,7 +37,7 @@ async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outlin
     monkeypatch.setattr(document_reader, "_READING_SECONDS", 3600.0)
     async with running(make_app(text=BOOK), (120, 30)) as (app, pilot):
         await pilot.press("escape", "j", "enter", "enter")
-        await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.reader_pane.reader)
+        await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.reader_pane.ensure_reader())
         assert (read(app), cursor(app)) == ("Chapter 0", "Chapter 0")
         passed = {read(app)}
         for _ in range(8):
@@ -121,7 +121,7 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
         text = screen_text(app)
         assert text.index("─ p. 2") < text.index("its end") < text.index("Second.")
         app.main_screen.panes.focus_scope(Scope.READER)
-        await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.reader_pane.reader)
+        await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.reader_pane.ensure_reader())
         await press_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Two"), "pagedown")
         await press_until(pilot, lambda: bool(app.main_screen.conversation.state.open_sections), "a")
         assert next(iter(app.main_screen.conversation.state.open_sections.values())).section_id == find_id(app, "Two")
@@ -134,7 +134,7 @@ NOTED = "# Top\n\nSee [below](#part) and[^1] more.\n\n" + "Words.\n\n" * 60 + "#
 async def open_reader(pilot: Pilot[None], *keys: str) -> None:
     main = app_of(pilot).main_screen
     main.panes.focus_scope(Scope.TREE)
-    await press_until(pilot, lambda: main.focused is main.reader_pane.reader, *keys, "enter", "enter")
+    await press_until(pilot, lambda: main.focused is main.reader_pane.ensure_reader(), *keys, "enter", "enter")
     await pilot.pause()
 
 
@@ -142,7 +142,7 @@ async def open_reader(pilot: Pilot[None], *keys: str) -> None:
 async def test_backspace_undoes_each_jump_but_no_scrolling(jump: str, count: int) -> None:
     async with running(make_app(text=NOTED), (120, 30)) as (app, pilot):
         await open_reader(pilot)
-        reader = app.main_screen.reader_pane.reader
+        reader = app.main_screen.reader_pane.ensure_reader()
         await press_until(pilot, lambda: reader.top_y == 1, "pagedown", "pageup", "j", "k", "j")
         for key in jump:
             await pilot.press(key)
@@ -163,7 +163,7 @@ async def select_rest(pilot: Pilot[None]) -> None:
     """Select the sentence `REST`, as the mouse does."""
     await open_reader(pilot, "g", "j", "l", "j")
     screen = app_of(pilot).main_screen
-    reader = screen.reader_pane.reader
+    reader = screen.reader_pane.ensure_reader()
     texts = [found.line.text if (found := reader.lines.get_line(y)) else "" for y in range(len(reader.lines))]
     first = next(y for y, text in enumerate(texts) if "It must rest" in text)
     last = next(y for y, text in enumerate(texts) if "batch." in text)
@@ -188,7 +188,7 @@ async def test_words_selected_are_kept_and_asked_about(tmp_path: Path) -> None:
         assert not app.main_screen.selections
         screen, span = app.main_screen, Span(doc="", start=TEXT.index(REST), end=TEXT.index(REST) + len(REST))
         screen.question_box.clear()
-        screen.reader_pane.reader.open(note.citation.section_id, highlight=span)
+        screen.reader_pane.ensure_reader().open(note.citation.section_id, highlight=span)
         screen.panes.focus_scope(Scope.READER)
         await press_until(pilot, lambda: screen.panes.scope is Scope.INPUT, "i")
         assert screen.question_box.text == "", "a quote that is only marked is no selection"
@@ -199,14 +199,16 @@ async def test_focus_mode_shows_one_column_of_88_characters_until_another_pane_i
         await open_reader(pilot)
         main = app.main_screen
         await pilot.press("Z")
-        await wait_until(pilot, lambda: not main.tree_pane.display and main.reader_pane.reader.lines.text_width > 0)
-        await wait_until(pilot, lambda: main.reader_pane.reader.view_size.width == 89)
-        region = main.reader_pane.reader.region
+        await wait_until(
+            pilot, lambda: not main.tree_pane.display and main.reader_pane.ensure_reader().lines.text_width > 0
+        )
+        await wait_until(pilot, lambda: main.reader_pane.ensure_reader().view_size.width == 89)
+        region = main.reader_pane.ensure_reader().region
         assert abs(region.x - (160 - region.right)) <= 1
         assert not main.panes.query_one("#chat-pane").display
         assert not main.question_box.is_on_screen
         await press_until(pilot, lambda: main.tree_pane.display and main.question_box.is_on_screen, "escape")
-        assert main.focused is main.reader_pane.reader
+        assert main.focused is main.reader_pane.ensure_reader()
         for pane, key in ((Scope.TREE, "tab"), (Scope.CHAT, "shift+tab"), (Scope.READER, "Z")):
             main.panes.focus_scope(pane)
             await press_until(pilot, lambda: not main.tree_pane.display, "Z")

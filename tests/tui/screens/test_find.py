@@ -91,7 +91,7 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
         screen = await find(pilot, "rye", "escape", "/")
         assert [group for group, _ in list_found(screen)] == ["Text · 4 matches"]
         await pilot.press("enter")
-        reader = app.main_screen.reader_pane.reader
+        reader = app.main_screen.reader_pane.ensure_reader()
         await wait_until(pilot, lambda: bool(read(pilot)))
         assert app.main_screen.focused is app.main_screen.tree_pane.outline
         assert "n next match   N previous match" in screen_text(app)
@@ -119,7 +119,7 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
 async def test_from_the_box_a_match_is_read_in_the_reader_where_the_next_one_is_a_key_away() -> None:
     async with running(make_searching_app(RYE), (160, 30)) as (app, pilot):
         await find(pilot, "rye")
-        await press_until(pilot, lambda: app.main_screen.reader_pane.reader.has_focus, "enter")
+        await press_until(pilot, lambda: app.main_screen.reader_pane.ensure_reader().has_focus, "enter")
         await press_until(pilot, lambda: app.main_screen.question_box.has_focus, "escape", "escape")
         assert "next match" not in screen_text(app), "there, n is text"
 

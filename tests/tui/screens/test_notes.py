@@ -51,7 +51,7 @@ async def open_section(pilot: Pilot[None], title: str) -> None:
 
 async def select(pilot: Pilot[None], words: str, cut: int = 0) -> None:
     """Select words of one line in the reader, without their first and last `cut` letters."""
-    reader = app_of(pilot).main_screen.reader_pane.reader
+    reader = app_of(pilot).main_screen.reader_pane.ensure_reader()
     assert reader.lines is not None
     for y in range(len(reader.lines)):
         found = reader.lines.get_line(y)
@@ -103,7 +103,7 @@ async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in
         assert text.index("Ovens · lines") < text.index(f"“{BATCH}”") < text.index("✎ hm")
         await press_until(pilot, lambda: not screen.is_attached, "j", "enter")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == batch.citation.section_id)
-        span = app.main_screen.reader_pane.reader.get_selection_span()
+        span = app.main_screen.reader_pane.ensure_reader().get_selection_span()
         assert span is not None
         assert app.main_screen.conversation.state.library.text_at(span) == BATCH, "the words that were kept are marked"
 

@@ -39,11 +39,13 @@ async def _read(
     options = make_options(image_mode=mode, fetch_picture=fetch)
     async with running(make_app(library=library, options=options), (100, 40)) as (app, pilot):
         screen = app.main_screen
-        screen.reader_pane.reader.open(next(library.walk()))
+        screen.reader_pane.ensure_reader().open(next(library.walk()))
         screen.panes.show_reader()
         screen.panes.focus_scope(Scope.READER)
         # a key that comes before the text is drawn finds nothing in view
-        await wait_until(pilot, lambda: bool(screen.reader_pane.section_id and len(screen.reader_pane.reader.lines)))
+        await wait_until(
+            pilot, lambda: bool(screen.reader_pane.section_id and len(screen.reader_pane.ensure_reader().lines))
+        )
         yield app, pilot
 
 
@@ -102,7 +104,7 @@ async def test_a_page_is_shown_with_the_quoted_words_marked(tmp_path: Path) -> N
         assert section_id is not None
         quote = library.node(section_id).content_span
         span = type(quote)(doc="", start=start, end=start + len("of oak and tar"))
-        app.main_screen.reader_pane.reader.open(section_id, highlight=span)
+        app.main_screen.reader_pane.ensure_reader().open(section_id, highlight=span)
         app.main_screen.panes.show_reader()
         await pilot.pause()
         screen = await _look(app, pilot)
@@ -138,7 +140,7 @@ async def test_what_cannot_be_shown_is_one_sentence(tmp_path: Path) -> None:
     text = "# Guide\n\n![Gone](gone.png) and nothing else\n"
     async with _read(_guide(tmp_path, text)) as (app, pilot):
         await press_until(pilot, '"gone.png" is not a picture in the folder', "v")
-        app.main_screen.reader_pane.reader.follow(Link("lost.png"))
+        app.main_screen.reader_pane.ensure_reader().follow(Link("lost.png"))
         await wait_until(pilot, '"lost.png" is not a picture in the folder')
     async with _read(_guide(tmp_path, "# Guide\n\nWords.\n")) as (app, pilot):
         await press_until(pilot, "No picture or page in view", "v")

@@ -151,8 +151,10 @@ async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(fill
     async with showing(filled, (160, 40)) as (app, pilot):
         await press_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen, "down", "enter")
         screen = app.main_screen
-        await wait_until(pilot, lambda: screen.started.is_set() and screen.reader_pane.reader.section_id is not None)
-        section_id = screen.reader_pane.reader.section_id
+        await wait_until(
+            pilot, lambda: screen.started.is_set() and screen.reader_pane.ensure_reader().section_id is not None
+        )
+        section_id = screen.reader_pane.ensure_reader().section_id
         assert section_id is not None
         assert screen.conversation.state.library.node(section_id).title == "Notice"
         assert screen.conversation.state.library.title == "Lease of Bert"
@@ -170,7 +172,7 @@ async def test_backspace_returns_from_a_cell_to_the_table_which_closes_to_the_do
         for keys in (("down", "enter"), ("enter",), ("right", "c"), ("up", "c")):
             await press_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen, *keys)
             app.main_screen.panes.focus_scope(Scope.READER)
-            await wait_until(pilot, lambda: app.main_screen.reader_pane.reader.has_focus)
+            await wait_until(pilot, lambda: app.main_screen.reader_pane.ensure_reader().has_focus)
             await press_until(pilot, lambda: app.screen is table, "backspace")
         await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
 
