@@ -249,9 +249,10 @@ def select_excerpt(
     """Return the spans of a section's own text that answer best, in order. A bare heading has none.
 
     These are the passages of the best sentences, and, as long as there is room, the passages after and before
-    them. A passage that is too long is cut; a part of a table comes with its head and its total, a part of
-    code with its fences. All spans together have at most `tokens_max` tokens; then short omissions are
-    filled. A text with at most `tokens_max` or `whole_max` tokens is returned whole.
+    them. Code below a paragraph comes after the other best sentences, which are shorter. A passage that is
+    too long is cut; a part of a table comes with its head and its total, a part of code with its fences. All
+    spans together have at most `tokens_max` tokens; then short omissions are filled. A text with at most
+    `tokens_max` or `whole_max` tokens is returned whole.
     """
     text = text[:_SECTION_LENGTH_MAX]
     passages = split_passages(text)
@@ -270,32 +271,61 @@ def select_excerpt(
         return has_room
 
     best = _list_best_spans(text, matcher)
+    postponed: list[Bounds] = []
     for start, end in best:
         room = tokens_max - _count_tokens(text, chosen)
         if room < tokens_max // 4:  # too little for a further sentence with its context
             break
         index = bisect_right(passages, start, key=lambda passage: passage[0]) - 1
-        if add_spans(passages[index]):
-            for span in (*passages[index + 1 : index + 2], *passages[max(0, index - 1) : index]):
-                add_spans(span)
+        passage = passages[index]
+        around = (*passages[index + 1 : index + 2], *passages[max(0, index - 1) : index])
+        paragraph = _leave_out_code(text, passage, start)
+        if add_spans(paragraph):
+            if paragraph == passage:
+                for span in around:
+                    add_spans(span)
+            else:
+                postponed += [passage, *around]
             continue
         frame = _find_frame(text, start)
         part = find_passage(text, start, max(1, room - _count_tokens(text, frame)))
         if part is None or not add_spans(*frame, part):
             add_spans((start, end))
+    for span in postponed:
+        add_spans(span)
     if not chosen:
-        start, end = best[0] if best else whole
-        length_max = max(1, (end - start) * tokens_max // estimate_tokens(text[start:end]))
-        cut = text.rfind(" ", start, start + length_max)
-        return ((start, cut if cut > start else start + length_max),)
+        return (_cut_words(text, best[0] if best else whole, tokens_max),)
+    return tuple(merge_bounds((*chosen, *_list_short_gaps(text, whole, chosen, tokens_max))))
+
+
+def _list_short_gaps(text: str, whole: Bounds, chosen: Sequence[Bounds], tokens_max: int) -> list[Bounds]:
+    """List the shortest omissions, as long as they add little to an excerpt of `tokens_max` tokens."""
     room = int(_FILLED_SHARE_MAX * tokens_max)
+    gaps: list[Bounds] = []
     for start, end in sorted(subtract_bounds(*whole, chosen), key=lambda bounds: bounds[1] - bounds[0]):
         room -= estimate_tokens(text[start:end])
         if room < 0:
             break
         if text[start:end].strip():
-            chosen.append((start, end))
-    return tuple(merge_bounds(chosen))
+            gaps.append((start, end))
+    return gaps
+
+
+def _cut_words(text: str, bounds: Bounds, tokens_max: int) -> Bounds:
+    """Return the first words of a span that is longer than `tokens_max` tokens."""
+    start, end = bounds
+    length_max = max(1, (end - start) * tokens_max // estimate_tokens(text[start:end]))
+    cut = text.rfind(" ", start, start + length_max)
+    return start, cut if cut > start else start + length_max
+
+
+def _leave_out_code(text: str, passage: Bounds, offset: int) -> Bounds:
+    """Return a passage without the code at its end, unless `offset` is in that code."""
+    block = find_block(text, offset)
+    last_block = find_block(text, passage[1] - 1)
+    if block is None or last_block is None or last_block.kind not in _CODE or block.kind in _CODE:
+        return passage
+    return passage[0], block.end
 
 
 def _count_tokens(text: str, spans: Iterable[Bounds]) -> int:

@@ -162,6 +162,16 @@ def test_code_is_whole_or_comes_with_its_fences() -> None:
     assert "add_heron(1)\nbird_0 = 0" in middle
 
 
+def test_code_comes_after_the_other_best_sentences() -> None:
+    code = "```python\n" + "bird = bird + 1\n" * 8 + "```"
+    text = (
+        f"## Fees\n\nA heron costs 2 euros:\n\n{code}\n\n{_FILLER * 40}\n\nTwo herons cost 3 euros.\n\n{_FILLER * 40}"
+    )
+    found = "\n".join(_excerpts(text, "what does a heron cost in euros", 58))
+    assert "A heron costs 2 euros" in found
+    assert "Two herons cost 3 euros." in found
+
+
 @example("# Fees\n\nOne.\n\n# Fees\n\nword7919 word7950 word7981 word8012 word8043\n\n", "word7", 20)
 @given(documents(), st.sampled_from(["word7", "fees late", "nothing of it"]), st.integers(20, 200))
 def test_spans_are_in_order_and_never_blank(text: str, query: str, tokens_max: int) -> None:
