@@ -32,9 +32,7 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
         StoreError: The conversations cannot be read.
     """
     saved = ConversationStore(conversations_path()).list()
-    summaries = [
-        summary for summary in saved if lists_one_shots or summary.problem or not summary.is_one_shot
-    ]
+    summaries = [each for each in saved if lists_one_shots or each.problem or not each.is_one_shot]
     if as_json:
         write_json([{name: getattr(summary, name) for name in _JSON_FIELDS} for summary in summaries])
         return
@@ -85,9 +83,7 @@ def print_conversation(
     if output_format is None:
         suffix = "md" if output_path is None else output_path.suffix.lower().removeprefix(".")
         if suffix not in _FORMATS:
-            raise UsageError(
-                f"-o needs a file name that ends in {', '.join(f'.{name}' for name in _FORMATS)}."
-            )
+            raise UsageError(f"-o needs a file name that ends in .{', .'.join(_FORMATS)}.")
         output_format = suffix
     store = ConversationStore(conversations_path())
     state = store.load(conversation_id)

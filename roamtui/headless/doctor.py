@@ -8,6 +8,7 @@ import platform
 import sqlite3
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from roamtui.errors import UsageError
 from roamtui.models.base import ModelOptions
@@ -101,9 +102,7 @@ def clear_cache() -> None:
     """Delete cached pages and converted files, and say what was deleted. What is in use stays."""
     sizes = list[int]()
     folders = (cache_path("pages"), cache_path("converted"))
-    for path in [
-        path for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file()
-    ]:
+    for path in filter(Path.is_file, [path for folder in folders for path in folder.glob("*")]):
         with suppress(OSError):
             size = path.lstat().st_size
             path.unlink()

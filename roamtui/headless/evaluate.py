@@ -75,10 +75,9 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
 
 
 def _to_json_score(score: RunScore, plan: EvalPlan) -> dict[str, Any]:
-    values = {name: value for name, value in score.values.items() if not name.startswith(RELAXED)}
-    relaxed = {
-        name.removeprefix(RELAXED): value for name, value in score.values.items() if name.startswith(RELAXED)
-    }
+    scores = score.values.items()
+    values = {name: value for name, value in scores if not name.startswith(RELAXED)}
+    relaxed = {name.removeprefix(RELAXED): value for name, value in scores if name.startswith(RELAXED)}
     ranks = dict.fromkeys(_RANK_NAMES)
     data = {"questions": score.questions, "scope": plan.scope, "mode": plan.mode, **ranks}
     model = {"model": plan.model.name} if plan.model is not None else {}

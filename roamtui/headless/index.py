@@ -69,13 +69,10 @@ def run_index(
         library = add_summaries(library, model, location, assume_yes=assume_yes)
     progress = ProgressLine("{:,} of {:,} sections")
     if path is None or KeywordSearcher(library, location=location).prepare(progress).store.path is None:
-        raise StoreError(
-            f"could not write the index to {path}. Free some space there, or search without an index."
-        )
+        raise StoreError(f"could not write the index to {path}. Free some space, or search without an index.")
     place = f"{path} ({path.stat().st_size / 1e6:,.1f} MB)"
-    write_text(
-        f"{format_count(len(library), 'section')}, {progress.count:,} of them new or changed, in {place}\n"
-    )
+    size = format_count(len(library), "section")
+    write_text(f"{size}, {progress.count:,} of them new or changed, in {place}\n")
     if options.needs_vectors and (searcher := make_searcher(library, options, services, location)):
         searcher.prepare()  # embeds what is new
 
@@ -122,9 +119,7 @@ async def _write_summaries(
         work = f"read about {format_tokens(sent)} tokens and write about {format_tokens(written)}{cost}"
         write_notice(f"For {format_count(len(tasks), 'summary', 'summaries')}, {model.name} will {work}.")
         if not assume_yes and not confirm("Continue?"):
-            raise UsageError(
-                "no summaries were written, because you did not confirm. Answer y, or add --yes."
-            )
+            raise UsageError("no summaries were written, as you did not confirm. Answer y, or add --yes.")
         for start in range(0, len(tasks), _REQUESTS_AT_ONCE):
             batch = map(write_one, tasks[start : start + _REQUESTS_AT_ONCE])
             for error in filter(None, await asyncio.gather(*batch, return_exceptions=True)):

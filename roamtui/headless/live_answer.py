@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
+from math import ceil
 from time import monotonic
 
 from roamtui.agent.loop import Agent
@@ -46,9 +47,8 @@ class RewritableText:
         while same < min(len(lines), len(self._lines)) and lines[same] == self._lines[same]:
             same += 1
         size = shutil.get_terminal_size()
-        rows = [
-            max(1, -(-measure(_STYLE.sub("", line.rstrip("\n"))) // size.columns)) for line in self._lines
-        ]
+        widths = (measure(_STYLE.sub("", line.rstrip("\n"))) for line in self._lines)
+        rows = [max(1, ceil(width / size.columns)) for width in widths]
         first = len(rows)
         back = 0
         while first > same and back + rows[first - 1] < size.lines:

@@ -242,9 +242,8 @@ class McpSession:
             earlier = set(open_before).difference(requested for requested, _ in results)
             to_close = select_sections_to_close(self.conversation.state)
             if closing := tuple(section_id for section_id in to_close if section_id in earlier):
-                events = await self.conversation.execute(
-                    CloseSections(section_ids=closing, origin=Origin.AGENT)
-                )
+                command = CloseSections(section_ids=closing, origin=Origin.AGENT)
+                events = await self.conversation.execute(command)
                 closed = [
                     closed_id
                     for event in events

@@ -96,9 +96,7 @@ class PlainChat:
         write_sanitised(f"{title}, {size}. {self._agent.model.name} answers.\n")
         if exchanges := state.exchanges:
             last = exchanges[-1]
-            write_sanitised(
-                f"Resuming after question {last.number}: {last.question}\n{last.answer.strip()}\n"
-            )
+            write_sanitised(f"Resumed after question {last.number}: {last.question}\n{last.answer.strip()}\n")
         if self._is_typed:
             write_sanitised("/help lists the commands, ctrl+d quits.\n")
 
@@ -137,9 +135,8 @@ class PlainChat:
                 write_sanitised("\n".join(list_texts(conversation.state.library, reference)) + "\n")
             else:
                 make_command = ExpandSections if name == "/open" else CloseSections
-                await conversation.execute(
-                    make_command(section_ids=(reference.section_id,), origin=Origin.PERSON)
-                )
+                section_ids = (reference.section_id,)
+                await conversation.execute(make_command(section_ids=section_ids, origin=Origin.PERSON))
         elif name == "/outline":
             write_sanitised(render_outline(conversation.state.library))
         else:

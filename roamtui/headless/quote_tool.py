@@ -59,9 +59,8 @@ def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
     note = ""
     if left > 0:
         note = f" {format_count(left, 'quote')} left out: check the rest of the text in another call."
-    return ToolResponse(
-        text="\n".join([f"{format_count(sum(counts.values()), 'quote')}: {summary}.{note}", *lines])
-    )
+    heading = f"{format_count(counts.total(), 'quote')}: {summary}.{note}"
+    return ToolResponse(text="\n".join([heading, *lines]))
 
 
 def _format_place(finding: Finding, library: Library, *, is_found: bool) -> str:

@@ -191,16 +191,12 @@ def _read_export(text: str, name: str) -> list[Claim]:
             for answer in part.get("exchanges", part.get("cells")):
                 place = f"{name}, {answer['question']}"
                 claims += [
-                    Claim(
-                        quote=citation["quote"], section_id=citation["section_id"], place=place, source=source
-                    )
-                    for citation in answer["citations"]
-                    if citation["verified"] and citation["quote"]
+                    Claim(quote=each["quote"], section_id=each["section_id"], place=place, source=source)
+                    for each in answer["citations"]
+                    if each["verified"] and each["quote"]
                 ]
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise SourceError(
-            f"{name} is not an export of roamtui, or was changed since. Export it again."
-        ) from None
+        raise SourceError(f"{name} is not an export of roamtui, or was changed. Export it again.") from None
     return claims
 
 

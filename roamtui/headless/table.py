@@ -26,9 +26,7 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
         OSError: The file cannot be written.
     """
     if not table.columns:
-        raise UsageError(
-            "a table needs questions. Write them after -q, or name a file of them with --questions."
-        )
+        raise UsageError("a table needs questions. Write them after -q, or in a file for --questions.")
     path = output_path or Path("table.md" if sys.stdout.isatty() else "table.json")
     render = RENDERERS.get(path.suffix.lower())
     if render is None:
@@ -47,9 +45,7 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     else:
         path.write_bytes(render(table, path).encode("utf-8", "backslashreplace"))
     if plan.model.name == OFFLINE:
-        write_notice(
-            "Each cell is the best passage of its document. For an answer, choose a model with --model."
-        )
+        write_notice("Each cell is the best passage of a document. For answers, choose a model with --model.")
     kept = f" · {run.kept:,} from an earlier run" if run.kept else ""
     write_notice(f"{format_progress(run)}{kept}. The table is in {table.folder}")
     if run.unread_note:

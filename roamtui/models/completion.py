@@ -55,9 +55,8 @@ async def stream_completion(
     first_seconds = job.options.get_first_token_timeout(resolved.api_base)
     # The time limit of the connection is a last resort, so it is longer than ours.
     httpx: Any = importlib.import_module("httpx")
-    timeout = httpx.Timeout(
-        max(first_seconds, job.options.gap_seconds) + 5, connect=job.options.connect_seconds
-    )
+    longest = max(first_seconds, job.options.gap_seconds)
+    timeout = httpx.Timeout(longest + 5, connect=job.options.connect_seconds)
     stream: Any = None
     try:
         async with asyncio.timeout(first_seconds):
@@ -106,9 +105,8 @@ def build_arguments(job: Job, resolved: ResolvedModel) -> dict[str, Any]:
         roles = [message.role for message in job.request.messages]
         replied = len(roles) - 1 - roles[::-1].index(Role.ASSISTANT) if Role.ASSISTANT in roles else 1
         marks = sorted({0, replied - 1, len(roles) - 1})
-        arguments["cache_control_injection_points"] = [
-            {"location": "message", "index": mark} for mark in marks
-        ]
+        points = [{"location": "message", "index": mark} for mark in marks]
+        arguments["cache_control_injection_points"] = points
     if resolved.is_ollama:
         arguments["num_ctx"] = resolved.window_tokens
     output_tokens = job.options.output_tokens
@@ -206,9 +204,8 @@ class _ReplyAssembler:
         """
         # Without a finish reason from the provider, litellm invents "stop"; without token counts, it
         # estimates them.
-        reasons = [
-            getattr(stream, name, None) for name in ("received_finish_reason", "intermittent_finish_reason")
-        ]
+        names = ("received_finish_reason", "intermittent_finish_reason")
+        reasons = [getattr(stream, name, None) for name in names]
         if not any(reasons) and hasattr(stream, "received_finish_reason"):
             raise UnfinishedReplyError
         calls = self._calls.finish()
@@ -216,9 +213,8 @@ class _ReplyAssembler:
         if (usage := self._usage) is not None:
             details = getattr(usage, "prompt_tokens_details", None)
             cost = getattr(usage, "cost", None)
-            is_counted = any(
-                getattr(chunk, "usage", None) is not None for chunk in getattr(stream, "chunks", ())
-            )
+            chunks = getattr(stream, "chunks", ())
+            is_counted = any(getattr(chunk, "usage", None) is not None for chunk in chunks)
             yield UsageReported(
                 Usage(
                     input_tokens=usage.prompt_tokens or 0,
@@ -257,9 +253,8 @@ class CallAssembler:
             position = self._positions[index] = len(self._calls)
             self._calls.append(call)
         joined = (call.arguments + (arguments or ""))[:ARGUMENTS_LENGTH_MAX]
-        self._calls[position] = ToolCall(
-            id=call.id or id or "", name=call.name or name or "", arguments=joined
-        )
+        name = call.name or name or ""
+        self._calls[position] = ToolCall(id=call.id or id or "", name=name, arguments=joined)
 
     def finish(self) -> tuple[ToolCall, ...]:
         """Return the calls in order of arrival. Ids may be missing or used before."""

@@ -108,9 +108,8 @@ def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ..
         if model := provider.suggestion:
             key = get_key_variable(name, environ)
             reason = f"{provider.key_variables[0]} is not set" if key is None else f"{key} is set"
-            reports.append(
-                ModelAvailability(name=model, is_usable=key is not None, reason=reason, provider=name)
-            )
+            report = ModelAvailability(name=model, is_usable=key is not None, reason=reason, provider=name)
+            reports.append(report)
     return tuple(reports)
 
 
@@ -238,9 +237,8 @@ def discover_models(
             contacted.
         model: The model of the settings, whose provider is taken to be that of the server.
     """
-    urls = {
-        server: os.environ.get(server.variable, "").strip() or server.default_url for server in LOCAL_SERVERS
-    }
+    own_urls = ((server, os.environ.get(server.variable, "").strip()) for server in LOCAL_SERVERS)
+    urls = {server: url or server.default_url for server, url in own_urls}
     places = {server: url for server, url in urls.items() if is_loopback(url)}
     if server_url is not None and server_url.rstrip("/") not in places.values():
         provider = model.partition("/")[0] if "/" in model else _KEYLESS_PROVIDER

@@ -129,9 +129,8 @@ def _explain_status(
     text = " ".join(map(str, chain))
     status = _get_http_status(chain)
     model = _clean(resolved.model.partition("/")[2] or resolved.model, environ)
-    is_too_long = status == 413 or (
-        status in (400, 422, 429, 500, None) and _OVERFLOW.search(text) is not None
-    )
+    may_be_too_long = status in (400, 422, 429, 500, None)
+    is_too_long = status == 413 or (may_be_too_long and _OVERFLOW.search(text) is not None)
     is_busy = False
     advice = f"check it or {CHOOSE_ADVICE}"
     window = request = None
@@ -158,9 +157,8 @@ def _explain_status(
         is_busy = True
         advice = f"wait a minute and ask again or {CHOOSE_ADVICE}"
     else:
-        refused = (
-            f"The request to {who} failed" if status is None else f"{who} refused the request ({status})"
-        )
+        failed = f"The request to {who} failed"
+        refused = failed if status is None else f"{who} refused the request ({status})"
         reason = f"{refused}: {_clean(_get_provider_message(chain), environ).rstrip('.')}"
         advice = CHOOSE_ADVICE
     wait = _get_retry_after(chain) if is_busy else None

@@ -113,9 +113,8 @@ class LitellmWorker:
         resolved = resolve_model(litellm, job, self._environ)
         if resolved is None:
             examples = _EMBEDDER_EXAMPLES if job.operation == "embed" else _MODEL_EXAMPLES
-            reason = (
-                f'"{shorten(sanitise_line(job.model), 80)}" does not start with a provider that roamtui knows'
-            )
+            name = shorten(sanitise_line(job.model), 80)
+            reason = f'"{name}" does not start with a provider that roamtui knows'
             yield ModelFailure(reason=reason, advice=f"write provider/model, such as {examples}")
         elif job.operation == "describe":
             yield await self._ask_about(resolved, job.options)

@@ -118,9 +118,8 @@ class LocalEmbedder:
             except Exception as error:  # reading a damaged model may raise anything
                 reason = shorten(sanitise_line(str(error)), 200) or type(error).__name__
                 shown = shorten(sanitise_line(str(self.folder)), 80)
-                raise ModelError(
-                    f'The embedder "{shown}" failed: {reason}. Choose another with --embedder.'
-                ) from error
+                words = f'The embedder "{shown}" failed: {reason}. Choose another with --embedder.'
+                raise ModelError(words) from error
         return np.concatenate(rows) if rows else np.zeros((0, 0), dtype=np.float32)
 
 
@@ -132,12 +131,10 @@ class _Runner:
         from tokenizers import Tokenizer  # noqa: PLC0415 - the same
 
         length = _read_config(folder / "sentence_bert_config.json").get("max_seq_length")
-        self._prompts: Mapping[str, str] = (
-            _read_config(folder / "config_sentence_transformers.json").get("prompts") or {}
-        )
-        self._takes_first = bool(
-            _read_config(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token")
-        )
+        config = _read_config(folder / "config_sentence_transformers.json")
+        self._prompts: Mapping[str, str] = config.get("prompts") or {}
+        pooling = _read_config(folder / "1_Pooling" / "config.json")
+        self._takes_first = bool(pooling.get("pooling_mode_cls_token"))
         """Whether the vector of the first token stands for the text, not the mean of all."""
         self._tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
         self._tokenizer.enable_truncation(length or _TOKENS_MAX)
@@ -162,9 +159,8 @@ class _Runner:
             "token_type_ids": np.array([encoding.type_ids for encoding in encodings], dtype=np.int64),
         }
         pooled = next((name for name in _POOLED_OUTPUTS if name in self._outputs), None)
-        [result] = self._session.run(
-            [pooled or self._outputs[0]], {name: values[name] for name in self._inputs}
-        )
+        inputs = {name: values[name] for name in self._inputs}
+        [result] = self._session.run([pooled or self._outputs[0]], inputs)
         rows: VectorArray = np.asarray(result, dtype=np.float32)
         if pooled is not None:
             return rows

@@ -37,9 +37,7 @@ class RecordedModel(Model):
         start = max(index for index, message in enumerate(request.messages) if message.role is Role.USER)
         number = sum(message.role is Role.ASSISTANT for message in request.messages[start:])
         if not request.messages[start].text.endswith(self.question) or number >= len(self._replies):
-            raise ModelError(
-                "The demo can only replay its one answer. To ask something else, choose a model with --model."
-            )
+            raise ModelError("The demo can only replay one answer. To ask more, choose a model with --model.")
         reply = self._replies[number]
         for word in re.findall(r"\S+\s*", str(reply.get("text", ""))):
             yield TextDelta(word)
@@ -48,7 +46,6 @@ class RecordedModel(Model):
             # a model would read the outline and what search found
             await asyncio.sleep(10 * self._seconds_per_word)
             arguments = json.dumps({"section_ids": opened})
-            yield ToolCallReceived(
-                ToolCall(id=f"recorded_{number}", name="expand_sections", arguments=arguments)
-            )
+            call = ToolCall(id=f"recorded_{number}", name="expand_sections", arguments=arguments)
+            yield ToolCallReceived(call)
         yield ReplyFinished("tool_calls" if opened else "stop")

@@ -57,9 +57,7 @@ def make_model(
         return RecordedModel()
     if not is_model_name(name):
         shown = shorten(sanitise_line(name), 80)
-        raise UsageError(
-            f'invalid model name "{shown}". Use provider/model, such as openai/gpt-4.1-mini, or offline.'
-        )
+        raise UsageError(f'invalid model name "{shown}". Use one like openai/gpt-4.1-mini, or offline.')
     if name == OFFLINE:
         return NoModel()
     check_server_url(api_base)
@@ -80,13 +78,10 @@ def check_server_url(api_base: str | None, flag: str = "--api-base") -> None:
     if api_base is None:
         return
     if "@" in api_base:
-        raise UsageError(
-            f"{flag} must not contain a user name or password. Set the server's key in the environment."
-        )
+        raise UsageError(f"{flag} must not contain a name or password. Set the key in the environment.")
     try:
         normalise_url(api_base)
     except SourceError:
         shown = shorten(sanitise_line(api_base), 80)
-        raise UsageError(
-            f'"{shown}" is not a server URL. Write {flag} like http://localhost:11434.'
-        ) from None
+        words = f'"{shown}" is not a server URL. Write {flag} like http://localhost:11434.'
+        raise UsageError(words) from None

@@ -49,9 +49,8 @@ async def read_reply(model: Model, request: ModelRequest) -> AsyncGenerator[Mode
                 leaves_calls_out = leaves_calls_out or isinstance(event, ToolCallReceived)
                 read = reader.feed(event.text) if isinstance(event, TextDelta) else [event]
                 for reply_event in read:
-                    thoughts_length += (
-                        _count_bytes(reply_event.text) if isinstance(reply_event, ThinkingDelta) else 0
-                    )
+                    if isinstance(reply_event, ThinkingDelta):
+                        thoughts_length += _count_bytes(reply_event.text)
                     yield reply_event
                 if is_repeated or _is_too_long(model, text_length - thoughts_length, text_length):
                     ending = ReplyFinished("repeated" if is_repeated else "length")

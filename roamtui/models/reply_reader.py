@@ -125,9 +125,8 @@ class ReplyReader:
         """Decide what is left at the end of the reply."""
         self._is_end = True
         events = self._read()
-        unclosed = (
-            _UNCLOSED_CALL.search(self._thoughts) if self._mode is _Mode.THOUGHTS and self._names else None
-        )
+        may_call = self._mode is _Mode.THOUGHTS and bool(self._names)
+        unclosed = _UNCLOSED_CALL.search(self._thoughts) if may_call else None
         if unclosed is not None:  # some models call a tool before they close their thoughts
             self._pending = unclosed[0]
             self._is_marked = True

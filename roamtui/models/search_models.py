@@ -56,9 +56,7 @@ class BackgroundLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                thread = threading.Thread(
-                    target=_run_loop, args=(self._loop,), name="background models", daemon=True
-                )
+                thread = threading.Thread(target=_run_loop, args=(self._loop,), name="models", daemon=True)
                 thread.start()
                 finalize(self, _end_loop, self._loop, thread, self.worker)
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
@@ -95,9 +93,7 @@ def make_embedder(name: str | None, background: BackgroundLoop, *, api_base: str
         UsageError: The name is invalid or missing, or a package is missing.
     """
     if name is None:
-        raise UsageError(
-            f"this mode of search needs an embedding model. Name one with --embedder: {EXAMPLES}."
-        )
+        raise UsageError(f"this mode of search needs an embedder. Name one with --embedder: {EXAMPLES}.")
     if importlib.util.find_spec("numpy") is None:
         raise UsageError('this mode of search needs numpy. Install it with: pip install "roamtui[vectors]"')
     if name.startswith(LOCAL):
@@ -151,9 +147,8 @@ class ModelReranker:
     def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
         """Return the positions of the best texts, from 0, best first, each once. See `Reranker`."""
         fence = os.urandom(4).hex()  # no section can imitate the line between two sections
-        sections = "\n".join(
-            f"[{fence} section {number}]\n{text}" for number, text in enumerate(texts, start=1)
-        )
+        numbered = enumerate(texts, start=1)
+        sections = "\n".join(f"[{fence} section {number}]\n{text}" for number, text in numbered)
         task = _TASK.format(count=_CHOSEN_COUNT)
         prompt = f"{sections}\n[{fence} end]\n\nQuestion: {query}\n{task}"
         reply = self._background.run(complete_once(self._model, _RERANK_PROMPT, prompt))

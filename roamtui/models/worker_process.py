@@ -36,9 +36,7 @@ _FRAME_BYTES_MAX = 1 << 28
 """Maximum length of a frame. If a line is longer, something else wrote to the pipe."""
 _LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch"})
 """Names of the events that end a job. One that was cancelled ends without an event."""
-_CRASHED = ModelFailure(
-    reason="The model's process ended unexpectedly", advice="ask again", is_transient=True
-)
+_CRASHED = ModelFailure(reason="The model's process has ended", advice="ask again", is_transient=True)
 _Result = TypeVar("_Result", ResolvedModel, EmbeddingBatch)
 
 

@@ -80,9 +80,8 @@ def remove_tools(request: ModelRequest) -> ModelRequest:
             text = text if message.tool_call_id in opening_ids else ""
             role = Role.USER
         elif message.tool_calls:
-            text = "\n".join(
-                f"{READ_START} {', '.join(SECTION_ID.findall(call.arguments))}" for call in opening
-            )
+            ids = (SECTION_ID.findall(call.arguments) for call in opening)
+            text = "\n".join(f"{READ_START} {', '.join(each)}" for each in ids)
         if text and messages and messages[-1].role is role:
             messages[-1] = Message(role=role, text=f"{messages[-1].text}\n\n{text}")
         elif text:
@@ -125,9 +124,8 @@ def _iter_calls(value: object) -> Iterator[ToolCall]:
             yield from _iter_calls(inner)
             return
         name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)), "")
-        arguments = next(
-            (value[key] for key in _ARGUMENT_KEYS if isinstance(value.get(key), dict | str)), None
-        )
+        values = (value[key] for key in _ARGUMENT_KEYS if isinstance(value.get(key), dict | str))
+        arguments = next(values, None)
         if name and arguments is not None:
             yield _make_call(name, arguments)
 

@@ -222,10 +222,11 @@ def _read_pieces(pieces: Sequence[str], spelling: str, ellipses: int) -> Iterato
 
 def _count_letters(parts: Sequence[TextWords], texts: Sequence[str]) -> int:
     """Count the letters and digits of the words of some texts."""
-    bounds = (
-        (text, zip(words.starts, words.ends, strict=True)) for words, text in zip(parts, texts, strict=True)
-    )
-    return sum(sum(map(str.isalnum, text[start:end])) for text, rows in bounds for start, end in rows)
+    count = 0
+    for words, text in zip(parts, texts, strict=True):
+        rows = zip(words.starts, words.ends, strict=True)
+        count += sum(sum(map(str.isalnum, text[start:end])) for start, end in rows)
+    return count
 
 
 def _swap_first_case(parts: tuple[TextWords, ...], quote: str) -> tuple[TextWords, ...]:

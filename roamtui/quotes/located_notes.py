@@ -48,9 +48,7 @@ class LocatedNote(Struct, frozen=True, kw_only=True):
                 words = sanitise_line(self.current_citation.quote or "")
                 return f"now reads “{words}”" if is_quote else "its text has changed since"
             case ClaimStatus.GONE:
-                return (
-                    f"{'these words' if is_quote else 'this section'} can no longer be found in the document"
-                )
+                return f"{'these words' if is_quote else 'this section'} can no longer be found"
             case ClaimStatus.UNREACHABLE:
                 return self.message or "its file or page is not loaded yet"
 
@@ -87,9 +85,8 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
     words = quote or note.opening
     if not words:
         status = ClaimStatus.SAME if section_id in library else ClaimStatus.GONE
-        return LocatedNote(
-            note=note, status=status, new_citation=note.citation if section_id in library else None
-        )
+        citation = note.citation if section_id in library else None
+        return LocatedNote(note=note, status=status, new_citation=citation)
     finding = recheck(Claim(quote=words, place="", section_id=section_id), library)
     new_citation = None
     if finding.span is not None and quote is None:

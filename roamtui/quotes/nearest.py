@@ -149,9 +149,8 @@ def format_word_diff(quote: str, text: str) -> str:
     before = quote.split()
     after = (extract_words(text) if quote == extract_words(quote) else text).split()
     parts: list[str] = []
-    for kind, start, end, start_after, end_after in SequenceMatcher(
-        None, before, after, autojunk=False
-    ).get_opcodes():
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for kind, start, end, start_after, end_after in matcher.get_opcodes():
         old, new = " ".join(before[start:end]), " ".join(after[start_after:end_after])
         if kind == "equal":
             parts.append(new)

@@ -148,15 +148,13 @@ def read_answer(answer: str) -> AnswerReading:
         own = marks.get(sentence, [])
         if not (is_introduced or _ITEM.match(answer, start, end)):
             introduction = ()
-        placed += _bind_quotes(answer, unplaced.get(sentence, ()), own or introduction)
+        placed += _bind(answer, unplaced.get(sentence, ()), own or introduction)
         is_introduced = _FINAL_COLON.search(answer[start:end].rstrip()) is not None
         introduction = own if is_introduced else introduction
     return AnswerReading(quotes=tuple(placed), marks=tuple(chain.from_iterable(marks.values())))
 
 
-def _bind_quotes(
-    answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]
-) -> Iterator[Quotation]:
+def _bind(answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:
     """Yield a sentence's quotes with the marks that may be their source: directly after, or nearest."""
     # it names its section before it quotes
     leads = bool(quotes and marks) and marks[0].start < quotes[0].start
@@ -168,9 +166,8 @@ def _bind_quotes(
         chosen_before = chosen
         chosen = [mark for mark in following if adjacent and mark.start < adjacent.end()]
         if not chosen:
-            preceding = [
-                mark for mark in reversed(marks) if position <= mark.start < quote.start
-            ] or chosen_before
+            before = [mark for mark in reversed(marks) if position <= mark.start < quote.start]
+            preceding = before or chosen_before
             chosen = preceding if leads else following or preceding
         chosen = chosen[:_CANDIDATES_MAX]
         yield replace(quote, marks=chosen)

@@ -123,9 +123,8 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
     if span is None and quote and section_id in library:
         section = library.node(section_id).content_span
         if (span := find_in_span(quote, library, section)) is not None:
-            warning = (
-                "" if citation.is_verified else "The section has these words, but the model had not read them"
-            )
+            if not citation.is_verified:
+                warning = "The section has these words, but the model had not read them"
         elif (span := find_nearest(quote, library, [section], CITED_SIMILARITY_MIN)) is not None:
             warning = "This quote is not in its section · nearest passage"
         else:
@@ -142,9 +141,8 @@ def _find_changed(citation: Citation, quote: str, library: Library) -> CitedPass
         spans = [Span(doc=document.key, start=0, end=len(document.text))]
     span = find_nearest(quote, library, spans, CITED_SIMILARITY_MIN)
     if span is None:
-        return CitedPassage(
-            section_id=citation.section_id, warning="The text has changed: nothing like this quote is left"
-        )
+        warning = "The text has changed: nothing like this quote is left"
+        return CitedPassage(section_id=citation.section_id, warning=warning)
     changes = format_word_diff(quote, library.clean_text(span))
     section_id = library.section_at(span.doc, span.start) or citation.section_id
     warning = "The text has changed since the answer · nearest passage"
@@ -180,9 +178,8 @@ def _check_again(citation: Citation, library: Library) -> Citation:
         span is not None and own is not None and own.doc == span.doc and own.start <= span.start < own.end
     )
     if span is None or (citation.state is QuoteState.FOUND and not is_in_own):
-        finding = recheck(
-            Claim(quote=quote, place="", section_id=citation.section_id), library, similarity_min=None
-        )
+        claim = Claim(quote=quote, place="", section_id=citation.section_id)
+        finding = recheck(claim, library, similarity_min=None)
         span = finding.span
         is_in_own = finding.status is ClaimStatus.SAME
     again = citation

@@ -134,9 +134,8 @@ class QuoteChecker:
             own = at_mark.get((mark.section_id, mark.start))
             for index in own or in_sentence.get((mark.section_id, mark.sentence), []):
                 shown[index].add(mark.start)
-        return tuple(
-            replace(placed[index][0], marks=tuple(sorted(starts))) for index, starts in enumerate(shown)
-        )
+        numbered = zip(placed, shown, strict=True)
+        return tuple(replace(citation, marks=tuple(sorted(starts))) for (citation, _), starts in numbered)
 
     def _cite_quote(self, quote: Quotation) -> Citation | None:
         """Return a quote's citation, or None if neither it nor its sentence has an id.

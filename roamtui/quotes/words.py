@@ -163,9 +163,8 @@ _ROW_END = re.compile(rf"{_CELL_EDGE}[ \t]*\n[ \t]*(?={_CELL_EDGE})")
 """The end of a row, in a table without a head."""
 _BREAK = re.compile(r"[ ]?[-‐\u00ad][ \t]*\n\s*(?=[^\W\d_])|(?<=\u00ad)\n")
 """The end of a line inside a word, as in books and laws."""
-_UNIT_NAMES = (
-    "mm cm dm km in ft yd mi nm µm μm ha mg kg lb oz sec min hr kW MW GW Pa kPa MPa Hz kHz MHz GHz mol"
-)
+_LENGTHS = "mm cm dm km in ft yd mi nm µm μm ha"
+_UNIT_NAMES = f"{_LENGTHS} mg kg lb oz sec min hr kW MW GW Pa kPa MPa Hz kHz MHz GHz mol"
 _UNITS = frozenset(_UNIT_NAMES.split())
 """Units of more than one letter. A figure raised after a unit is a power."""
 _POWER_BASE = re.compile(r"(?:\A|[^\d.,])(?:10|2)\Z")
@@ -398,9 +397,8 @@ class _WordReader:
         return _Piece(run.text.translate(_IN_CODE if is_code else _IN_PROSE), run.start, run.end, is_code)
 
     def _read_code(self, code: Code) -> None:
-        for line, (start, end) in zip(
-            code.text.split("\n"), pairwise((*code.offsets, len(self._text))), strict=False
-        ):
+        bounds_of_lines = pairwise((*code.offsets, len(self._text)))
+        for line, (start, end) in zip(code.text.split("\n"), bounds_of_lines, strict=False):
             offset = self._text.find(line, start, end)
             visible = line.translate(_IN_CODE)
             bounds = (offset, offset + len(line)) if offset >= 0 else (start, end)

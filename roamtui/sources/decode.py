@@ -79,9 +79,7 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     sample = text[:_SAMPLE_LENGTH]
     strange = len(_STRANGE.findall(sample))
     if strange > _STRANGE_SHARE_MAX * len(sample):
-        raise SourceError(
-            f"{name} does not look like text. Unpack it, or convert it to Markdown or plain text first."
-        )
+        raise SourceError(f"{name} does not look like text. Unpack it, or convert it to text first.")
     if replaced:
         notes.append(
             f"{name}: {format_count(replaced, 'character')} not valid {encoding.upper()}, shown as "

@@ -192,9 +192,8 @@ def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = D
             if not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) != file.identity:
                 raise SourceError(f"{key} {_REPLACED}")
             if status.st_size > FILE_BYTES_MAX:
-                raise SourceError(
-                    f"{key} is larger than {FILE_BYTES_MAX // 1_000_000} MB. Open it by itself."
-                )
+                size = FILE_BYTES_MAX // 1_000_000
+                raise SourceError(f"{key} is larger than {size} MB. Open it by itself.")
             data = stream.read()
     except OSError as error:
         if file.resolved.is_symlink():
@@ -217,9 +216,8 @@ def _read_gitignore(root: Path) -> Callable[[str], bool]:
             with warnings.catch_warnings():
                 # about brackets that `re` may parse differently later
                 warnings.simplefilter("ignore", FutureWarning)
-                return GitIgnoreSpec.from_lines(
-                    decode_text(path.read_bytes(), _IGNORE_NAME)[0].split("\n")
-                ).match_file
+                text, _ = decode_text(path.read_bytes(), _IGNORE_NAME)
+                return GitIgnoreSpec.from_lines(text.split("\n")).match_file
     except (OSError, ValueError, re.error, SourceError):  # an invalid pattern is a ValueError or re.error
         pass
     return lambda _path: False
@@ -321,9 +319,8 @@ def list_sources(paths: Sequence[Path]) -> Listing:
             named_files = {f"{name}/{key}": file for key, file in listing.files.items()}
         else:
             check_file(path)
-            named_files = {
-                name: _find_file(path) or ListedFile(path=path, resolved=path, root=None, identity=None)
-            }
+            pipe = ListedFile(path=path, resolved=path, root=None, identity=None)
+            named_files = {name: _find_file(path) or pipe}
         files.update((key, file) for key, file in named_files.items() if file.resolved not in listed)
         listed.update(file.resolved for file in named_files.values())
     if len(files) > FILES_MAX:

@@ -65,7 +65,7 @@ def test_without_a_source_the_last_conversation_continues_with_its_own(
     run(garden, "--plain")
     for flags, question in ((["--continue"], "What does a late"), (["--conversation", conversation], "How long is a")):
         monkeypatch.setattr("sys.stdin", io.StringIO(""))
-        assert f"Resuming after question 1: {question}" in run(*flags, "--plain").out
+        assert f"Resumed after question 1: {question}" in run(*flags, "--plain").out
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_a_saved_conversation_is_greeted_with_its_last_answer(
     assert first.startswith("Harbour rules, 4 sections. scripted answers.\n/help lists")
     chat.run(Typed(""), monkeypatch)
     second = capsys.readouterr().out
-    assert "Resuming after question 1: Noise?\nEngines stop at ten.\n" in second
+    assert "Resumed after question 1: Noise?\nEngines stop at ten.\n" in second
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from roamtui.models.registry import make_model
     "name", ["", " ", "open ai/x", "openai/x ", "openai/x\n", "openai/\x1b[31mx", "a\u202eb", "a\u00a0b"]
 )
 def test_a_name_without_sense_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="Use provider/model") as caught:
+    with pytest.raises(UsageError, match="Use one like openai") as caught:
         make_model(name)
     assert str(caught.value).isprintable()
 

@@ -31,9 +31,7 @@ _TEXT_SUFFIXES = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".
 """Suffixes of files that are text even if they start like a web page."""
 CONVERTED_SUFFIXES = frozenset(name for name in FORMATS_BY_NAME if name.startswith("."))
 _TEXT_FORMATS = (Format.HTML, Format.RST, Format.SEPARATED)
-SLOW_SUFFIXES = frozenset(
-    suffix for suffix in CONVERTED_SUFFIXES if FORMATS_BY_NAME[suffix] not in _TEXT_FORMATS
-)
+SLOW_SUFFIXES = frozenset(each for each in CONVERTED_SUFFIXES if FORMATS_BY_NAME[each] not in _TEXT_FORMATS)
 """Suffixes of the formats that are always converted in a subprocess."""
 _OFFICE_FORMATS = frozenset({Format.DOCX, Format.PPTX, Format.SPREADSHEET, Format.ODT})
 _PACKAGE_FORMATS = _OFFICE_FORMATS | {Format.EPUB}
@@ -64,9 +62,7 @@ def convert(
     else:
         from roamtui.sources.convert.subprocess_converter import convert_in_subprocess  # noqa: PLC0415 - rarely needed
 
-        converted = convert_in_subprocess(
-            source_format, data, name, options=conversion, on_progress=on_progress
-        )
+        converted = convert_in_subprocess(source_format, data, name, conversion, on_progress)
     if not any(map(str.isalnum, _IMAGE.sub("", converted.text))):
         raise SourceError(
             f"{name} contains no text. If its pages are images, run OCR on it first. If you can see its text"

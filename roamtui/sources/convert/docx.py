@@ -59,9 +59,7 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
     main = next((each.target for each in starts if each.kind == "officeDocument"), "word/document.xml")
     bodies = package.parse(main).findall("{*}body")
     if not bodies:
-        raise SourceError(
-            f"{name} is damaged, password-protected or not a Word document. Save it again as DOCX."
-        )
+        raise SourceError(f"{name} is damaged, protected or not a Word document. Save it again as DOCX.")
     writer = _HtmlWriter(package, main)
     text = convert_noted("".join(map(writer.write_blocks, bodies)), writer.notes)
     return ConvertedText(text=text, title=package.read_title())
@@ -91,9 +89,8 @@ class _HtmlWriter:
         parts = {each.kind: each.target for each in self._relations.values()}
         self._styles = StyleSheet(package.parse(parts.get("styles", "word/styles.xml")))
         self._numbering = Numbering(package.parse(parts.get("numbering", "word/numbering.xml")), self._styles)
-        self._note_parts = {
-            kind: parts.get(f"{kind}s", f"word/{kind}s.xml") for kind in ("footnote", "endnote")
-        }
+        kinds = ("footnote", "endnote")
+        self._note_parts = {kind: parts.get(f"{kind}s", f"word/{kind}s.xml") for kind in kinds}
         self._note_numbers: dict[tuple[str, str], int] = {}
         self._fields: list[_Field] = []
         self._boxes: list[str] = []
@@ -172,9 +169,8 @@ class _HtmlWriter:
                 case "r":
                     style = self._styles.get_style(get_child_value(child, "rPr/{*}rStyle"))
                     own = {**style.looks, **read_looks(child)}
-                    yield from self._write_line(
-                        child, {**looks, **own}, _list_marks(own, {**looks, **own}, style)
-                    )
+                    inner = {**looks, **own}
+                    yield from self._write_line(child, inner, _list_marks(own, inner, style))
                 case "fldChar":
                     yield from self._follow_field(child)
                 case "instrText" if self._fields:
@@ -204,9 +200,8 @@ class _HtmlWriter:
         text = ""
         match name:
             case "t":
-                text = translate_symbols(element.text or "", looks.get("rFonts", "")).translate(
-                    _MARKER_CHARACTERS
-                )
+                text = translate_symbols(element.text or "", looks.get("rFonts", ""))
+                text = text.translate(_MARKER_CHARACTERS)
             case "tab" | "ptab":
                 text = "\t"
             case "noBreakHyphen":
@@ -281,9 +276,8 @@ class _HtmlWriter:
                 case "textpath":
                     self._boxes.append(f"<p>{escape(get_attribute(child, 'string'))}</p>")
                 case "blip" | "imagedata":
-                    relation = self._relations.get(
-                        get_attribute(child, "embed") or get_attribute(child, "id")
-                    )
+                    picture_id = get_attribute(child, "embed") or get_attribute(child, "id")
+                    relation = self._relations.get(picture_id)
                     target = relation.target if relation and not relation.is_external else ""
                     yield f'<img src="{escape(target)}" alt="{escape(words)}">'
                 case "relIds":

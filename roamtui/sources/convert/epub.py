@@ -40,9 +40,8 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     book_part = next((element.get("full-path", "") for element in container.iter("{*}rootfile")), "")
     root = package.parse(book_part)
     items = {item.get("id", ""): item for item in root.iter("{*}item")}
-    part_names = {
-        key: package.find_name(_split_href(item.get("href", ""), book_part)[0]) for key, item in items.items()
-    }
+    targets = {key: _split_href(item.get("href", ""), book_part)[0] for key, item in items.items()}
+    part_names = {key: package.find_name(target) for key, target in targets.items()}
     types = {key: item.get("media-type", "").partition(";")[0].strip().lower() for key, item in items.items()}
     nav = [key for key, item in items.items() if "nav" in item.get("properties", "").split()]
     ncx = [key for key, media_type in types.items() if media_type.endswith("ncx+xml")]
@@ -95,9 +94,8 @@ def _read_navigation(package: ZipPackage, part: str) -> dict[str, list[_Navigati
 def _split_href(href: str, part_name: str) -> tuple[str, str]:
     """Return the name of the part that a link in another part leads to, and the fragment of the link."""
     path, _, fragment = href.partition("#")
-    target = (
-        posixpath.normpath(posixpath.join(posixpath.dirname(part_name), unquote(path))) if path else part_name
-    )
+    joined = posixpath.join(posixpath.dirname(part_name), unquote(path))
+    target = posixpath.normpath(joined) if path else part_name
     return target, unquote(fragment)
 
 

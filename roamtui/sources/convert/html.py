@@ -290,9 +290,8 @@ def _write_table(table: Any) -> list[str]:
     listed = [(row, _list_cells(row, spans)) for row in table.xpath("tr | thead/* | tbody/* | tfoot/*")]
     rows = [(row, cells) for row, cells in listed if cells]
     # Columns in which no cell with words begins only place others on the page.
-    used = {
-        column for _, cells in rows for column, cell in enumerate(cells) if cell.text and not cell.is_repeated
-    }
+    numbered = (each for _, cells in rows for each in enumerate(cells))
+    used = {column for column, cell in numbered if cell.text and not cell.is_repeated}
     lines: list[str] = []
     for row, cells in rows:
         texts = [cell.text for column, cell in enumerate(cells) if column in used or not used]
@@ -358,9 +357,7 @@ def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:
             added.append(_Cell(spans.repeat(text) if len(row) > 1 else "", is_repeated=True))
         row_count = _parse_number(cell.get("rowspan"), 1)
         if row_count > 1:
-            spans.below |= {
-                len(cells) + index: (row_count - 1, repeated) for index, repeated in enumerate(added)
-            }
+            spans.below |= {column: (row_count - 1, each) for column, each in enumerate(added, len(cells))}
         cells += added
     return cells
 

@@ -122,8 +122,7 @@ def _has_look(element: Any, tags: tuple[str, ...], style: re.Pattern[str]) -> bo
         holder = node.getparent()
         around = holder.getparent() if node.is_tail else holder
         looks = [around, *around.iterancestors()] if around is not None else []
-        if not any(
-            each.tag in tags or style.search(each.get("style", "")[:ATTRIBUTE_LENGTH_MAX]) for each in looks
-        ):
+        styles = (each.get("style", "")[:ATTRIBUTE_LENGTH_MAX] for each in looks)
+        if not (any(each.tag in tags for each in looks) or any(map(style.search, styles))):
             return False
     return True

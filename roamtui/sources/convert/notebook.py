@@ -24,9 +24,8 @@ def convert_notebook(data: bytes, name: str) -> ConvertedText:
     """Convert a notebook, of version 4, to Markdown."""
     text, notes = decode_text(data, name)
     notebook = json.loads(text)
-    language = re.sub(
-        r"[^\w#+.-]", "", str(notebook.get("metadata", {}).get("language_info", {}).get("name", ""))
-    )
+    about = notebook.get("metadata", {}).get("language_info", {})
+    language = re.sub(r"[^\w#+.-]", "", str(about.get("name", "")))
     blocks: list[str] = []
     for cell in notebook["cells"]:
         kind = cell.get("cell_type")

@@ -36,9 +36,7 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
     root = package.parse("content.xml")
     body = root.find("{*}body/{*}text")
     if body is None:
-        raise SourceError(
-            f"{name} is damaged, password-protected or not an OpenDocument text. Save it again as ODT."
-        )
+        raise SourceError(f"{name} is damaged, protected or not an OpenDocument text. Save it again as ODT.")
     writer = _HtmlWriter(package, styles, root)
     text = convert_noted(writer.write_content(body), writer.notes)
     return ConvertedText(text=text, title=package.read_title())
@@ -51,9 +49,8 @@ class _HtmlWriter:
         self._package = package
         self._styles = OdtStyles(styles, root)
         self._lists = OdtLists(styles, root)
-        self._controls = {
-            get_attribute(each, "id"): each for forms in root.iter("{*}forms") for each in forms.iter()
-        }
+        controls = (each for forms in root.iter("{*}forms") for each in forms.iter())
+        self._controls = {get_attribute(each, "id"): each for each in controls}
         self._number = ""
         """Number of an item of a list, which the next paragraph begins with."""
         self.notes: list[str] = []
@@ -107,9 +104,8 @@ class _HtmlWriter:
 
     def _write_paragraph(self, name: str, element: Any) -> str:
         style = self._styles.get_style("paragraph", get_attribute(element, "style-name"))
-        is_hidden = any(
-            get_attribute(each, "is-hidden") == "true" for each in element.iter("{*}hidden-paragraph")
-        )
+        hiding = element.iter("{*}hidden-paragraph")
+        is_hidden = any(get_attribute(each, "is-hidden") == "true" for each in hiding)
         if is_hidden or "hidden" in style.looks:
             return ""
         content = self.write_content(element)
@@ -159,9 +155,8 @@ class _HtmlWriter:
             if not sources and get_local_name(formula) == "math":
                 sources = [write_formula(formula)]
             return "".join([*parts, *(f"<code>{escape(source)}</code>" for source in sources)])
-        words = " ".join(
-            join_text(child) for name in ("title", "desc") for child in frame.iterfind(f"{{*}}{name}")
-        )
+        titles = (*frame.iterfind("{*}title"), *frame.iterfind("{*}desc"))
+        words = " ".join(map(join_text, titles))
         if frame.find("{*}image") is not None:
             parts.append(f'<img alt="{escape(words)}">')
         return "".join(parts)

@@ -25,9 +25,8 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
     name = get_local_name(element)
     if name in _WORDS:
         return "".join(element.itertext()).strip("\r\n")
-    signs = {
-        get_local_name(sign): get_attribute(sign, "val") for sign in element.iterfind(f"{{*}}{name}Pr/*")
-    }
+    looks = element.iterfind(f"{{*}}{name}Pr/*")
+    signs = {get_local_name(look): get_attribute(look, "val") for look in looks}
     inner = [each for each in element if get_local_name(each) not in {f"{name}Pr", *_LEFT_OUT}]
     parts = [write_formula(each) for each in inner]
     if name in _FORMS and signs.get("type") != "noBar":  # the numbers of a binomial have no bar between them

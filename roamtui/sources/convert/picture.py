@@ -24,9 +24,7 @@ def draw_picture(data: bytes, name: str, request: DrawingRequest) -> Drawing:
     with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
         if image.width * image.height > PIXELS_MAX:
             millions = image.width * image.height // 1_000_000
-            raise SourceError(
-                f"{name} is too large to show: {millions} million pixels. Open it in an image viewer."
-            )
+            raise SourceError(f"{name} is too large to show: {millions} million pixels. Open it in a viewer.")
         picture: Image.Image = ImageOps.exif_transpose(image)
         if picture.mode.startswith("I"):  # grey values of 16 bits, which `convert` would make white
             picture = picture.convert("I").point(lambda value: value * (1 / 256))

@@ -17,7 +17,7 @@ from roamtui.sources.convert.html_tree import make_absolute_href
 from roamtui.sources.convert.numbering import PLAIN_NUMBER, format_number
 from roamtui.sources.convert.office_math import write_formula
 from roamtui.sources.convert.separated import MarkdownCell, write_table
-from roamtui.sources.convert.xml_elements import get_local_name
+from roamtui.sources.convert.xml_elements import get_attribute, get_local_name
 from roamtui.sources.convert.zip_package import ZipPackage
 
 _DEFAULT_TITLES = frozenset({"", "PowerPoint Presentation", "Slide 1"})
@@ -62,9 +62,8 @@ def _read_slide(slide: Any) -> tuple[str, str, str]:
         for child in [*choice]:
             choice.getparent().addprevious(child)
     title = slide.shapes.title
-    blocks = [
-        *_write_shapes(shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id)
-    ]
+    title_id = title.shape_id if title is not None else None
+    blocks = [*_write_shapes(shape for shape in slide.shapes if shape.shape_id != title_id)]
     if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) and frame.text.strip():
         blocks += ["**Notes:**", *_write_paragraphs(frame.paragraphs, is_list=False)]
     heading = _write_line(title.text_frame) if title is not None else ""
@@ -88,12 +87,9 @@ def _write_shapes(shapes: Iterable[Any]) -> Iterator[str]:
         elif hasattr(shape, "image") and (words := shape.element.nvPicPr.cNvPr.get("descr", "").strip()):
             yield f"![{escape_inline(' '.join(words.split()))}]()"
         for diagram in shape.element.iter("{*}relIds"):
-            part = shape.part.related_part(
-                next(value for key, value in diagram.items() if key.endswith("}dm"))
-            )
-            yield "\n".join(
-                f"- {escape_inline(text.text or '')}" for text in parse_xml(part.blob).iter("{*}t")
-            )
+            part = shape.part.related_part(get_attribute(diagram, "dm"))
+            texts = parse_xml(part.blob).iter("{*}t")
+            yield "\n".join(f"- {escape_inline(text.text or '')}" for text in texts)
 
 
 def _write_paragraphs(paragraphs: Iterable[Any], *, is_list: bool) -> list[str]:
@@ -107,14 +103,12 @@ def _write_paragraphs(paragraphs: Iterable[Any], *, is_list: bool) -> list[str]:
         marks = {get_local_name(mark): mark for mark in properties} if properties is not None else {}
         if not words:
             continue
-        is_item = not marks.keys().isdisjoint(("buChar", "buAutoNum", "buBlip")) or (
-            is_list and "buNone" not in marks
-        )
+        is_marked = not marks.keys().isdisjoint(("buChar", "buAutoNum", "buBlip"))
+        is_item = is_marked or (is_list and "buNone" not in marks)
         before = blocks.pop() + "\n" if is_item and depth >= 0 else ""
         depth = min(paragraph.level, depth + 1) if is_item else -1
-        numbers = {
-            level: last for level, last in numbers.items() if level < paragraph.level + ("buAutoNum" in marks)
-        }
+        end = paragraph.level + ("buAutoNum" in marks)
+        numbers = {level: last for level, last in numbers.items() if level < end}
         mark = "- " if is_item else ""
         if "buAutoNum" in marks:
             kind = marks["buAutoNum"].get("type", "")
@@ -146,9 +140,8 @@ def _write_runs(paragraph: Any) -> str:
     for child in paragraph._p:  # noqa: SLF001
         if get_local_name(child) in ("r", "fld", "m", "br"):
             is_formula = get_local_name(child) == "m"
-            text = (
-                escape_inline(write_formula(child) if is_formula else "".join(child.itertext("{*}t"))) or " "
-            )
+            plain = write_formula(child) if is_formula else "".join(child.itertext("{*}t"))
+            text = escape_inline(plain) or " "
             properties = child.find("{*}rPr")
             if properties is not None and not properties.get("baseline", "0").startswith(("0", "-")):
                 text = write_raised(text)

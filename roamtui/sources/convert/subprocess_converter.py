@@ -46,7 +46,6 @@ def convert_in_subprocess(
     source_format: Format,
     data: bytes,
     name: str,
-    *,
     options: ConversionOptions = DEFAULT_OPTIONS,
     on_progress: PageReport | None = None,
 ) -> ConvertedText:
@@ -68,9 +67,8 @@ def convert_in_subprocess(
         digest.update(f"{__version__} {_OUTPUT_VERSION}".encode())
         stem = digest.hexdigest()
         path = options.cache_dir / f"{stem}.{languages.replace('/', '-')}.json"
-        for cached_path in (
-            [path] if languages else [*sorted(options.cache_dir.glob(f"{stem}.*.json"), reverse=True)]
-        ):
+        with_ocr = sorted(options.cache_dir.glob(f"{stem}.*.json"), reverse=True)
+        for cached_path in [path] if languages else with_ocr:
             with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
                 cached = msgspec.json.decode(cached_path.read_bytes(), type=ConvertedText)
                 os.utime(cached_path)  # marks it as used
@@ -95,9 +93,8 @@ def draw_in_subprocess(
         SourceError: The file cannot be drawn, needs too much time or memory, or Pillow is not installed.
     """
     options = msgspec.json.encode(request).decode()
-    return msgspec.json.decode(
-        _run_job((DRAW, name, options), data, on_progress, _DRAWING_SECONDS_MAX), type=Drawing
-    )
+    result = _run_job((DRAW, name, options), data, on_progress, _DRAWING_SECONDS_MAX)
+    return msgspec.json.decode(result, type=Drawing)
 
 
 def _run_job(

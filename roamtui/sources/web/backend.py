@@ -73,9 +73,7 @@ class CheckedBackend(httpcore.NetworkBackend):
 
     def _resolve(self, host: str, port: int, seconds: float) -> tuple[str, ...]:
         try:
-            addresses = self._resolver.resolve(
-                host, port, allows_local=self._allows_local, seconds_max=seconds
-            )
+            addresses = self._resolver.resolve(host, port, seconds, allows_local=self._allows_local)
         except UnreachableError:
             if not (self._has_proxy and self._allows_local):
                 raise
@@ -108,9 +106,8 @@ class LimitedStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        return LimitedStream(
-            self._stream.start_tls(ssl_context, server_hostname, self._clip(timeout)), self._deadline
-        )
+        stream = self._stream.start_tls(ssl_context, server_hostname, self._clip(timeout))
+        return LimitedStream(stream, self._deadline)
 
     def _clip(self, timeout: float | None) -> float:
         seconds = self._deadline.clip(timeout)
@@ -193,7 +190,7 @@ class HostResolver:
         self._scopes: dict[str, AddressScope] = {}
         self._lock = threading.Lock()
 
-    def resolve(self, host: str, port: int, *, allows_local: bool, seconds_max: float) -> tuple[str, ...]:
+    def resolve(self, host: str, port: int, seconds_max: float, *, allows_local: bool) -> tuple[str, ...]:
         """Return the IP addresses of a host, all of which are safe to connect to.
 
         `allows_local` means that the host may be on this machine or its network, because a person typed the

@@ -96,9 +96,7 @@ class Fetcher:
                     if target is None or target in visited:
                         break
                 if target is None:
-                    raise FetchError(
-                        f"{current} redirects to something that is not a web page. Check the address."
-                    )
+                    raise FetchError(f"{current} does not redirect to a web page. Check the address.")
                 is_downgrade = current.startswith("https:") and target.startswith("http:")
                 may_follow = allowed.allows(target) or covers_origin(origin_of(current), origin_of(target))
                 if not may_follow and (is_downgrade or not follows_public):
@@ -139,18 +137,16 @@ class Fetcher:
         try:
             response = self._client.send(url, allows_local=allows_local)
             wait_seconds = _read_retry_seconds(response)
-            if wait_seconds is not None and wait_seconds <= min(
-                _RETRY_SECONDS_MAX, self._deadline.remaining()
-            ):
+            longest = min(_RETRY_SECONDS_MAX, self._deadline.remaining())
+            if wait_seconds is not None and wait_seconds <= longest:
                 self._closing.wait(wait_seconds)
                 response = self._client.send(url, allows_local=allows_local)
             if not response.is_conclusive:
                 raise _make_status_error(url, response.status)
         except FetchError as error:
             status = error.status
-            is_temporary = (
-                status is None or status in _TEMPORARY_STATUSES or status >= HTTPStatus.INTERNAL_SERVER_ERROR
-            )
+            is_fault = status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            is_temporary = is_fault or status in _TEMPORARY_STATUSES
             # If the site refuses the page, its cached copy is not shown either.
             is_refused = isinstance(error, BlockedAddressError) or not is_temporary
             if cached is None or cached.status in MISSING_STATUSES or is_refused:

@@ -61,9 +61,8 @@ class HttpClient:
             try:
                 headers: dict[str, str] = {}
                 for name, value in response.headers:
-                    headers.setdefault(
-                        name.decode("ascii", "replace").lower(), value.decode("utf-8", "replace")
-                    )
+                    key = name.decode("ascii", "replace").lower()
+                    headers.setdefault(key, value.decode("utf-8", "replace"))
                 body = self._read_body(response, headers, url) if response.status in PAGE_STATUSES else b""
             finally:
                 response.close()
@@ -193,9 +192,8 @@ class BodyReader:
     def check_length(self, length: int) -> None:
         """Raise a `FetchError` if a length exceeds the limit."""
         if length > self._bytes_max:
-            raise FetchError(
-                f"{self._url} is larger than {self._bytes_max / 1e6:,.0f} MB. Download it and open the file."
-            )
+            size = f"{self._bytes_max / 1e6:,.0f} MB"
+            raise FetchError(f"{self._url} is larger than {size}. Download it and open the file.")
 
     def finish(self) -> bytes:
         """Return the whole body."""

@@ -45,9 +45,7 @@ def normalise_url(text: str) -> str:
     text = text.strip(" \t\r\n")
     # For messages: shortened, and without credentials and control characters.
     shown = _CREDENTIALS.sub("//", text)[:_SHOWN_LENGTH_MAX]
-    shown = (
-        "".join(character if character.isprintable() else "?" for character in shown) or "An empty address"
-    )
+    shown = "".join(each if each.isprintable() else "?" for each in shown) or "An empty address"
     invalid = SourceError(f"{shown} is not a valid address. Write it as in https://example.com/page.")
     if len(text) > _URL_LENGTH_MAX or _FORBIDDEN.search(text):
         raise invalid
@@ -59,9 +57,7 @@ def normalise_url(text: str) -> str:
     if scheme not in DEFAULT_PORTS:
         raise SourceError(f"{shown} cannot be fetched. Name an address that starts with https:// or http://.")
     if "@" in parts.netloc:
-        raise SourceError(
-            f"{shown} was given with a user name or password. Remove everything between // and @."
-        )
+        raise SourceError(f"{shown} contains a user name or password. Remove all between // and @.")
     match = re.fullmatch(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::([0-9]{0,5}))?", parts.netloc, re.ASCII)
     port = int(match[2] or DEFAULT_PORTS[scheme]) if match else 0
     if match is None or not 0 < port <= _PORT_MAX:

@@ -157,9 +157,8 @@ def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
     if len(item_indents) >= 3:
         indent_max = min(item_indents) + _INDENT_TOLERANCE
         are_parts = [parse_part(line.title) and not parse_item(line.title) for line in lines]
-        return [
-            1 if part else 2 + (line.x0 > indent_max) for part, line in zip(are_parts, lines, strict=True)
-        ]
+        pairs = zip(are_parts, lines, strict=True)
+        return [1 if is_part else 2 + (line.x0 > indent_max) for is_part, line in pairs]
     indents: list[float] = []
     for x0 in sorted(line.x0 for line in lines):
         if not indents or x0 > indents[-1] + _INDENT_TOLERANCE:

@@ -73,9 +73,8 @@ def convert_pdf(
         file_rows += page_rows
     bookmarks = list(file.read_bookmarks())
     headings = detect_outline(pages, file_rows, bookmarks, printed)
-    by_page = {
-        number: list(group) for number, group in groupby(headings, lambda head: file_rows[head.row].page)
-    }
+    groups = groupby(headings, lambda heading: file_rows[heading.row].page)
+    by_page = {number: list(group) for number, group in groups}
     writer = MarkdownWriter(repairer)
     for number, page in enumerate(pages):
         writer.write_page(page, by_page.get(number, ()))

@@ -52,9 +52,8 @@ def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
 def _find_quote(words: list[Word], quote: str) -> list[tuple[int, int]]:
     """Find a quote or parts of it, without its Markdown syntax. Return first and last character of each."""
     on_page = [(text, word) for word in words if (text := _keep_letters(word.text))]
-    parts = [
-        text for text in map(_keep_letters, _RAISED_TAG.sub("", quote.replace("|", " ")).split()) if text
-    ]
+    words_of_quote = _RAISED_TAG.sub("", quote.replace("|", " ")).split()
+    parts = [*filter(None, map(_keep_letters, words_of_quote))]
     matcher = SequenceMatcher(None, [text for text, _ in on_page], parts, autojunk=False)
     length_min = min(_PART_LENGTH_MIN, sum(map(len, parts)))
     return [

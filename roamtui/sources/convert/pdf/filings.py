@@ -159,9 +159,8 @@ def _detect_notes(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> 
     heading such as "Notes to Financial Statements", up to the next of the `known` Items.
     """
     short = list(iter_short_rows(rows))
-    titles = [
-        index for index, row in short if row.number < _TITLE_TOP_ROWS and _NOTES_TITLE.fullmatch(row.text)
-    ]
+    at_top = ((index, row) for index, row in short if row.number < _TITLE_TOP_ROWS)
+    titles = [index for index, row in at_top if _NOTES_TITLE.fullmatch(row.text)]
     marked = [(index, row) for index, row in short if is_marked(row)]
     chain = _select_notes(_NOTE_TITLE, marked)
     if len(chain) < _COUNT_MIN and titles:

@@ -76,16 +76,14 @@ def iter_short_rows(rows: Sequence[PageRow], length_max: int = _LENGTH_MAX) -> I
             yield index, row
 
 
-def make_heading(
-    rows: Sequence[PageRow], start: int, level: int, *, is_title: bool = False
-) -> DetectedHeading:
-    """Make a heading of row `start` and up to two more rows that continue its title.
+def make_heading(rows: Sequence[PageRow], row: int, level: int, *, is_title: bool = False) -> DetectedHeading:
+    """Make a heading of a `row` and up to two more rows that continue its title.
 
     Only the title of a marked row continues, unless `is_title` is true.
     """
-    end = start + (_HEADING_ROWS_MAX if is_title or is_marked(rows[start]) else 1)
-    count = count_similar_rows(rows, start, end, leading_max=_LEADING_MAX)
-    return DetectedHeading(row=start, count=count, level=level, title=join_rows(rows[start : start + count]))
+    end = row + (_HEADING_ROWS_MAX if is_title or is_marked(rows[row]) else 1)
+    count = count_similar_rows(rows, row, end, leading_max=_LEADING_MAX)
+    return DetectedHeading(row=row, count=count, level=level, title=join_rows(rows[row : row + count]))
 
 
 class NumberedRow(NamedTuple):

@@ -46,9 +46,8 @@ class WordRepairer:
     """Repairs words that are split or lack an f, by comparing them with all words of the file."""
 
     def __init__(self, pages: Sequence[Sequence[PageRow]]) -> None:
-        self._counts = Counter(
-            word for rows in pages for row in rows for word in _WORD.findall(row.text.lower())
-        )
+        texts = (row.text.lower() for rows in pages for row in rows)
+        self._counts = Counter(word for text in texts for word in _WORD.findall(text))
         self._spellings: dict[str, str] = {}
         """Words that lack one f of a double f, mapped to the full spelling, which the file has more often."""
         for word, count in self._counts.items():
@@ -75,9 +74,8 @@ class WordRepairer:
                     continue
                 repaired: list[str] = []
                 for word in cell.text.split(" "):
-                    whole = (
-                        self._join_pieces(repaired[-1], word) if repaired and repaired[-1].isalpha() else ""
-                    )
+                    before = repaired[-1] if repaired else ""
+                    whole = self._join_pieces(before, word) if before.isalpha() else ""
                     if whole:
                         repaired[-1] = whole
                     else:

@@ -54,7 +54,7 @@ def detect_outline(
     if not headings:
         headings = detect_numbered_headings(rows, typographic.score_title)
         headings = merge_headings(headings, typographic.find_siblings(headings))
-    headings = merge_headings(headings, typographic.divide_sections(headings, has_outline=has_outline))
+    headings = merge_headings(headings, typographic.divide(headings, has_outline=has_outline))
     return headings or [_name_page(number, page) for number, page in enumerate(pages, start=1) if page.rows]
 
 
@@ -174,7 +174,6 @@ def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[flo
 
 def _name_page(number: int, page: PageText) -> DetectedHeading:
     """Return a heading for a page: its number and first words."""
-    words = textwrap.shorten(
-        " ".join(row.text for row in page.rows[:2]), _FIRST_WORDS_LENGTH, placeholder=" …"
-    )
+    text = " ".join(row.text for row in page.rows[:2])
+    words = textwrap.shorten(text, _FIRST_WORDS_LENGTH, placeholder=" …")
     return DetectedHeading(row=page.start, count=0, level=1, title=f"Page {number}: {words}")

@@ -299,9 +299,8 @@ class PdfPage:
         self._is_uneven = False
         if last > first and pdfium.FPDFText_GetLooseCharBox(self._text, last, box):
             if low != box.bottom or high != box.top:
-                sizes = (
-                    (x1 - x0, box.right - box.left) if rotation % 2 else (high - low, box.top - box.bottom)
-                )
+                heights = (high - low, box.top - box.bottom)
+                sizes = (x1 - x0, box.right - box.left) if rotation % 2 else heights
                 self._is_uneven = min(sizes) < SMALL_RATIO * max(sizes)
             x0 = min(x0, box.left)
             x1 = max(x1, box.right)
@@ -368,6 +367,5 @@ def _read_utf16(fill: Callable[[Any, int], int]) -> str:
         return ""
     buffer = ctypes.create_string_buffer(size)
     fill(buffer, size)
-    return " ".join(
-        replace_surrogates(buffer.raw[: size - 2].decode("utf-16-le", "replace")).replace("\0", " ").split()
-    )
+    text = replace_surrogates(buffer.raw[: size - 2].decode("utf-16-le", "replace"))
+    return " ".join(text.replace("\0", " ").split())

@@ -161,9 +161,8 @@ def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
             and (before.text[-1].isdigit() or (cell.text[0] == "%" and before.text[-1] in f")%{_DASHES}"))
             and not _YEAR.fullmatch(before.text)
         )
-        is_numbered = (
-            len(joined) == 1 and _ENUMERATOR.fullmatch(before.text) and not _FIGURE_START.match(cell.text)
-        )
+        is_enumerator = len(joined) == 1 and _ENUMERATOR.fullmatch(before.text)
+        is_numbered = is_enumerator and not _FIGURE_START.match(cell.text)
         is_mark = (
             before.text[-1] in _FIGURE_ENDS
             and _FOOTNOTE_MARK.fullmatch(cell.text) is not None

@@ -231,9 +231,8 @@ class _OuterHeads:
         firsts = [span.first for span in own]
         if firsts not in (equal, [first + width - 1 for first in equal]):
             return []
-        return [
-            _Head(cell, _Span(first, first + width - 1)) for cell, first in zip(cells, equal, strict=True)
-        ]
+        spans = [_Span(first, first + width - 1) for first in equal]
+        return [*map(_Head, cells, spans)]
 
     def _find_stacked(self, cell: Cell, beside: Sequence[Cell]) -> _Span | None:
         """Return the columns of the head below a cell if both are aligned lines of one head."""

@@ -91,9 +91,8 @@ def _is_year_row(row: PageRow) -> bool:
     years = [*dropwhile(lambda cell: not YEAR.fullmatch(cell.text), row.cells)]
     heads = row.cells[: len(row.cells) - len(years)]
     are_heads = len(heads) < 2 or (len(years) > 1 and not any(is_figure(cell.text) for cell in heads))
-    return (
-        len(row.cells) > 1 and bool(years) and are_heads and all(YEAR.fullmatch(cell.text) for cell in years)
-    )
+    are_years = bool(years) and all(YEAR.fullmatch(cell.text) for cell in years)
+    return len(row.cells) > 1 and are_heads and are_years
 
 
 def _is_prose_row(row: PageRow) -> bool:
@@ -109,9 +108,8 @@ def _is_table(header: Sequence[PageRow], body: Sequence[PageRow]) -> bool:
     if others:
         return True
     heads = [cell.text for row in header for cell in row.cells]
-    has_amounts = any(
-        _AMOUNT.search(head) or (is_figure(head) and not YEAR.fullmatch(head)) for head in heads
-    )
+    figures_above = (head for head in heads if is_figure(head) and not YEAR.fullmatch(head))
+    has_amounts = any(map(_AMOUNT.search, heads)) or any(figures_above)
     figures = sum(is_figure(cell.text) for cell in first.cells)
     are_years = YEAR.fullmatch(first.cells[-1].text) is not None
     return len(heads) > len(header) and not has_amounts and figures > 1 and not are_years

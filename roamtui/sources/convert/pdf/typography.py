@@ -86,9 +86,7 @@ class TypographicHeadings:
         self._long_min: float = _LONG_WITH_OUTLINE
         """Minimum length of a section that is divided, in characters."""
 
-    def divide_sections(
-        self, headings: Sequence[DetectedHeading], *, has_outline: bool
-    ) -> list[DetectedHeading]:
+    def divide(self, headings: Sequence[DetectedHeading], *, has_outline: bool) -> list[DetectedHeading]:
         """Return more headings, in the long sections of the known `headings`, which are in order.
 
         If `has_outline` is true, the known headings are the file's own outline. The text before them is then
