@@ -94,9 +94,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             on_progress: Receives the progress of a conversion, or None for lines on stderr.
 
         Raises:
-            UsageError: There is no source, sources cannot be combined, or LanceDB is not installed.
+            UsageError: There is no source, or sources cannot be combined.
             SourceError: A source cannot be read.
-            IndexLostError: The database cannot be used.
         """
         if not sources:
             raise UsageError("no document given. Try `roamtui handbook.md` or `roamtui --help`.")
@@ -312,7 +311,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
-            IndexLostError: The LanceDB database of the settings cannot be used.
         """
         services = self.make_search_services(needs_vectors=needs_vectors)
         location = IndexLocation(

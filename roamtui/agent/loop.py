@@ -98,7 +98,7 @@ from roamtui.models.base import (
     UsageReported,
 )
 from roamtui.models.repetition import cut_repetition
-from roamtui.models.reply import read_reply
+from roamtui.models.reply import make_unique_id, read_reply
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.plain import shorten
 from roamtui.retrieval.choose import list_whole_document
@@ -120,6 +120,9 @@ _STEP_SHARE = 0.5
 _PAGE_ROOM = 1.5
 """Room for a page of a section, the ids in it and the list below it, as a multiple of the page."""
 _REMINDER_TOKENS = 100
+_TOOL_NAME_LENGTH_MAX = 60
+_BROKEN_CALL_LENGTH_MAX = 2_000
+"""Maximum number of characters of a call that could not be read, which is sent back."""
 _BROKEN_CALL_NOTICE = "Told the model that its tool call was not valid"
 _REJECTED_LENGTH_MAX = 300
 """Maximum number of characters of a rejected answer in its event. Its step holds the whole text."""
@@ -145,11 +148,11 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     instructions: str = ""
     """How the person wants to be answered. A change takes effect only when the transcript is rebuilt."""
     needs_certainty: bool = False
-    """Whether a doubtful passage is no answer without a model, as in a cell of a table."""
+    """Whether to reject doubtful passages when no model answers, as in a cell of a table."""
     question_note: str = ""
     """Text to send before each question. It is no part of it, so its words are not searched for."""
     policy: RetrievalPolicy = DEFAULT_POLICY
-    """What comes of the sections that search finds."""
+    """How hits become context."""
 
 
 def make_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
@@ -278,8 +281,9 @@ class Agent:
             if self.model.name == OFFLINE:
                 needs_certainty = self.options.needs_certainty
                 run.usage = Usage(cost_usd=0.0)
-                reading = read_offline(conversation, self.searcher, needs_certainty=needs_certainty)
-                answer, run.citations = await reading
+                answer, run.citations = await read_offline(
+                    conversation, self.searcher, needs_certainty=needs_certainty
+                )
                 run.step = Step(text=answer, uses=())
                 run.stopped = StopReason.ANSWERED
                 run.steps = len(conversation.state.exchanges[-1].steps)
@@ -516,14 +520,9 @@ class Agent:
                             await conversation.apply((DraftRecorded(start=0, text=""),))
                         conversation.publish(ThinkingStreamed(text=text, replaces_answer=replaces_text))
                     case CallUnreadable(text):
-                        run.broken_call = text[:_THOUGHTS_LENGTH]
+                        run.broken_call = text[:_BROKEN_CALL_LENGTH_MAX]
                     case ToolCallReceived(call):
-                        number = 1
-                        call_id = call.id
-                        # some servers restart the numbers in each reply
-                        while not call_id or call_id in call_ids:
-                            number += 1
-                            call_id = f"{call.id or 'call'}_{number}"
+                        call_id = make_unique_id(call.id, call_ids)
                         call_ids.add(call_id)
                         call = replace(call, id=call_id, arguments=call.arguments[:ARGUMENTS_LENGTH_MAX])
                         use = ToolUse(call=call, result=CALL_NOT_RUN)
@@ -551,9 +550,9 @@ class Agent:
         if self.model.window_tokens is not None:  # one page always fits, because older text makes room for it
             room = max(room, int(_PAGE_ROOM * self.conversation.state.options.page_tokens))
         search_room = self.options.policy.later_tokens_max
-        searches_left = sum(use.call.name == search.NAME for use in uses)
+        searches_left = sum(use.call.name == search.NAME for use in uses[:_CALLS_MAX])
         for index, use in enumerate(uses):
-            name = use.call.name[:60]
+            name = use.call.name[:_TOOL_NAME_LENGTH_MAX]
             if index >= _CALLS_MAX:
                 uses[index] = replace(use, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step")
                 continue

@@ -1,4 +1,4 @@
-"""The system prompt, and what the agent tells the model later. No other text has the system role."""
+"""The system prompt, and what the agent tells the model later."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ class SpendingLimit:
         """Spent or about to be spent."""
 
     def reserve(self, conversation_id: str, usd: float) -> bool:
-        """Return whether a conversation may cost `usd` in all. If so, the others have less."""
+        """Reserve `usd` in all for a conversation, if that is within the limit. Return whether it was."""
         earlier = self._usd_by_conversation if self._is_shared else {}
         reserved = {**earlier, conversation_id: usd}
         if self.usd_max is not None and sum(reserved.values()) > self.usd_max:

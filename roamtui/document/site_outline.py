@@ -1,4 +1,4 @@
-"""Outline a site that has no llms.txt: list the pages in its sitemap, or those that its home page links to.
+"""Outline a site that has no llms.txt: list its home page and the pages in its sitemap.
 
 The list has the shape of an llms.txt, so its pages can be opened one by one. None of them is fetched here.
 """

@@ -40,7 +40,7 @@ class QuestionResult(Struct, frozen=True, kw_only=True):
     id: str
     question: str
     rank: int | None
-    """Rank of the first hit, or None if it is not among the results."""
+    """Rank of the best gold section, or None if none of them is among the results."""
     relaxed_rank: int | None
     hits: tuple[str, ...]
     """Result ids, best first."""

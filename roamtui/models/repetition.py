@@ -38,7 +38,10 @@ class RepetitionGuard:
 
 
 def find_period(text: str, length_min: int = _LENGTH_MIN) -> int:
-    """Return how many characters, with letters, a text repeats at its end six times or more, or 0."""
+    """Return the length of what a text repeats at its end at least six times.
+
+    Return 0 if it repeats nothing, or nothing with letters. The copies have `length_min` characters or more.
+    """
     for period in range(1, _PERIOD_MAX + 1):
         tail = text[-max(length_min, period * _TIMES_MIN) :]
         is_long = len(tail) >= max(length_min, period * _TIMES_MIN)
@@ -49,7 +52,7 @@ def find_period(text: str, length_min: int = _LENGTH_MIN) -> int:
 
 def cut_repetition(text: str) -> str:
     """Return a text that was stopped, with one copy of what it repeats at its end."""
-    period = find_period(text, _TIMES_MIN)  # a mark that was taken out may have made it shorter
+    period = find_period(text, length_min=0)  # a mark that was taken out may have made it shorter
     if not period:
         return text
     start = len(text) - period

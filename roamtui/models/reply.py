@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 
 from roamtui.conversation.events import Message, Role
@@ -65,6 +65,16 @@ async def read_reply(model: Model, request: ModelRequest) -> AsyncGenerator[Mode
         raise failure
     if ending is not None:
         yield ending
+
+
+def make_unique_id(call_id: str, used: Collection[str]) -> str:
+    """Return the id of a call with a number if it is empty or used: some servers count anew in each reply."""
+    number = 1
+    unique_id = call_id
+    while not unique_id or unique_id in used:
+        number += 1
+        unique_id = f"{call_id or 'call'}_{number}"
+    return unique_id
 
 
 def _count_bytes(text: str) -> int:

@@ -53,9 +53,9 @@ class HitList(Struct, frozen=True, kw_only=True):
 
 
 def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Sequence[str] = ()) -> HitList:
-    """Render hits as lines with excerpts, in a thread, because names are looked for in the whole library.
+    """Render hits as lines with excerpts. What the model has already is not repeated.
 
-    What the model has already is not repeated.
+    Run this in a thread, because names are looked for in the whole library.
 
     Args:
         view: What the model has and can get.

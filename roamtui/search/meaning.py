@@ -35,7 +35,7 @@ _WEIGHT_MAX = 0.5
 _SIMILAR_SHARE_MIN = 0.5
 """Share of the best similarity that counts nothing. Any two texts are somewhat similar."""
 _FOLLOW_UP_WEIGHT = 0.85
-"""The same for a follow-up to a known topic, whose words say little."""
+"""Weight of meaning for a follow-up to a known topic, whose words say little."""
 _SECONDS_MAX = 0.7
 """Longest time after which a search goes on with what has been embedded."""
 _QUERY_LENGTH_MAX = 2_000

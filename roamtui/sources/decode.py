@@ -154,10 +154,10 @@ def _detect_legacy_encoding(data: bytes) -> str | None:
 
 
 def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str, ...]]:
-    """Decode a page as browsers do, by the charset of its HTTP header, or else the one that it declares.
+    """Decode a page. Return its text, and a note if characters were replaced.
 
-    The encoding of a page that declares none is detected. Return the text, and a note if characters were
-    replaced.
+    A byte order mark decides, then whether the page is valid UTF-8. Otherwise, its encoding is the charset of
+    its HTTP header, or else the one that it declares. The encoding of a page that declares none is detected.
     """
     mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", ""))
     if not mark:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.agent.loop import Agent, make_tools
-from roamtui.agent.prompt import SYSTEM
+from roamtui.agent.prompt import LIMIT_REACHED, SYSTEM
 from roamtui.agent.tools import ToolContext, documents, parse_section_ids, parse_tool_arguments
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
@@ -56,6 +56,16 @@ async def test_a_search_is_limited_by_id_path_or_title_and_not_limited_by_the_id
         await _call(agent, "search_sections", {"query": "loan", "within": named})
     assert [within for query, _, within in searcher.searches if query == "loan"] == [fees] * 4 + [None] * 3
     assert '(All sections were searched: no section is called "Nonsense".)' in results(agent)[0]
+
+
+async def test_a_search_whose_section_is_unknown_says_that_it_stayed_in_the_section_of_the_question() -> None:
+    searcher = FakeSearcher()
+    agent = make_agent(searcher=searcher)
+    (fees,) = ids(agent, "Fees")
+    call = ("search_sections", {"query": "loan", "within": "Nonsense"})
+    await ask(agent, "How much?", ScriptedReply(calls=(call,)), ScriptedReply(text="Not found: no."), within=fees)
+    assert ("loan", fees) in [(query, within) for query, _, within in searcher.searches]
+    assert f'(Only [{fees}] was searched: no section is called "Nonsense".)' in results(agent)[0]
 
 
 async def test_unknown_ids_get_suggestions_and_the_others_are_opened() -> None:
@@ -187,6 +197,16 @@ def test_the_prompt_and_the_tools_have_at_most_620_tokens() -> None:
     text = "".join(f"{spec.name}{spec.description}{json.dumps(spec.list_bare_parameters())}" for spec in specs)
     assert len(specs) == 4
     assert estimate_tokens(SYSTEM) + estimate_tokens(text) <= 620
+
+
+async def test_searches_that_are_not_run_take_no_share_of_the_budget() -> None:
+    text = "# Birds\n\n" + "".join(f"## Bird {number}\n\n{'It eats fish there. ' * 60}\n\n" for number in range(9))
+    agent = make_agent(text=text, searcher=KeywordSearcher(make_library(text)))
+    others = tuple(("expand_sections", {"section_ids": [f"Unknown {number}"]}) for number in range(7))
+    searches = tuple(("search_sections", {"query": query, "limit": 9}) for query in ("fish", "birds", "eats"))
+    await ask(agent, "How much?", ScriptedReply(calls=others + searches), ScriptedReply(text="Not found: no."))
+    assert [result.startswith(LIMIT_REACHED) for result in results(agent)[-3:]] == [False, True, True]
+    assert estimate_tokens(results(agent)[-3]) > DEFAULT_POLICY.later_tokens_max / 2
 
 
 async def test_the_searches_of_a_step_share_a_budget_and_bring_only_new_text() -> None:

@@ -48,7 +48,8 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         if reference is not None and reference.section_id in library:
             within = library.current_id(reference.section_id)
         elif reference is None or reference.section_id != library.root_id:
-            note = f"(All sections were searched: {explain_unresolved(library, named)}.)"
+            searched = f"Only [{within}] was" if within is not None else "All sections were"
+            note = f"({searched} searched: {explain_unresolved(library, named)}.)"
     limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
     earlier = list_history_texts(state.exchanges[:-1])
     hits = await asyncio.to_thread(
