@@ -101,7 +101,7 @@ $(SERVER_VENV)/.made: constraints-local-model.txt | $(VENV)/.made
 	@touch $@
 
 $(VENV)/.made:
-	@for python in $(PYTHON) python3.11 python3.12 python3.13 python3; do \
+	@for python in $(PYTHON) python3.11 python3.12 python3.13 python3.14 python3; do \
 		if "$$python" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 			"$$python" -m venv $(VENV) && touch $@ && exit 0; \
 		fi; \

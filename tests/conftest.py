@@ -20,9 +20,10 @@ from roamtui.models.worker_process import WORKER_COMMAND, WorkerProcess
 from tests.fakes import forked_models as forking
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # A shell ignores ctrl+c for what it runs in the background, and programs under test would inherit that.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell ignores ctrl+c for what it runs in the background, and `nohup` SIGHUP; programs under test would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if sys.platform != "win32":
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 _SLOW_MACHINES = (HealthCheck.too_slow, HealthCheck.data_too_large)
 settings.register_profile("ci", derandomize=True, max_examples=40, deadline=None, suppress_health_check=_SLOW_MACHINES)

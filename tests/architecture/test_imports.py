@@ -170,7 +170,7 @@ _HEAVY = ("textual", "rich", "litellm", "openai", "anthropic", "httpx", "aiohttp
 _NOT_NEEDED_FOR_HELP = (
     *_HEAVY,
     "asyncio",
-    "dataclasses",
+    *(() if sys.version_info >= (3, 14) else ("dataclasses",)),  # argparse loads it to colour help
     "importlib.metadata",
     "msgspec",
     "platformdirs",
