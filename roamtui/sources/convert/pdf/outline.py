@@ -53,7 +53,6 @@ def detect_outline(
     typographic = TypographicHeadings(rows)
     if not headings:
         headings = detect_numbered_headings(rows, typographic.score_title)
-        headings = merge_headings(headings, typographic.find_siblings(headings))
     headings = merge_headings(headings, typographic.divide(headings, has_outline=has_outline))
     return headings or [_name_page(number, page) for number, page in enumerate(pages, start=1) if page.rows]
 

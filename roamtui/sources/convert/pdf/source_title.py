@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
@@ -15,8 +14,6 @@ from roamtui.sources.convert.pdf.words import RAISED_END, RAISED_START
 
 _COVER_PAGES = 2
 _COVER_ROWS = 60
-_NAME_PAGES = 80
-"""Number of pages that are searched for a company's name in lower case: covers have capitals."""
 _LENGTH_MAX = 300
 _AGENCY = re.compile(r".*securities and exchange commission", re.IGNORECASE)
 _FORM = re.compile(
@@ -62,8 +59,6 @@ def _compute_filing_title(pages: Sequence[PageText]) -> str:
     company = _find_company(rows)
     if not form or not company or not any(_AGENCY.match(row.text) for row in rows):
         return ""
-    if company.isupper():
-        company = _find_common_spelling(company, pages)
     text = " ".join(row.text for row in rows)
     # The file number may be printed in a second column next to the period.
     period = _PERIOD.search(text) or _PERIOD.search(" ".join(row.cells[0].text for row in rows))
@@ -83,17 +78,6 @@ def _find_company(rows: Sequence[PageRow]) -> str:
         if _CHARTER.match(row.text) and not _FILE_NUMBER.match(above.text):
             return above.text
     return next((row.text for above, row in pairwise(named) if _FILE_NUMBER.match(above.text)), "")
-
-
-def _find_common_spelling(company: str, pages: Sequence[PageText]) -> str:
-    """Return the most frequent spelling of a name with lower-case letters, or the name if there is none."""
-    text = " ".join(row.text for page in pages[:_NAME_PAGES] for row in page.rows)
-    pattern = r"[\s,]+".join(map(re.escape, re.split(r"[\s,]+", company.rstrip("."))))
-    matches = re.finditer(rf"\b{pattern}\b", text, re.IGNORECASE)
-    spellings = Counter(match[0] for match in matches if not match[0].isupper()).most_common(1)
-    if not spellings:
-        return company
-    return spellings[0][0] + ("." if company.endswith(".") else "")
 
 
 def _find_large_title(pages: Sequence[PageText]) -> str:

@@ -106,16 +106,6 @@ class TypographicHeadings:
                 more += self._divide(inside, start, end, level)
         return more
 
-    def find_siblings(self, headings: Sequence[DetectedHeading]) -> list[DetectedHeading]:
-        """Return titles in the style of most top-level headings: "Abstract" looks like "1 Introduction"."""
-        tops = [heading for heading in headings if heading.level == 1]
-        styles = Counter(self._compute_style(heading.row) for heading in tops)
-        style = styles.most_common(1)[0][0] if styles else None
-        siblings = [title for title in self._iter_titles(headings) if title.style == style]
-        for heading in siblings:
-            heading.level = 1
-        return siblings if len(siblings) <= len(tops) else []
-
     def score_title(self, index: int) -> float:
         """Return 2 for a large or bold row, 0.3 for a short row that is set apart, else 0."""
         row = self._rows[index]

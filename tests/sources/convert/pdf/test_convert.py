@@ -153,10 +153,10 @@ _COVER = (
 @pytest.mark.parametrize(
     ("lines", "title"),
     [
-        (_COVER, "Boats & Sails, Inc., Form 10-K for the fiscal year ended May 31, 2022"),
+        (_COVER, "BOATS & SAILS, INC., Form 10-K for the fiscal year ended May 31, 2022"),
         (
             [*_COVER[:2], "FORM 10-Q", "For the quarterly period ended May 31, 2022", *_COVER[5:7]],
-            "Boats & Sails, Inc., Form 10-Q for the quarter ended May 31, 2022",
+            "BOATS & SAILS, INC., Form 10-Q for the quarter ended May 31, 2022",
         ),
         (["# All about boats", "", "They float."], "All about boats"),
     ],
