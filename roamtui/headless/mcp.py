@@ -6,21 +6,17 @@ The SDK is an optional extra, so this module is imported only by the command.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import anyio
 from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
-from mcp.shared.message import SessionMessage
 from msgspec.structs import replace
-from pydantic import ValidationError
 
 from roamtui import __version__
 from roamtui.agent.loop import make_tools
@@ -79,37 +75,14 @@ def run_server(session: McpSession) -> None:
 
     async def serve_client() -> None:
         server = make_mcp_server(session)
-        repaired, readable = anyio.create_memory_object_stream[SessionMessage | Exception]()
-
-        async def repair_messages() -> None:
-            async with repaired:
-                async for message in incoming:
-                    await repaired.send(_repair(message))
-
-        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
-            tasks.start_soon(repair_messages)
-            await server.run(readable, outgoing, server.create_initialization_options())
+        async with stdio_server() as streams:
+            await server.run(*streams, server.create_initialization_options())
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         asyncio.run(serve_client())
     except* BrokenPipeError:
         pass  # the client disconnected
-
-
-def _repair(message: SessionMessage | Exception) -> SessionMessage | Exception:
-    """Read a message that the SDK refused although it is JSON, such as one with half a surrogate pair.
-
-    The SDK would not reply to it at all, so the client would wait forever.
-    """
-    if not isinstance(message, ValidationError):
-        return message
-    line = message.errors()[0]["input"]
-    try:
-        text = json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace")
-        return SessionMessage(types.jsonrpc_message_adapter.validate_json(text, by_name=False))
-    except (ValueError, TypeError, RecursionError):
-        return message
 
 
 def make_mcp_server(session: McpSession) -> Server[Any]:
@@ -231,7 +204,6 @@ class McpSession:
                 conversation=self.conversation, searcher=self._searcher, room_tokens=CALL_TOKENS_MAX
             )
             open_before = tuple(self.conversation.state.open_sections)
-            _check_numbers(tools[name].spec, arguments)
             outcome = await tools[name].run(arguments, context)
             if outcome.is_refused:
                 raise UsageError(outcome.text)
@@ -252,25 +224,6 @@ class McpSession:
                 ]
                 notes += [f"(Closed, because much is open: {', '.join(closed)}.)"] if closed else []
             return sanitise_text("\n\n".join([outcome.text, *notes]))
-
-
-def _check_numbers(spec: ToolSpec, arguments: Mapping[str, object]) -> None:
-    """Check that numbers are within the limits of the tool. The agent corrects its own model instead.
-
-    Raises:
-        UsageError: A number is wrong.
-    """
-    properties: Mapping[str, Any] = spec.parameters["properties"]  # type: ignore[assignment]  # a JSON schema
-    for name, limits in properties.items():
-        value = arguments.get(name)
-        if limits["type"] != "integer" or value is None:
-            continue
-        low = limits["minimum"]
-        high = limits.get("maximum")
-        is_whole = isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0
-        if not is_whole or value < low or (high is not None and value > high):
-            allowed = f"from {low} to {high}" if high is not None else f"of {low} or more"
-            raise UsageError(f"{name} must be a whole number {allowed}.")
 
 
 async def _show_outline(_arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
