@@ -29,7 +29,7 @@ from roamtui.quotes.wording import describe_source
 from roamtui.retrieval.passages import find_statement
 
 _WIDTH_MIN = 20
-_SENTENCE_LENGTH_MAX = 300
+_SENTENCE_MAX = 300
 _INNER_QUOTES = str.maketrans(dict.fromkeys('"“”„«»「」『』〝〞〟＂', "'"))
 """Quotation marks inside a quote, which `recheck` would take for its end."""
 _BOLD, _DIM, _ITALIC, _UNDERLINED, _STRUCK = 1, 2, 3, 4, 9
@@ -123,9 +123,7 @@ def _write_passages(exchange: Exchange, library: Library) -> None:
         sentence = find_statement(exchange.question, [text]) or read_visible_line(text)
         sentence = sentence.translate(_INNER_QUOTES)
         path = format_path(library, passage.section_id)
-        lines.append(
-            f"{path}, {passage.place}: “{shorten(sentence, _SENTENCE_LENGTH_MAX)}” [{passage.section_id}]"
-        )
+        lines.append(f"{path}, {passage.place}: “{shorten(sentence, _SENTENCE_MAX)}” [{passage.section_id}]")
     write_sanitised("\n".join(lines) + "\n")
     if exchange.citations:
         write_notice(f"{format_proof(exchange)} · choose a model with --model")

@@ -75,8 +75,8 @@ def run_server(session: McpSession) -> None:
 
     async def serve_client() -> None:
         server = make_mcp_server(session)
-        async with stdio_server() as streams:
-            await server.run(*streams, server.create_initialization_options())
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:

@@ -138,9 +138,7 @@ def _read_file(path: Path, name: str, *, has_source: bool) -> Sequence[Claim]:
         advice = "Check the path, or run `roamtui conversations` for the ids."
         raise SourceError(f"There is no file and no conversation called {name}. {advice}")
     if suffix in (".html", ".htm"):
-        raise UsageError(
-            f"{name} is a web page, which cannot be checked. Name the id of its conversation instead."
-        )
+        raise UsageError(f"{name} is a web page, which cannot be checked. Name the id of its conversation.")
     text = path.read_text("utf-8-sig", "replace")
     if suffix == ".json":
         return _read_export(text, name)

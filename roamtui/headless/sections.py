@@ -158,7 +158,7 @@ def list_texts(library: Library, reference: Reference) -> list[str]:
         return [*_iter_texts(library, section_id)]
     if not texts and reference.steps:
         raise UsageError(
-            f'Section "{section_id}" has no part with that id. Run `roamtui outline SOURCE` for the ids.'
+            f'Section "{section_id}" has no such part. Run `roamtui outline SOURCE` for the ids.'
         )
     return texts
 

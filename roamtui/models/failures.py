@@ -27,9 +27,7 @@ _OVERFLOW = re.compile(
     r"|(prompt|input|request) is too long|request too large|too large for|exceeds? the.{0,30}(limit|context)",
     re.IGNORECASE,
 )
-_NO_CREDIT = re.compile(
-    r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE
-)
+_NO_CREDIT = re.compile(r"insufficient_quota|exceeded your current quota|credit balance|billing", re.I)
 _WINDOW_SIZE = re.compile(
     r"(?:n_ctx\W+|context (?:length|size|window)(?: is| of)?(?: only)?\W+|tokens (?:>|exceeds[^\d]{0,60})\s*"
     r"|tokens allowed\W+)(?P<size>\d{3,9})\b",
@@ -52,42 +50,24 @@ class UnfinishedReplyError(Exception):
 
 _CAUSES = (
     (
-        {"ImportError"},
+        "ImportError",
         "{who} needs a Python package that is not installed ({detail})",
         f"install it in the same environment as roamtui or {CHOOSE_ADVICE}",
         False,
     ),
     (
-        {
-            "UnfinishedReplyError",
-            "ReadError",
-            "RemoteProtocolError",
-            "ClientPayloadError",
-            "ConnectionResetError",
-        },
+        "UnfinishedReplyError ReadError RemoteProtocolError ClientPayloadError ConnectionResetError",
         "{who} stopped in the middle of its reply",
         "ask again; if it happens again, check --api-base",
         True,
     ),
     (
-        {
-            "ConnectTimeout",
-            "ConnectError",
-            "ConnectionTimeoutError",
-            "SSLError",
-            "ConnectionError",
-            "gaierror",
-        },
+        "ConnectTimeout ConnectError ConnectionTimeoutError SSLError ConnectionError gaierror",
         "{where} cannot be reached",
         "start the server there, or check the network and --api-base",
         False,
     ),
-    (
-        {"TimeoutError", "ReadTimeout", "WriteTimeout"},
-        "{who} timed out",
-        f"ask again or {CHOOSE_ADVICE}",
-        False,
-    ),
+    ("TimeoutError ReadTimeout WriteTimeout", "{who} timed out", f"ask again or {CHOOSE_ADVICE}", False),
 )
 """Names of the classes of causes, with the reason, the advice, and whether the failure is transient.
 
@@ -109,7 +89,7 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
             return _explain_redirect(cause)
     names = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
     for kinds, reason, advice, is_transient in _CAUSES:
-        if names & kinds:
+        if not names.isdisjoint(kinds.split()):
             where = resolved.address or resolved.title
             words = {"who": resolved.title, "where": where, "detail": _clean(str(chain[-1]), environ)}
             return ModelFailure(reason=reason.format_map(words), advice=advice, is_transient=is_transient)
@@ -186,9 +166,7 @@ def _advise_on_window(resolved: ResolvedModel) -> str:
     elif resolved.api_base is not None:
         setting = "the server a larger context window (llama.cpp: --ctx-size)"
     else:
-        return (
-            f"set window_tokens in config.toml to the size of the model's context window, or {CHOOSE_ADVICE}"
-        )
+        return f"set window_tokens in config.toml to the size of its context window, or {CHOOSE_ADVICE}"
     return f"give {setting}, or set window_tokens in config.toml to the size that it has"
 
 

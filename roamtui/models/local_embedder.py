@@ -77,9 +77,7 @@ class LocalEmbedder:
             UsageError: A package is missing, or the folder does not contain a model that can be read.
         """
         if not has_packages():
-            raise UsageError(
-                'search by meaning needs more packages. Install them with: pip install "roamtui[meaning]"'
-            )
+            raise UsageError('search by meaning needs packages: pip install "roamtui[meaning]"')
         model = find_model(folder)
         if model is None:
             shown = sanitise_line(str(folder))

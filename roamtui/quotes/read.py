@@ -221,11 +221,11 @@ def _extract_straight_quotations(answer: str) -> Iterator[Quotation]:
             continue
         before = answer[position - 1 : position] if position else ""
         after = answer[position + 1 : position + 2]
-        is_after_letter, is_before_letter = (
-            char.isalnum() and ord(char) < _UNSPACED for char in (before, after)
+        follows_letter, precedes_letter = (
+            each.isalnum() and ord(each) < _UNSPACED for each in (before, after)
         )
-        can_open = bool(after.strip()) and not is_after_letter
-        can_close = bool(before.strip()) and not is_before_letter
+        can_open = bool(after.strip()) and not follows_letter
+        can_close = bool(before.strip()) and not precedes_letter
         if opened and (can_close or not can_open):
             start = opened.pop()
             yield Quotation(answer[start + 1 : position].strip(), start, position + 1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 
 from msgspec import Struct
@@ -83,10 +84,8 @@ def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
     quoted = [(citation.start, citation.end) for citation in citations]
     labels = [(mark.start, mark.end, mark.label) for mark in marks]
     markdown = read_markdown(answer, groups=quoted, marks=labels)
-    link_marks = tuple(marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links)
-    return AnswerProof(
-        citations=tuple(citations), marks=tuple(marks), markdown=markdown, link_marks=link_marks
-    )
+    of_links = tuple(marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links)
+    return AnswerProof(citations=tuple(citations), marks=tuple(marks), markdown=markdown, link_marks=of_links)
 
 
 class QuoteChecker:
@@ -142,20 +141,17 @@ class QuoteChecker:
 
         It cites the first of its marks whose section contains it, or else its first mark.
         """
+        make = partial(make_citation, library=self._library, quote=quote.text)
         for mark in quote.marks:
             if (span := self._find_in_section(quote.text, mark.section_id)) is not None:
-                return make_citation(
-                    mark.section_id, self._library, quote=quote.text, state=QuoteState.FOUND, span=span
-                )
+                return make(mark.section_id, state=QuoteState.FOUND, span=span)
         if quote.is_code or not quote.marks:
             return None
         in_sections = (self._find_in_section(quote.text, section_id) for section_id in self._open_ids)
         in_excerpts = (self._find_in(quote.text, doc, bounds) for doc, bounds in self._excerpts.items())
         span = next(filter(None, chain(in_sections, in_excerpts)), None)
         state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
-        return make_citation(
-            quote.marks[0].section_id, self._library, quote=quote.text, state=state, span=span
-        )
+        return make(quote.marks[0].section_id, state=state, span=span)
 
     def _find_in_section(self, quote: str, section_id: str) -> Span | None:
         """Find a quote in the text of a section that the model got, and in its title."""

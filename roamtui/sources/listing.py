@@ -120,9 +120,8 @@ def list_folder(folder: Path) -> Listing:
                 files[key] = file
         outside += ["/".join((*at, format_name(name))) for name in inner if _escapes(Path(place, name), root)]
         kept = (name for name in inner if not is_skipped_folder(name))
-        inner[:] = sorted(
-            (name for name in kept if not is_ignored(f"{'/'.join((*at, name))}/")), key=make_sort_key
-        )
+        listed = (name for name in kept if not is_ignored(f"{'/'.join((*at, name))}/"))
+        inner[:] = sorted(listed, key=make_sort_key)
         if len(files) > FILES_MAX:
             break
         if len(at) >= DEPTH_MAX:

@@ -293,12 +293,10 @@ def resolve_proxy(setting: str, environ: Mapping[str, str]) -> str:
         setting = environ.get("HTTPS_PROXY") or environ.get("https_proxy") or ""
     try:
         parts = urlsplit(setting)
-        is_valid = (
-            parts.scheme in DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0 and setting.isascii()
-        )
+        is_valid = parts.scheme in DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_valid = False
-    if setting and not (is_valid and setting.isprintable() and " " not in setting):
+    if setting and not (is_valid and setting.isascii() and setting.isprintable() and " " not in setting):
         raise UsageError(f'{name} must be the URL of an HTTP proxy, such as "http://proxy.example:3128".')
     return setting
 

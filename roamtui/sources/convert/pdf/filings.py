@@ -69,17 +69,15 @@ def parse_part(title: str) -> int | None:
     return {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5}.get(match[1].lower()) if match else None
 
 
-def add_filing_headings(
-    rows: Sequence[PageRow], anchored: Sequence[DetectedHeading]
-) -> list[DetectedHeading]:
-    """Add the parts of a report to the `anchored` headings of its own outline, and nest them all.
+def add_filing_headings(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> list[DetectedHeading]:
+    """Add the parts of a report to the `known` headings of its own outline, and nest them all.
 
     In other files, there is nothing to add.
     """
     # If an Item's title is not on its page, the outline may be wrong, so a title that is detected by its
     # words is better.
-    doubtful = [heading for heading in anchored if not heading.count and parse_item(heading.title)]
-    headings = merge_headings([heading for heading in anchored if heading not in doubtful], ())
+    doubtful = [heading for heading in known if not heading.count and parse_item(heading.title)]
+    headings = merge_headings([heading for heading in known if heading not in doubtful], ())
     items = _detect_items(rows, headings)
     numbers = {parse_item(heading.title) for heading in items}
     items += [heading for heading in doubtful if parse_item(heading.title) not in numbers]

@@ -123,16 +123,14 @@ def select_rising_sequence(candidates: Iterable[NumberedRow]) -> list[NumberedRo
     return selected[::-1]
 
 
-def detect_numbered_headings(
-    rows: Sequence[PageRow], score_title: Callable[[int], float]
-) -> list[DetectedHeading]:
+def detect_numbered_headings(rows: Sequence[PageRow], rate: Callable[[int], float]) -> list[DetectedHeading]:
     """Return numbered titles ("3.2 Types and values") in ascending order.
 
-    `score_title` rates a row by its looks: 0 if it cannot be a title, at least 1 if it must be one.
+    `rate` judges a row by its looks: 0 if it cannot be a title, at least 1 if it must be one.
     """
     candidates = []
     for index, row in iter_short_rows(rows):
-        if (match := _NUMBERED_TITLE.match(row.text)) and (score := score_title(index)):
+        if (match := _NUMBERED_TITLE.match(row.text)) and (score := rate(index)):
             candidates.append(NumberedRow(index, tuple(map(int, match[1].split("."))), score))
     titles = select_rising_sequence(candidates)
     is_list = len(titles) * _CHARACTERS_PER_TITLE_MIN > sum(len(row.text) for row in rows)
