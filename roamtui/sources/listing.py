@@ -26,7 +26,6 @@ from roamtui.sources.read import (
     check_file,
     explain_error,
     is_path,
-    read_file,
     to_raw_text,
 )
 
@@ -59,8 +58,8 @@ class ListedFile(Struct, frozen=True, kw_only=True):
     """The path to which `path` led, without links. This is the one that is opened."""
     root: Path | None
     """The folder that was listed, out of which no link may lead. None for a file that the person named."""
-    identity: tuple[int, int] | None
-    """Device and inode, or None for a pipe that the person named."""
+    identity: tuple[int, int]
+    """Device and inode."""
 
 
 class Listing(Struct, frozen=True, kw_only=True):
@@ -174,15 +173,11 @@ def list_again(files: Mapping[str, ListedFile]) -> dict[str, ListedFile]:
             listed = _find_file(resolved, file.root) if is_inside else None
             if listed is not None:
                 found_files[key] = replace(listed, path=file.path)
-        if file.identity is None:
-            found_files[key] = file
     return found_files
 
 
 def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> RawText:
     """Read a file of a listing; see `read_source`. A large file, and one that was replaced, are refused."""
-    if file.identity is None:
-        return read_file(file.path, conversion=conversion)
     try:
         # A link or a pipe may be there now. The link is not followed, and nothing waits for the pipe.
         opened = os.open(file.resolved, _OPEN_FLAGS)
@@ -318,8 +313,8 @@ def list_sources(paths: Sequence[Path]) -> Listing:
             named_files = {f"{name}/{key}": file for key, file in listing.files.items()}
         else:
             check_file(path)
-            pipe = ListedFile(path=path, resolved=path, root=None, identity=None)
-            named_files = {name: _find_file(path) or pipe}
+            file = _find_file(path)
+            named_files = {name: file} if file is not None else {}
         files.update((key, file) for key, file in named_files.items() if file.resolved not in listed)
         listed.update(file.resolved for file in named_files.values())
     if len(files) > FILES_MAX:

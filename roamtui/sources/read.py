@@ -8,7 +8,6 @@ import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -59,7 +58,10 @@ def read_source(
     if name == "-":
         if sys.stdin is None or sys.stdin.isatty():
             raise SourceError('"-" reads a document from a pipe, as in `cat notes.md | roamtui -`.')
-        data = _read_pipe(sys.stdin.buffer, "Standard input")
+        data = sys.stdin.buffer.read(_PIPE_BYTES_MAX + 1)  # it may be endless
+        if len(data) > _PIPE_BYTES_MAX:
+            size = _PIPE_BYTES_MAX // 1_000_000
+            raise SourceError(f"Standard input is larger than {size} MB. Save it as several smaller files.")
         return to_raw_text(data, source="-", name="standard input", conversion=conversion)
     return read_file(Path(name), conversion=conversion, on_progress=on_progress)
 
@@ -75,31 +77,12 @@ def read_file(
     """Read one file; see `read_source`."""
     check_file(path)
     try:
-        if path.is_fifo():
-            with path.open("rb") as pipe:
-                data = _read_pipe(pipe, str(path))
-        else:
-            data = path.read_bytes()
+        data = path.read_bytes()
     except (OSError, ValueError) as error:
         raise SourceError(explain_error(path, error)) from None
     name = path.name or str(path)
     source = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links, and a link may change its target
     return to_raw_text(data, source=source, name=name, conversion=conversion, on_progress=on_progress)
-
-
-def _read_pipe(pipe: IO[bytes], name: str) -> bytes:
-    """Read a pipe to its end, which may never come.
-
-    Raises:
-        SourceError: It brings more than a document can have.
-    """
-    data = pipe.read(_PIPE_BYTES_MAX + 1)
-    if len(data) > _PIPE_BYTES_MAX:
-        raise SourceError(
-            f"{name} is larger than {_PIPE_BYTES_MAX // 1_000_000} MB. "
-            "Save it as several smaller files, and open those."
-        )
-    return data
 
 
 def to_raw_text(
@@ -130,8 +113,8 @@ def check_file(path: Path) -> int:
         raise SourceError(explain_error(path, error)) from None
     if stat.S_ISDIR(status.st_mode):
         raise SourceError(f"{path} is a folder, not a file. Name a Markdown or text file.")
-    if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
-        raise SourceError(f"{path} is a device, not a document. Name a Markdown or text file.")
+    if not stat.S_ISREG(status.st_mode):
+        raise SourceError(f"{path} is a device or pipe, not a document. Name a Markdown or text file.")
     return status.st_size
 
 

@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import os
 import sys
 from pathlib import Path
 
@@ -47,7 +48,7 @@ class _EndlessBytes(io.RawIOBase):
 
 def test_endless_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(_EndlessBytes())))
-    assert _refuse("-") == "Standard input is larger than 200 MB. Save it as several smaller files, and open those."
+    assert _refuse("-") == "Standard input is larger than 200 MB. Save it as several smaller files."
 
 
 def test_the_error_for_a_missing_file_suggests_the_nearest_name(tmp_path: Path) -> None:
@@ -59,6 +60,12 @@ def test_the_error_for_a_missing_file_suggests_the_nearest_name(tmp_path: Path) 
 @pytest.mark.parametrize("name", ["/dev/null", "a\0b.md", "x" * 5_000, ""])
 def test_a_name_that_cannot_be_opened_is_refused(name: str) -> None:
     _refuse(name)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a pipe")
+def test_a_named_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.md")
+    assert "is a device or pipe, not a document" in _refuse(tmp_path / "a.md")
 
 
 _TEXT = "# Überschrift\r\n\n漢字 🙂\n"
