@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from roamtui.sources.convert.drawing import PIXELS_MAX, PictureFile
 from roamtui.sources.convert.zip_package import ZIP_ERRORS, is_bounded
-from roamtui.sources.locate import locate_document
+from roamtui.sources.listing import locate_document
 
 PICTURE_BYTES_MAX = 20_000_000
 PDF_BYTES_MAX = 200_000_000

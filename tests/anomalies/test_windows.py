@@ -8,7 +8,7 @@ import pytest
 
 from roamtui.document.links import resolve_link
 from roamtui.document.loader import build_library
-from roamtui.sources.locate import DocumentFile
+from roamtui.sources.listing import DocumentFile
 from roamtui.sources.pictures import find_picture
 from roamtui.sources.read import RawText
 

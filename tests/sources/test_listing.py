@@ -19,10 +19,10 @@ from roamtui.sources.listing import (
     list_again,
     list_folder,
     list_sources,
+    locate_document,
     read_listed,
     split_sources,
 )
-from roamtui.sources.locate import locate_document
 from tests.sources.listings import keys, write
 
 

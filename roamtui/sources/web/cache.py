@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from roamtui.paths import make_private_folder, trim_folder, write_private_file
-from roamtui.sources.web.response import HttpResponse
+from roamtui.sources.web.page import HttpResponse
 
 _SUFFIX = ".page"
 _TEMPORARY_SUFFIX = ".part"

@@ -24,13 +24,15 @@ from roamtui.sources.web.cache import PageCache
 from roamtui.sources.web.head import find_refresh
 from roamtui.sources.web.http_client import HttpClient
 from roamtui.sources.web.page import (
+    MISSING_STATUSES,
+    PAGE_STATUSES,
     BlockedAddressError,
     FetchedPage,
     FetchError,
     FetchOptions,
+    HttpResponse,
     OriginNotApprovedError,
 )
-from roamtui.sources.web.response import MISSING_STATUSES, PAGE_STATUSES, HttpResponse
 from roamtui.sources.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
 
 _DEFAULT_OPTIONS = FetchOptions()

@@ -16,8 +16,14 @@ from urllib.parse import urlsplit
 import httpcore
 
 from roamtui.sources.web.backend import CheckedBackend, Deadline, Dial, HostResolver, ProxyDial
-from roamtui.sources.web.page import USER_AGENT, FetchError, FetchOptions, UnreachableError
-from roamtui.sources.web.response import PAGE_STATUSES, HttpResponse
+from roamtui.sources.web.page import (
+    PAGE_STATUSES,
+    USER_AGENT,
+    FetchError,
+    FetchOptions,
+    HttpResponse,
+    UnreachableError,
+)
 
 ACCEPT = "text/markdown, text/plain;q=0.9, text/html;q=0.8, */*;q=0.5"
 _IDLE_CONNECTIONS_MAX = 32

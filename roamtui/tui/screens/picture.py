@@ -25,7 +25,7 @@ from roamtui.editor import open_in_viewer
 from roamtui.errors import RoamtuiError, SourceError
 from roamtui.plain import sanitise_line
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest, PictureFile
-from roamtui.sources.locate import locate_document
+from roamtui.sources.listing import locate_document
 from roamtui.sources.pictures import (
     PDF_BYTES_MAX,
     PICTURE_BYTES_MAX,

@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.sources.web.cache import PageCache
-from roamtui.sources.web.page import FetchError, OriginNotApprovedError
-from roamtui.sources.web.response import HttpResponse
+from roamtui.sources.web.page import FetchError, HttpResponse, OriginNotApprovedError
 from tests.fakes.hostile_server import FakeInternet, Handler, HostileServer, answer, raw, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
 
