@@ -32,7 +32,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.markdown.visible import read_visible_line
-from roamtui.outline.labels import PATH_STEP, format_path
+from roamtui.outline.labels import PATH_STEP, list_titles
 from roamtui.outline.structure import find_unread_pages
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.choose import complete_follow_up, search_question
@@ -49,6 +49,8 @@ _ROOM_TOKENS = 30_000
 """Maximum number of tokens of sections to open, which no model reads."""
 _HITS_MAX = 8
 _PAGES_MAX = 3
+_WORDS_MAX = 6
+"""Maximum number of words of the question that an answer names."""
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
 
@@ -70,7 +72,7 @@ async def read_offline(
     question = complete_follow_up([exchange.question for exchange in conversation.state.exchanges])
     is_answer = False
     passages: Sequence[FoundPassage] = ()
-    for number, may_load in enumerate((True, False), start=1):
+    for may_load in (True, False):
         state = conversation.state
         if searcher is not None:
             searcher.refresh(state.library)
@@ -85,26 +87,37 @@ async def read_offline(
                 _list_unread_pages, state.library, question, hits, is_answer=is_answer
             )
         if opened := pages or _list_openable(state.library, passages):
-            arguments = {"section_ids": [*opened]}
-            context = ToolContext(conversation=conversation, searcher=searcher, room_tokens=_ROOM_TOKENS)
-            response = await expand.TOOL.run(arguments, context)
-            conversation.publish(response.make_event(expand.NAME))
-            call = ToolCall(id=f"offline_{number}", name=expand.NAME, arguments=json.dumps(arguments))
-            step = Step(text="", uses=(ToolUse(call=call, result=response.text),))
-            await conversation.apply((StepRecorded(step=step),))
+            await _open_sections(conversation, searcher, opened, call_id=f"offline_{1 if may_load else 2}")
         if not pages:
             break
-    library = conversation.state.library
-    last = conversation.state.exchanges[-1].question
-    lead = ""
-    if not is_answer:
-        lead = f"Not found: {await asyncio.to_thread(_explain_miss, question, library)}"
-    elif last != question and len(tokenise(last)) > DEFAULT_POLICY.asking_words_min:
-        # The words of the question before it can hide that its own are missing.
-        lead = await asyncio.to_thread(_name_missing_words, last, library)
-    answer, citations = _write_passages(question, passages, library, lead)
+    lead = await asyncio.to_thread(_write_lead, question, conversation.state, is_answer=is_answer)
+    answer, citations = _write_passages(question, passages, conversation.state.library, lead)
     conversation.publish(AnswerStreamed(text=answer))
     return answer, citations
+
+
+async def _open_sections(
+    conversation: Conversation, searcher: Searcher | None, section_ids: Sequence[str], *, call_id: str
+) -> None:
+    """Open sections or pages by the call that a model would make."""
+    arguments = {"section_ids": [*section_ids]}
+    context = ToolContext(conversation=conversation, searcher=searcher, room_tokens=_ROOM_TOKENS)
+    response = await expand.TOOL.run(arguments, context)
+    conversation.publish(response.make_event(expand.NAME))
+    call = ToolCall(id=call_id, name=expand.NAME, arguments=json.dumps(arguments))
+    step = Step(text="", uses=(ToolUse(call=call, result=response.text),))
+    await conversation.apply((StepRecorded(step=step),))
+
+
+def _write_lead(question: str, state: ConversationState, *, is_answer: bool) -> str:
+    """Say why the passages are no answer, or which words are missing. It may be empty."""
+    if not is_answer:
+        return f"Not found: {_explain_miss(question, state.library)}"
+    last = state.exchanges[-1].question
+    if last != question and len(tokenise(last)) > DEFAULT_POLICY.asking_words_min:
+        # The words of the question before it can hide that its own are missing.
+        return _name_missing_words(last, state.library)
+    return ""
 
 
 def _explain_miss(question: str, library: Library) -> str:
@@ -115,14 +128,18 @@ def _explain_miss(question: str, library: Library) -> str:
     if not matcher.terms:
         return "the question has no words to look for."
     spellings = {term: question[start:end] for start, end, term in reversed(matcher.locate(question))}
-    looked = ", ".join(f"“{spellings.get(term, term)}”" for term in matcher.terms[:6])
+    looked = ", ".join(f"“{spellings.get(term, term)}”" for term in matcher.terms[:_WORDS_MAX])
     missing = _name_missing_words(question, library)
     return f"no passage has enough of the question's words. Looked for {looked}. {missing}".rstrip()
 
 
 def _name_missing_words(question: str, library: Library) -> str:
     words = list_missing_words(question, library)
-    return f"The document does not contain {' or '.join(f'“{word}”' for word in words[:6])}." if words else ""
+    return (
+        f"The document does not contain {' or '.join(f'“{word}”' for word in words[:_WORDS_MAX])}."
+        if words
+        else ""
+    )
 
 
 def _find_passages(
@@ -178,13 +195,12 @@ def _write_passages(
         spans = sorted((passage.span for passage in group), key=attrgetter("start"))
         own = library.node(section_id).own_content_span
         own_text = library.clean_text(own)
-        # The indent of code makes it code.
-        margins = ["\r\n" if is_in_code(own_text, span.start - own.start) else None for span in spans]
-        texts = [
-            library.clean_text(span).rstrip().lstrip(margin)
-            for span, margin in zip(spans, margins, strict=True)
-        ]
-        titles = map(escape_inline, format_path(library, section_id).split(" > ")[-2:])
+        texts: list[str] = []
+        for span in spans:
+            text = library.clean_text(span).rstrip()
+            is_code = is_in_code(own_text, span.start - own.start)
+            texts.append(text.lstrip("\r\n") if is_code else text.lstrip())  # its indent makes it code
+        titles = map(escape_inline, list_titles(library, section_id)[-2:])
         statement = find_statement(question, texts)
         blocks.append(f"**{PATH_STEP.join(filter(None, titles))}**")
         if not read_visible_line(texts[0]).startswith(statement):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from roamtui.export.json import to_json
 from roamtui.markdown.visible import read_visible_line
+from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.plain import format_count, format_json, sanitise_line, sanitise_text, shorten
 from roamtui.quotes.wording import format_quote
 from roamtui.table.cells import Cell, CellState
@@ -51,7 +52,7 @@ def render_csv(table: Table, path: Path) -> str:
             fields += [cell.value, cell.state.value] if cell is not None else ["", ""]
             proof = cell.proof if cell is not None else None
             fields += (
-                [proof.quote or "", f"{' > '.join(proof.path)}, {proof.place}"]
+                [proof.quote or "", f"{PLAIN_PATH_STEP.join(proof.path)}, {proof.place}"]
                 if proof is not None
                 else ["", ""]
             )
@@ -106,7 +107,7 @@ def _render_proof(cell: Cell, source: str) -> str:
         return f"{_escape_markdown(cell.value)}{note}".strip()
     is_quote = read_visible_line(proof.quote or "") == cell.value
     value = "" if is_quote else f"{_escape_markdown(cell.value)} — "
-    place = _escape_markdown(" > ".join([*proof.path[-1:], proof.place]))
+    place = _escape_markdown(PLAIN_PATH_STEP.join([*proof.path[-1:], proof.place]))
     target = f"<{source}>" if re.search(r"[\s()]", source) else source
     sign = "" if proof.is_verified else f" ({proof.state.label})"
     return f"{value}{format_quote(proof.quote or '')}{sign} ([{place}]({target})){note}"

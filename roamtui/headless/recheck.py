@@ -17,6 +17,7 @@ from roamtui.conversation.events import Citation
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
+from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.output import warn, write_json, write_text
 from roamtui.paths import conversations_path
 from roamtui.plain import format_count, sanitise_line
@@ -271,7 +272,7 @@ def _format_quote(quote: _CheckedQuote, *, is_unchecked_text: bool) -> Iterator[
     state = _name_state(quote, is_unchecked_text=is_unchecked_text)
     yield sanitise_line(f'{place}: {state}: "{quote.quote}"')
     if now := quote.now:
-        path = " > ".join(filter(None, [now.doc, *now.path]))
+        path = PLAIN_PATH_STEP.join(filter(None, [now.doc, *now.path]))
         changes = f": {now.changes}" if now.changes else ""
         where = "in" if is_unchecked_text else "now in"
         yield "    " + sanitise_line(f"{where} [{now.section_id}] {path}, line {now.start_line}{changes}")

@@ -20,6 +20,8 @@ WHOLE_TOKENS_MAX = 3_000
 TITLE_LENGTH_MAX = 120
 PATH_STEP = " › "
 """Separates the titles of a path for a person."""
+PLAIN_PATH_STEP = " > "
+"""Separates the titles of a path for a model, and where a person can type or copy it."""
 UNTITLED = "(untitled)"
 OPENING_LENGTH = 100
 _OPENING_SCANNED_LENGTH = 4_000
@@ -30,7 +32,7 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*+(?>(?:\([^()\n]*+\)[^()\n]*+)*)\)")
 _SKIPPED_LINE = re.compile(
     r"^\s*(?:$|[|=_~`:+-]{3}|\|[\s:|-]+$|<[^>]+>\s*$|!\[[^\]]*\]\([^)]*\)\s*$|\[!\["
-    r"|```|~~~|import |export |:::|\{%)"
+    r"|import |export |\{%)"
 )
 _FRONT_LINE = re.compile(r"^[\w-]+:(\s|$)")
 _LINE_MARKS = re.compile(r"^\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+)+")
@@ -79,7 +81,12 @@ def format_line_range(library: Library, span: Span) -> str:
 
 
 def format_path(library: Library, section_id: str) -> str:
-    """Join the titles from the top down to a node with ``>``, without titles that repeat the one before."""
+    """Join the titles from the top down to a node with ``>``."""
+    return PLAIN_PATH_STEP.join(list_titles(library, section_id))
+
+
+def list_titles(library: Library, section_id: str) -> list[str]:
+    """List the titles from the top down to a node, without those that repeat the one before."""
     names: list[str] = []
     words_before = ""
     for node_id in (*library.node(section_id).ancestors, section_id):
@@ -89,7 +96,7 @@ def format_path(library: Library, section_id: str) -> str:
         if not words or words != words_before:
             names.append(name)
         words_before = words
-    return " > ".join(names)
+    return names
 
 
 def format_size(library: Library, section_id: str) -> str:

@@ -16,6 +16,7 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, fold_name
 from roamtui.outline.labels import (
     PATH_STEP,
+    PLAIN_PATH_STEP,
     WHOLE_TOKENS_MAX,
     format_node_and_heading,
     format_node_title,
@@ -82,7 +83,7 @@ def make_entry(library: Library, node_id: str) -> OutlineEntry | None:
         if not below:
             return None
         node_id = below[0]
-    return OutlineEntry(node_id=first_id, section_id=node_id, name=" > ".join(names), below=below)
+    return OutlineEntry(node_id=first_id, section_id=node_id, name=PLAIN_PATH_STEP.join(names), below=below)
 
 
 def get_canonical_id(library: Library, node_id: str) -> str:
@@ -163,7 +164,7 @@ def explain_unresolved(library: Library, name: str) -> str:
 
 
 def _split_name(text: str) -> list[str]:
-    return [fold_name(part) for part in text.replace(PATH_STEP, " > ").split(" > ")]
+    return [fold_name(part) for part in text.replace(PATH_STEP, PLAIN_PATH_STEP).split(PLAIN_PATH_STEP)]
 
 
 def _list_named(library: Library, text: str) -> list[str]:

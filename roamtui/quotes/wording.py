@@ -9,7 +9,7 @@ from msgspec import Struct
 from roamtui.conversation.events import CHANGED_LABEL, Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
-from roamtui.outline.labels import format_node_title
+from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title
 from roamtui.plain import format_count, format_json, sanitise_line, strip_anchor
 from roamtui.quotes.find import find_quote
 from roamtui.text import normalise_line_ends
@@ -107,7 +107,7 @@ def format_verification(citations: Sequence[Citation]) -> str:
 def format_source_line(citation: Citation, number: int, label: str = "") -> str:
     """Format a citation as a line that `recheck` reads again. A `label` replaces its verdict."""
     titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
-    path = " > ".join(map(sanitise_line, (*filter(None, [citation.doc]), *titles)))
+    path = PLAIN_PATH_STEP.join(map(sanitise_line, (*filter(None, [citation.doc]), *titles)))
     quote = f": {format_quote(citation.quote)}" if citation.quote else ""
     sign = f"{citation.state.sign} " if citation.state.sign and not label else ""
     return (

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.outline.expansion import insert_marks, list_id_marks
-from roamtui.outline.labels import WHOLE_TOKENS_MAX, escape, format_node_title, format_size
+from roamtui.outline.labels import PLAIN_PATH_STEP, WHOLE_TOKENS_MAX, escape, format_node_title, format_size
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, has_text, is_complete, is_delivered_text
@@ -107,7 +107,7 @@ def format_short_path(library: Library, section_id: str) -> str:
     above = [node_id for node_id in library.node(section_id).ancestors if node_id != library.title_id]
     files = [above_id for above_id in above if library.node(above_id).kind in (NodeKind.FILE, NodeKind.LINK)]
     shown = (*(files or above)[-1:], section_id)
-    return " > ".join(
+    return PLAIN_PATH_STEP.join(
         format_node_title(library.node(above_id), length_max=_TITLE_LENGTH_MAX) for above_id in shown
     )
 

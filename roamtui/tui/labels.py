@@ -13,17 +13,18 @@ def format_full_path(library: Library, section_id: str) -> str:
     """Return the path of a node, or a placeholder if the library no longer has it."""
     if section_id not in library:
         return f"unknown section {sanitise_line(section_id)}"
-    ancestors = format_ancestors(library, section_id)
-    title = format_node_title(library.node(section_id))
-    return f"{ancestors}{PATH_STEP}{title}" if ancestors else title
+    return PATH_STEP.join(list_full_path(library, section_id))
+
+
+def list_full_path(library: Library, section_id: str) -> tuple[str, ...]:
+    """List the titles down to a node, without the document's own title, which the header shows."""
+    above = (node_id for node_id in library.node(section_id).ancestors if node_id != library.title_id)
+    return tuple(format_node_title(library.node(node_id)) for node_id in (*above, section_id))
 
 
 def format_ancestors(library: Library, section_id: str | None) -> str:
-    """Return the path of a node's ancestors without the document's own title, which the header shows."""
-    ancestors = () if section_id is None else library.node(section_id).ancestors
-    return PATH_STEP.join(
-        format_node_title(library.node(node_id)) for node_id in ancestors if node_id != library.title_id
-    )
+    """Return the path of a node's ancestors, which is empty for no node."""
+    return PATH_STEP.join(list_full_path(library, section_id)[:-1]) if section_id is not None else ""
 
 
 def format_error(error: BaseException | None) -> str:

@@ -99,6 +99,11 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     assert all(citation.state is QuoteState.FOUND for citation in answer.citations)
 
 
+async def test_a_title_is_whole_above_its_passage() -> None:
+    answer = await make_talk("# Ferry\n\n## Bikes > cars\n\nA car costs 30 crowns.\n").ask("What does a car cost?")
+    assert answer.answer.startswith("**Ferry › Bikes > cars**\n")
+
+
 async def test_a_follow_up_leans_on_the_question_before() -> None:
     talk = make_talk()
     await talk.ask("How much does a car cost?")

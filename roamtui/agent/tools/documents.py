@@ -9,6 +9,7 @@ from roamtui.document.document import NodeKind
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import (
     OPENING_LENGTH,
+    PLAIN_PATH_STEP,
     escape,
     extract_opening_words,
     format_node_and_heading,
@@ -43,7 +44,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     for file_id in shown:
         node = library.node(file_id)
         folders = node.ancestors
-        folder = f"{format_path(library, folders[-1])} > " if folders else ""
+        folder = f"{format_path(library, folders[-1])}{PLAIN_PATH_STEP}" if folders else ""
         title = format_node_and_heading(node)
         size = format_size(library, file_id)
         line = f"[{get_canonical_id(library, file_id)}] {folder}{title} ({size})"

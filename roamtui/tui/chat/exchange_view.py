@@ -59,7 +59,7 @@ from roamtui.tui.chat.content_view import (
     shorten_question,
     wrap,
 )
-from roamtui.tui.labels import adapt_flags, format_full_path
+from roamtui.tui.labels import adapt_flags, format_full_path, list_full_path
 from roamtui.tui.reader.document_view import build_parser_context
 from roamtui.tui.run_styles import add_code_background, render_line, render_run
 from roamtui.tui.status_line import describe_usage, format_key_hint
@@ -420,8 +420,7 @@ class Passages:
             )
         else:
             ids = [section_id for section_id in MARKED_ID.findall(nearest) if section_id in library]
-            paths = (format_full_path(library, section_id).split(PATH_STEP) for section_id in ids)
-            self._cards = [_Card(path=tuple(path), place="") for path in paths]
+            self._cards = [_Card(path=list_full_path(library, section_id), place="") for section_id in ids]
             self.targets = tuple(map(SectionTarget, ids))
 
     def fold(self, *cards: int) -> bool:
