@@ -27,7 +27,7 @@ from roamtui.models.local_embedder import find_local_embedder
 from roamtui.models.registry import make_model
 from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
 from roamtui.output import ProgressLine, report_conversion, warn, write_notice
-from roamtui.paths import cache_path, conversations_path, table_path
+from roamtui.paths import cache_path, conversations_path, is_standard_input, table_path
 from roamtui.plain import sanitise_line
 from roamtui.search.base import IndexLostError, Progress, Searcher, SearchMode, SearchServices
 from roamtui.search.hybrid import make_searcher
@@ -125,7 +125,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
     def open_added(self, name: str) -> tuple[Library, Loader | None]:
         """Open a source that is added to a conversation, with all its files. Errors are as in `open`."""
-        if name == "-":
+        if is_standard_input(name):
             raise UsageError("a document from standard input cannot be added. Save it as a file first.")
         return self.open(split_sources(name), load_all=True, on_progress=lambda *_: None)
 
@@ -151,7 +151,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             SourceError: The source cannot be read.
             UsageError: The source is not supported, or an allowed URL is invalid.
         """
-        if source.startswith("-"):
+        if is_standard_input(source):
             raise SourceError(
                 "The document came from standard input, and was not kept. "
                 "To check the quotes of this conversation against a file, run `roamtui recheck ID --in FILE`."

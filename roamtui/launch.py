@@ -28,7 +28,7 @@ from roamtui.models.discovery import ModelOffer, discover_models, list_usable_mo
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE, list_saved, make_offers
 from roamtui.output import ProgressLine, write_notice
-from roamtui.paths import config_path, conversations_path, themes_path
+from roamtui.paths import config_path, conversations_path, is_standard_input, themes_path
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.listing import split_sources, stamp_source
@@ -201,12 +201,12 @@ class Launch(Struct, frozen=True, kw_only=True):
     def has_screen(self) -> bool:
         """Whether the app can be shown: on a terminal, or in a browser."""
         # After a document from standard input, the keys come from the terminal again.
-        has_keys = "-" in self.sources or sys.stdin.isatty()
+        has_keys = any(map(is_standard_input, self.sources)) or sys.stdin.isatty()
         return _is_in_browser() or (has_keys and sys.stdout.isatty())
 
     def _reattach_terminal(self) -> None:
         # If the document came through standard input, the keys must come from the terminal.
-        if "-" not in self.sources:
+        if not any(map(is_standard_input, self.sources)):
             return
         name, flags = ("CONIN$", os.O_RDWR) if os.name == "nt" else ("/dev/tty", os.O_RDONLY)
         try:
@@ -231,7 +231,7 @@ def run_until_exit(app: RoamApp) -> int:
     with suppress(KeyError, StoreError):  # a table, or a demo, which is not saved
         state = app.main_screen.conversation.state
         is_saved = bool(ConversationStore(conversations_path()).load(state.id).exchanges)
-        if is_saved and state.library.source != "-" and not _is_in_browser():
+        if is_saved and not is_standard_input(state.library.source) and not _is_in_browser():
             write_notice(f"To continue this conversation: roamtui --conversation {state.id}")
     return app.return_code or 0
 

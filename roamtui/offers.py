@@ -12,7 +12,7 @@ from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.document.loader import is_url
 from roamtui.errors import StoreError
 from roamtui.models.recorded import RecordedModel
-from roamtui.paths import conversations_path, display_path, get_resource_dir
+from roamtui.paths import conversations_path, display_path, get_resource_dir, is_standard_input
 from roamtui.plain import format_count, sanitise_line
 from roamtui.sources.listing import name_sources, split_sources
 from roamtui.tui.context import OfferGroup, StartOffer
@@ -40,7 +40,7 @@ def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
     saved = [
         summary
         for summary in summaries
-        if not (summary.is_one_shot or summary.source.startswith("-") or is_source_missing(summary.source))
+        if not (summary.is_one_shot or is_standard_input(summary.source) or is_source_missing(summary.source))
     ]
     resumable = [summary for summary in saved if summary.is_answered and summary.questions]
     shown = [summary for summary in summaries if summary.problem or summary in resumable]

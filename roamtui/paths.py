@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import blake2b
@@ -19,6 +20,7 @@ _SETTINGS_NAME = "config.toml"
 _PACKAGE_DIR = Path(__file__).resolve().parent
 _OWNER_ONLY_FOLDER = 0o700
 _OWNER_ONLY_FILE = 0o600
+_STANDARD_INPUT = re.compile(r"-[0-9a-f]*")
 _BINARY_FLAG = getattr(os, "O_BINARY", 0)
 """Without this flag, Windows would change line ends."""
 
@@ -70,12 +72,14 @@ def get_resource_dir(name: Literal["themes", "examples"]) -> Path:
     raise RoamtuiError(f'The folder "{name}" is missing from this installation of roamtui. Install it again.')
 
 
-def display_path(path: str) -> str:
-    """Shorten a path for display: relative to the working directory, or with ``~`` for the home folder.
+def is_standard_input(source: str) -> bool:
+    """Return whether a source is standard input: ``-``, and a digest of its text if it was saved."""
+    return _STANDARD_INPUT.fullmatch(source) is not None
 
-    Standard input, which has a dash and perhaps a digest in place of a path, is named.
-    """
-    if path.startswith("-"):
+
+def display_path(path: str) -> str:
+    """Shorten a path for display: relative to the working directory, or with ``~`` for the home folder."""
+    if is_standard_input(path):
         return "standard input"
     for folder, short in ((str(Path.cwd()), "."), (str(Path.home()), "~")):
         if path == folder:

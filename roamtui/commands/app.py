@@ -64,11 +64,13 @@ def _add_serve_arguments(parser: CommandParser) -> None:
 
 def _run_serve(args: Namespace) -> None:
     """Serve the app to a browser on this machine only."""
+    from roamtui.paths import is_standard_input
+
     try:
         from roamtui.tui.web_server import run_server
     except ModuleNotFoundError:
         raise RoamtuiError(MISSING_EXTRA.format("serve")) from None
-    if args.source == "-":
+    if is_standard_input(args.source):
         raise UsageError("serve needs a file, not standard input.")
     bootstrap, *_ = open_sources(args)
     bootstrap.make_model()  # errors must be reported here, because the browser starts the app

@@ -26,7 +26,9 @@ def _add_mcp_arguments(parser: CommandParser) -> None:
 
 def _run_mcp(args: Namespace) -> None:
     """Serve the model's tools over the Model Context Protocol."""
-    if "-" in args.sources:
+    from roamtui.paths import is_standard_input
+
+    if any(map(is_standard_input, args.sources)):
         raise UsageError("mcp cannot read a document from standard input. Name a file instead of -.")
     try:
         from roamtui.headless.mcp import McpSession, run_server

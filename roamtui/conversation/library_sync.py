@@ -21,6 +21,7 @@ from roamtui.conversation.update import Events, FoldNodes, hash_own_text, make_c
 from roamtui.document.document import hash_text
 from roamtui.document.library import LISTING_KEY, Library
 from roamtui.outline.expansion import estimate_delivery_tokens
+from roamtui.paths import is_standard_input
 from roamtui.sources.listing import split_sources
 
 
@@ -96,12 +97,12 @@ def hash_library(library: Library) -> str:
 
 def get_source_key(library: Library) -> str:
     """Return the key that conversations about a source share: its name, or a digest if it was piped in."""
-    name = f"-{library.root.content_hash}" if library.source == "-" else library.source
+    name = f"-{library.root.content_hash}" if is_standard_input(library.source) else library.source
     # file names may hold bytes that are not UTF-8
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def is_source_missing(source: str) -> bool:
     """Return whether all files and folders of a source are gone."""
-    is_file = "://" not in source and not source.startswith("-")
+    is_file = "://" not in source and not is_standard_input(source)
     return is_file and not any(map(os.path.lexists, split_sources(source)))

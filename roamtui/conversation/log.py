@@ -32,7 +32,7 @@ from roamtui.conversation.state import ConversationState, apply, fold_events, ma
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import StoreError, UsageError, format_reason
-from roamtui.paths import make_private_folder, open_private_file, write_all
+from roamtui.paths import is_standard_input, make_private_folder, open_private_file, write_all
 
 _HEAD_START = b'{"format": "roamtui conversation", "version": '
 _HEAD = _HEAD_START + b"3}\n"
@@ -436,7 +436,7 @@ class ConversationStore:
         """
         for summary in self.list():
             is_latest = not conversation_id and summary.is_continuable and not summary.is_one_shot
-            if (summary.id == conversation_id or is_latest) and not summary.source.startswith("-"):
+            if (summary.id == conversation_id or is_latest) and not is_standard_input(summary.source):
                 if not summary.source:  # damage hides which document it is about
                     raise StoreError(_UNREADABLE.format(f"The conversation {summary.id}"))
                 return summary

@@ -18,6 +18,7 @@ from roamtui.document.parallel import run_parallel
 from roamtui.document.parse import parse_source_text
 from roamtui.document.web_loader import TwinFinder, open_web_source, parse_page
 from roamtui.errors import SourceError, UsageError
+from roamtui.paths import is_standard_input
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
 from roamtui.sources.listing import ListedFile, list_again, list_sources, read_listed
 from roamtui.sources.read import RawText, is_path, read_source
@@ -284,7 +285,7 @@ def open_sources(
 
 def is_url(name: str) -> bool:
     """Return whether the name of a source is a URL, not a path or ``-``."""
-    return name != "-" and not is_path(name)
+    return not is_standard_input(name) and not is_path(name)
 
 
 def suggest_url(name: str) -> str | None:

@@ -18,7 +18,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.parser import read_markdown
 from roamtui.outline.labels import PATH_STEP
-from roamtui.paths import display_path
+from roamtui.paths import display_path, is_standard_input
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.located_notes import LocatedNote
 from roamtui.quotes.read import MARK
@@ -50,7 +50,7 @@ def _number_marks(exchange: Exchange) -> str:
 
 
 def _format_source(source: str) -> str:
-    return f"Source: {'- (standard input)' if source.startswith('-') else source}"
+    return f"Source: {'- (standard input)' if is_standard_input(source) else source}"
 
 
 def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:

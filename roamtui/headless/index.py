@@ -11,7 +11,7 @@ from roamtui.document.library import Library
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.models.base import OFFLINE, Model
 from roamtui.output import ProgressLine, confirm, warn, write_notice, write_text
-from roamtui.paths import cache_path
+from roamtui.paths import cache_path, is_standard_input
 from roamtui.plain import format_count
 from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
@@ -63,7 +63,7 @@ def run_index(
     """
     location = IndexLocation(folder=cache_path("indexes"), stores_small=True, on_warning=warn)
     path = location.get_path(library)
-    if library.source == "-":
+    if is_standard_input(library.source):
         raise UsageError("standard input cannot be indexed. Name a file or a folder.")
     if model is not None:
         library = add_summaries(library, model, location, assume_yes=assume_yes)

@@ -22,7 +22,7 @@ from msgspec import Struct
 from roamtui.document.document import Document
 from roamtui.document.library import Library, NodeNumbering
 from roamtui.errors import format_reason
-from roamtui.paths import make_index_stem, make_private_folder, open_private_file
+from roamtui.paths import is_standard_input, make_index_stem, make_private_folder, open_private_file
 from roamtui.search.base import IndexLostError, Progress
 from roamtui.search.lexicon import STOP_WORDS, TOKENIZER, stem
 from roamtui.search.terms import normalise_unicode, space_unspaced_scripts, split_words, tokenise
@@ -407,7 +407,7 @@ class IndexLocation(Struct, frozen=True, kw_only=True):
 
     def get_path(self, library: Library) -> Path | None:
         """Return the path of a library's index, or None if the library was read from a pipe."""
-        if library.source == "-":
+        if is_standard_input(library.source):
             return None
         return self.folder / f"{make_index_stem(library.source)}.sqlite3"
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from roamtui.errors import SourceError, format_nearest_name, format_reason
+from roamtui.paths import is_standard_input
 from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
 from roamtui.sources.decode import decode_text
@@ -55,7 +56,7 @@ def read_source(
     Raises:
         SourceError: The source cannot be read or is not text. The message says what to do.
     """
-    if name == "-":
+    if is_standard_input(name):
         if sys.stdin is None or sys.stdin.isatty():
             raise SourceError('"-" reads a document from a pipe, as in `cat notes.md | roamtui -`.')
         data = sys.stdin.buffer.read(_PIPE_BYTES_MAX + 1)  # it may be endless
@@ -68,7 +69,7 @@ def read_source(
 
 def is_path(name: str) -> bool:
     """Return whether a source is a path, not a URL or standard input."""
-    return name != "-" and not _SCHEME.match(name)
+    return not is_standard_input(name) and not _SCHEME.match(name)
 
 
 def read_file(

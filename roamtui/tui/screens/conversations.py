@@ -24,7 +24,7 @@ from roamtui.errors import SourceError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
-from roamtui.paths import display_path
+from roamtui.paths import display_path, is_standard_input
 from roamtui.plain import format_count, sanitise_line
 from roamtui.sources.listing import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
@@ -97,7 +97,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
             self.show_message(f"Cannot resume this conversation. {item.problem}", is_problem=True)
         elif item.source == self._source:
             self._switch(self._conversation.open(item.id))
-        elif item.source.startswith("-") or is_source_missing(item.source):
+        elif is_standard_input(item.source) or is_source_missing(item.source):
             self.show_message("Cannot resume this conversation: its document is no longer there.")
         else:
             self.app.post_message(DocumentRequested(item.source, item.id))

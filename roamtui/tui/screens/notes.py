@@ -17,6 +17,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.notes import get_note_store, make_note
 from roamtui.export.markdown import format_location, render_notes
 from roamtui.outline.labels import PATH_STEP
+from roamtui.paths import is_standard_input
 from roamtui.plain import sanitise_line, shorten
 from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.wording import list_path_titles, simplify_quote
@@ -129,7 +130,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         if self._located:
             source = self._located[0].note.source
             text = render_notes(self._located, source, self._library.title)
-            stem = "notes" if "://" in source or source.startswith("-") else f"{Path(source).stem}-notes"
+            stem = "notes" if "://" in source or is_standard_input(source) else f"{Path(source).stem}-notes"
             dialog = ExportDialog("Export notes as Markdown to", stem, {".md": lambda _: text})
             self.app.push_screen(dialog, self.show_message)
 
