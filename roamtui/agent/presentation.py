@@ -6,11 +6,19 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Citation, QuoteState, SearchHit, SectionsExpanded, SectionsSearched
+from roamtui.conversation.events import (
+    Citation,
+    QuoteState,
+    SearchHit,
+    SectionsExpanded,
+    SectionsSearched,
+    StopReason,
+)
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.models.base import OFFLINE
 from roamtui.plain import format_count
+from roamtui.quotes.read import MARKED_ID
 from roamtui.quotes.verdicts import AnswerProof, make_proof
 from roamtui.quotes.wording import PASSAGE_LABEL, format_source_line, format_verification
 
@@ -59,6 +67,17 @@ def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit,
 def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
     """List the passages of an answer in order. Empty if it does not consist of passages."""
     return exchange.citations if replies_with_passages(exchange) else ()
+
+
+def split_not_found(exchange: Exchange, library: Library) -> tuple[str, tuple[str, ...]]:
+    """Divide an answer that was not found into its sentence and the ids of the nearest sections.
+
+    Both are empty if there is an answer. `build_outcome` appends the nearest sections.
+    """
+    if exchange.stopped is not StopReason.NOT_FOUND:
+        return "", ()
+    missing, _, nearest = exchange.answer.partition("\n\n")
+    return missing, tuple(found for found in MARKED_ID.findall(nearest) if found in library)
 
 
 def format_proof(exchange: Exchange) -> str:

@@ -148,8 +148,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_unmount(self) -> None:
         """Receive no more events of the conversation."""
-        if self.started.is_set():
-            self._unsubscribe()
+        self._unsubscribe()
 
     @work(group="placing", exit_on_error=False)
     async def show_request(self, request: DocumentRequested) -> None:
@@ -251,7 +250,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Return the selected section, and the span in it. If nothing is selected in the chat, say so."""
         section_id, span = self.panes.selection
         if section_id is None and self.panes.scope is Scope.CHAT:
-            self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
+            down, up = (self.keys.first_keys[name] for name in ("move.down", "move.up"))
+            self.post_message(StatusMessage(f"Select a passage or a citation first ({down}, {up})"))
         return section_id, span
 
     def action_apply(self, command_name: str) -> None:
@@ -448,7 +448,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         services = self.app_context.options.services
         title = "Add a source to this conversation"
-        dialog = OpenDialog(services, self.keys, DocumentRequested(), is_open=lambda _: True, title=title)
+        dialog = OpenDialog(services, self.keys, DocumentRequested(), title=title)
         if isinstance(chosen := await self.app.push_screen_wait(dialog), DocumentRequested):
             self.post_message(StatusMessage(f"Adding {chosen.source}…", is_progress=True))
             try:

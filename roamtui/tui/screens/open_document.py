@@ -49,7 +49,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         services: Services,
         keys: Keymap,
         request: DocumentRequested,
-        is_open: Callable[[DocumentRequested], object] = lambda _: False,
+        is_open: Callable[[DocumentRequested], object] | None = None,
         model: Model | None = None,
         title: str = "",
     ) -> None:
@@ -59,7 +59,8 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             services: Lists offers and opens sources.
             keys: The current keys.
             request: Names the source to open now, or none.
-            is_open: Returns whether a document is open already. Then its request is the result.
+            is_open: Returns whether a document is open already. Then its request is the result. None if
+                nothing is to be opened, and the request is always the result.
             model: The model for the opened document, or None for the model of the settings.
             title: The heading. If it is empty, this is the first screen, which introduces the program.
         """
@@ -147,7 +148,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     def _use(self, offer: StartOffer) -> None:
         request = DocumentRequested(expand_user(offer.source), offer.conversation_id)
-        if self._is_open(request):
+        if self._is_open is None or self._is_open(request):
             self.finish(request)
         else:
             self._opening = self._open(request.source, offer.conversation_id, offer.model or self._model)

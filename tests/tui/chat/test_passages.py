@@ -107,11 +107,12 @@ async def test_a_passage_longer_than_the_view_is_read_from_its_likeliest_stateme
 
 
 async def test_a_opens_the_section_for_the_conversation() -> None:
-    async with running(make_offline_app(), LARGE) as (app, pilot):
+    options = make_options(keys={"move.down": ("n",)})
+    async with running(make_offline_app(options=options), LARGE) as (app, pilot):
         screen, section_id = app.main_screen, find_id(app, "Bicycles")
         await show_cards(pilot, app)
         await pilot.press("a")
-        await wait_until(pilot, "Select a passage")
+        await wait_until(pilot, "Select a passage or a citation first (n, k)")
         await pilot.press("1", "x")
         await wait_until(pilot, lambda: section_id not in screen.conversation.state.open_sections)
         await pilot.press("a")

@@ -1,0 +1,180 @@
+"""The passages of an answer without a model, as numbered cards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from textwrap import dedent
+
+from msgspec import Struct
+from textual.content import Content, Span
+from textual.style import Style
+
+from roamtui.agent.presentation import list_passages, split_not_found
+from roamtui.conversation.events import Citation
+from roamtui.conversation.state import Exchange
+from roamtui.document.library import Library
+from roamtui.markdown.blocks import Block, Paragraph, Words
+from roamtui.markdown.layout import MarkdownLayout
+from roamtui.markdown.parser import read_markdown
+from roamtui.outline.labels import PATH_STEP
+from roamtui.plain import format_count, sanitise_text
+from roamtui.quotes.find import find_quote
+from roamtui.quotes.verdicts import resolve_citation
+from roamtui.quotes.wording import describe_source, list_path_titles
+from roamtui.retrieval.passages import find_statement
+from roamtui.search.passages import find_question_words, is_in_code
+from roamtui.tui.chat.content_view import ContentView, SectionTarget, wrap
+from roamtui.tui.labels import list_full_path
+from roamtui.tui.reader.document_view import build_parser_context
+from roamtui.tui.run_styles import render_line
+from roamtui.tui.status_line import format_key_hint
+
+_TEXT_WIDTH_MIN = 20
+_QUESTION_WORD_STYLE = "bold $secondary"
+"""Style of the question's words. To underline them, as Find does, would make text hard to read."""
+_GAP = Paragraph(words=(Words("⋯"),), start=0, end=0)
+"""Stands between two passages of a section."""
+_CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
+"""Matches a text that ends with a line that is not blank, so that what follows continues its block."""
+_WORD = re.compile(r"\w+")
+
+
+class _Card(Struct, frozen=True, kw_only=True):
+    path: tuple[str, ...]
+    """Titles down to the section."""
+    place: str
+    """Page or lines."""
+    statement: str = ""
+    """The words of the passage that are likeliest to answer, if they stand out."""
+    blocks: Sequence[Block] = ()
+    """The whole passage. It folds if there is a statement."""
+
+
+class PassageCards:
+    """A numbered card for each section: path, place and likeliest statement, above the passage.
+
+    The words of the question are in bold. If none answers, a sentence says so above the nearest.
+    """
+
+    def __init__(self, exchange: Exchange, library: Library, ask_key: str) -> None:
+        """Show an exchange's passages, or the nearest sections. `ask_key` is the key that asks a model."""
+        self._ask_key = ask_key
+        self._missing, nearest_ids = split_not_found(exchange, library)
+        """A sentence that says that no passage answers, or empty."""
+        self._unfolded: set[int] = set()
+        """Indexes of the cards whose whole passages are shown."""
+        passages = list_passages(exchange)
+        self._words = find_question_words(exchange.question, [passage.quote or "" for passage in passages])
+        if passages:
+            by_section = groupby(passages, key=lambda passage: passage.section_id)
+            sections = [[*citations] for _, citations in by_section]
+            self._cards = [_make_card(citations, exchange.question, library) for citations in sections]
+            self.targets = tuple(
+                _make_target(citations, card.statement)
+                for citations, card in zip(sections, self._cards, strict=True)
+            )
+        else:
+            paths = (list_full_path(library, section_id) for section_id in nearest_ids)
+            self._cards = [_Card(path=path, place="") for path in paths]
+            self.targets = tuple(map(SectionTarget, nearest_ids))
+
+    def fold(self, *cards: int) -> bool:
+        """Fold or unfold the passages of cards, or of all. Return false if none has more."""
+        chosen = {index for index in cards or range(len(self._cards)) if self._cards[index].statement}
+        self._unfolded = self._unfolded - chosen if chosen <= self._unfolded else self._unfolded | chosen
+        return bool(chosen)
+
+    def draw(self, view: ContentView, first: int, width: int) -> list[Content]:
+        """Draw the cards in a view, whose targets from `first` on belong to them."""
+        lines = wrap(self._draw_lead(), width)
+        room = max(_TEXT_WIDTH_MIN, width - 2)
+        for index, card in enumerate(self._cards):
+            if card.blocks or not index:
+                lines.append(Content())
+            *above, own = card.path
+            place = f" · {card.place}" if card.place else ""
+            path = "".join(f"{title}{PATH_STEP}" for title in above)
+            head = view.attach(
+                Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted")), first + index
+            )
+            lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
+            if card.statement and index not in self._unfolded:
+                shown = wrap(Content(card.statement), room)
+            else:
+                laid_out = MarkdownLayout(width=room, can_scroll=False).lay_out(card.blocks)
+                shown = [render_line(line, room) for line in laid_out]
+            bar = Content.styled("│ ", "$accent" if first + index == view.selected else "$foreground 30%")
+            words = map(re.escape, _WORD.findall(card.statement))
+            statement = re.search(r"\W+".join(words), "\n".join(line.plain for line in shown))
+            first_letter, end_letter = statement.span() if statement is not None else (0, 0)
+            for line in shown:
+                spans = [Span(max(0, first_letter), max(0, min(end_letter, len(line))), "bold")]
+                spans += [
+                    Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in self._words.locate(line.plain)
+                ]
+                first_letter -= len(line) + 1
+                end_letter -= len(line) + 1
+                lines.append(bar + view.attach(line.add_spans(spans), first + index, shows_selection=False))
+            if card.statement:
+                fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")
+                lines.append(bar + fold.stylize(Style.from_meta({"@click": f"fold_passages({index})"})))
+        return lines
+
+    def _draw_lead(self) -> Content:
+        ask = format_key_hint(self._ask_key, "asks a model", "screen.run('section.ask')")
+        ask = Content.styled("in this pane, ", "$muted") + ask
+        if not self._missing:
+            count = format_count(len(self._cards), "passage")
+            them = "it" if len(self._cards) == 1 else "them"
+            return Content.assemble(
+                (count, "bold $muted"), (f" · no model has read {them} · ", "$muted"), ask
+            )
+        kind, colon, reason = self._missing.partition(":")
+        lead = Content.assemble((f"{kind}{colon}", "bold $text-warning"), sanitise_text(reason))
+        nearest = "Nearest sections" if self._cards else "No section is near it"
+        return Content.assemble(
+            lead, ("\n" + nearest, "bold $muted"), (" · no model has looked · ", "$muted"), ask
+        )
+
+
+def _make_card(passages: Sequence[Citation], question: str, library: Library) -> _Card:
+    citation = passages[0]
+    source = describe_source(citation, library)
+    path = list_path_titles(citation, library.title) or [source.title]
+    if source.document and not citation.doc:
+        path.insert(0, source.document)
+    statement = find_statement(question, [passage.quote or "" for passage in passages])
+    blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
+    return _Card(path=tuple(path), place=source.place, statement=statement, blocks=blocks)
+
+
+def _make_target(passages: Sequence[Citation], statement: str) -> SectionTarget:
+    """Return the target of a card: the passage with its statement, or else the first."""
+    holders = (passage for passage in passages if find_quote(statement, passage.quote or "") is not None)
+    citation = next(holders, passages[0])
+    return SectionTarget(citation.section_id, citation, statement)
+
+
+def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:
+    """Parse a passage with what its first line needs: indent, the table's head, or the code's fence."""
+    quote = passage.quote or ""
+    span = resolve_citation(passage, library)
+    if span is None:  # the document has changed
+        return read_markdown(quote).blocks
+    doc = span.doc
+    start = span.start
+    text = library.documents_by_key[doc].text
+    section_id = library.section_at(doc, start)
+    first = start if section_id is None else library.node(section_id).own_content_span.start
+    above = text[first:start].rstrip(" \t")
+    line_start = first + len(above)
+    is_inside_line = above != "" and above[-1] not in "\r\n"
+    markdown = quote if is_inside_line else text[line_start:start] + quote
+    context = ""
+    if _CONTINUED.search(above):
+        context = build_parser_context(text, first, line_start, "")
+        is_code = context or is_in_code(text[first : span.end], start - first)
+        markdown = markdown if is_code else dedent(markdown)
+    return read_markdown(context + markdown).blocks
