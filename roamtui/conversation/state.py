@@ -329,7 +329,7 @@ def apply(state: ConversationState, *events: ConversationEvent) -> ConversationS
         match event:
             case ToolFinished(notice=""):
                 continue
-            case SectionsExpanded(origin=Origin.AGENT):
+            case SectionsExpanded(origin=Origin.AGENT, results=results) if results:
                 kept = replace(event, sections=(), unfolded_ids=())
             case (
                 SectionsSearched()

@@ -19,7 +19,7 @@ from roamtui.conversation.events import (
     SectionsSearched,
     TranscriptRebuilt,
 )
-from roamtui.conversation.state import ConversationState, apply
+from roamtui.conversation.state import ConversationState, Exchange, apply
 from roamtui.conversation.update import Events, make_close_events
 from roamtui.outline.expansion import render_open_section
 from roamtui.outline.labels import format_path
@@ -86,24 +86,6 @@ def make_rebuild_event(
     before = exchanges[-1].open_before if is_kept else state.open_sections.values()
     earlier = {span for section in before for span in section.deliveries}
     first_with_steps = len(exchanges) - 1 if state.is_asking else len(exchanges)
-    blocks: list[str] = []
-    rendered: dict[str, list[Bounds]] = {}
-    for section in state.open_sections.values():
-        # The rest is in the current question and its steps.
-        merged = merge_bounds((span.start, span.end) for span in section.deliveries if span in earlier)
-        if merged:
-            doc = section.deliveries[0].doc
-            spans = tuple(Span(doc=doc, start=start, end=end) for start, end in merged)
-            block = render_open_section(
-                state.library,
-                section.section_id,
-                spans,
-                delivered=rendered,
-                nonce=state.nonce,
-                page_tokens=state.options.page_tokens,
-            )
-            blocks.append(block)
-            rendered.setdefault(doc, []).extend(merged)
     parts = []
     # Instructions go into the user's message as a quotation, so that none of their lines can be mistaken for
     # an outline or a section.
@@ -113,17 +95,9 @@ def make_rebuild_event(
         )
     if context.outline:
         parts.append(context.outline.rstrip())
-    if blocks:
+    if blocks := _render_open_sections(state, earlier):
         parts += ["Sections that are open already:", *blocks]
-    first_sent = 0
-    if history_max is not None:  # keep the newest exchanges that fit
-        for index in range(first_with_steps - 1, -1, -1):
-            history_max -= estimate_tokens(exchanges[index].question) + estimate_tokens(
-                exchanges[index].reply
-            )
-            if history_max < 0:
-                first_sent = index + 1
-                break
+    first_sent = 0 if history_max is None else _find_first_fitting(exchanges[:first_with_steps], history_max)
     if first_sent:
         parts.append(f"({first_sent} earlier questions of this conversation are left out here to save room.)")
     return TranscriptRebuilt(
@@ -135,6 +109,37 @@ def make_rebuild_event(
         preface=preface,
         first_step=len(exchanges[-1].steps) if preface is not None else 0,
     )
+
+
+def _render_open_sections(state: ConversationState, earlier: set[Span]) -> list[str]:
+    """Render what open sections have of the texts `earlier`. The rest is in the current question's steps."""
+    blocks: list[str] = []
+    rendered: dict[str, list[Bounds]] = {}
+    for section in state.open_sections.values():
+        merged = merge_bounds((span.start, span.end) for span in section.deliveries if span in earlier)
+        if merged:
+            doc = section.deliveries[0].doc
+            block = render_open_section(
+                state.library,
+                section.section_id,
+                tuple(Span(doc=doc, start=start, end=end) for start, end in merged),
+                delivered=rendered,
+                nonce=state.nonce,
+                page_tokens=state.options.page_tokens,
+            )
+            blocks.append(block)
+            rendered.setdefault(doc, []).extend(merged)
+    return blocks
+
+
+def _find_first_fitting(exchanges: Sequence[Exchange], tokens_max: int) -> int:
+    """Return the index from which on the newest exchanges fit a number of tokens."""
+    tokens = 0
+    for index in reversed(range(len(exchanges))):
+        tokens += estimate_tokens(exchanges[index].question) + estimate_tokens(exchanges[index].reply)
+        if tokens > tokens_max:
+            return index + 1
+    return 0
 
 
 def shrink_transcript(state: ConversationState, context: PromptContext, needed_tokens: int = 0) -> Events:
@@ -194,7 +199,7 @@ def _list_newest_texts(state: ConversationState) -> list[tuple[str, Span]]:
     opened: dict[str, int] = {}
     for number, event in enumerate(state.exchanges[-1].events):
         if isinstance(event, SectionsExpanded):
-            opened |= dict.fromkeys((section.section_id for section in event.sections), number)
+            opened |= dict.fromkeys(event.opened_ids, number)
     sections = sorted(
         state.open_sections.values(),
         key=lambda section: (section.last_used, opened.get(section.section_id, -1)),

@@ -1,12 +1,18 @@
 """What the model reads of a conversation, and rebuilds of it."""
 
+from msgspec.structs import replace
+
+from roamtui.conversation.budget import RequestBudget
 from roamtui.conversation.events import Message, Origin
+from roamtui.conversation.state import apply
+from roamtui.conversation.transcript import shrink_transcript
 from tests.conversation.conversations import (
     PROMPT_CONTEXT,
     ask,
     begin,
     check_messages,
     close_by,
+    find,
     finish,
     make_state,
     messages,
@@ -31,6 +37,18 @@ def test_a_rebuild_has_open_text_once_and_earlier_exchanges_without_text() -> No
     assert third.text == "Third?"
     check_messages(messages(state))
     assert not state.needs_rebuild
+
+
+def test_the_text_that_a_question_opened_last_is_kept_longest() -> None:
+    state = begin(make_state(), "First?")
+    for title in ("Alpha", "Beta", "Gamma"):
+        state = step(state, title)
+    tokens = 400
+    while len(state.open_sections) > 1:
+        tokens -= 20
+        context = replace(PROMPT_CONTEXT, budget=RequestBudget(messages_max=tokens))
+        state = apply(state, *shrink_transcript(state, context))
+    assert [*state.open_sections] == [find(state, "Gamma")]
 
 
 def test_until_something_closes_each_request_begins_with_the_previous_one() -> None:
