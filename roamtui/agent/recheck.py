@@ -6,13 +6,13 @@ import asyncio
 from itertools import chain
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.quotes.recheck import check_citations_again
+from roamtui.quotes.recheck import update_citations
 
 
 async def check_answers_again(conversation: Conversation) -> int:
     """Look up the quotes of all answers in the current document. Return how many verdicts have changed."""
     async with conversation.lock:
-        events = await asyncio.to_thread(check_citations_again, conversation.state)
+        events = await asyncio.to_thread(update_citations, conversation.state)
         before = {exchange.number: exchange.citations for exchange in conversation.state.exchanges}
         if events:
             await conversation.apply(events)

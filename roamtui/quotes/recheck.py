@@ -54,12 +54,11 @@ class Finding(Struct, frozen=True, kw_only=True):
     """Why the source cannot be opened."""
 
 
-def recheck(claim: Claim, library: Library, similarity_min: float | None = SIMILARITY_MIN) -> Finding:
+def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_MIN) -> Finding:
     """Return what became of a claim's quote in a library whose files are all loaded.
 
-    The quote is looked up in the claimed section, then in its document, then in all others. If it is nowhere,
-    similar words are looked for in the claimed section, or in all documents if there is no such section,
-    unless `similarity_min` is None.
+    If the quote is nowhere, similar words are looked for in the claimed section, or in all documents if there
+    is no such section.
     """
     expected: str | None = None
     if claim.section_id in library:
@@ -69,32 +68,39 @@ def recheck(claim: Claim, library: Library, similarity_min: float | None = SIMIL
         expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
-    spans = [
-        Span(doc=document.key, start=0, end=len(document.text))
-        for document in library.documents
-        if document.text
-    ]
-    if expected is not None:
-        own = library.node(expected).content_span
-        spans = [own, *sorted(spans, key=lambda span: span.doc != own.doc)]
+    span, is_in_section = find_anywhere(claim.quote, library, expected)
     is_placed = bool(claim.section_id or claim.anchor)
-    place: Span | None = None
-    for number, span in enumerate(spans):
-        if (place := find_in_span(claim.quote, library, span)) is not None:
-            is_same = not is_placed or (expected is not None and number == 0)
-            status = ClaimStatus.SAME if is_same else ClaimStatus.MOVED
-            break
-    else:
+    status = ClaimStatus.SAME if is_in_section or not is_placed else ClaimStatus.MOVED
+    if span is None:
         status = ClaimStatus.CHANGED
-        similar_in = spans[:1] if expected is not None else spans
-        if similarity_min is not None:
-            place = find_nearest(claim.quote, library, similar_in, similarity_min)
-    if place is not None:
-        section_id = library.section_at(place.doc, place.start) or ""
-        return Finding(status=status, span=place, section_id=section_id)
+        similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
+        span = find_nearest(claim.quote, library, similar_in, similarity_min)
+    if span is not None:
+        section_id = library.section_at(span.doc, span.start) or ""
+        return Finding(status=status, span=span, section_id=section_id)
     problem = next((document.problem for document in library.documents if document.problem), "")
     status = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE
     return Finding(status=status, message=problem)
+
+
+def find_anywhere(quote: str, library: Library, section_id: str | None) -> tuple[Span | None, bool]:
+    """Find a quote in a section, or else in the section's document, or else in all others.
+
+    Return its span, and whether it is in the section. Without a section, all documents are searched.
+    """
+    spans = _list_texts(library)
+    if section_id is not None:
+        own = library.node(section_id).content_span
+        if (span := find_in_span(quote, library, own)) is not None:
+            return span, True
+        spans.sort(key=lambda span: span.doc != own.doc)
+    found = (find_in_span(quote, library, span) for span in spans)
+    return next(filter(None, found), None), False
+
+
+def _list_texts(library: Library) -> list[Span]:
+    documents = (document for document in library.documents if document.text)
+    return [Span(doc=document.key, start=0, end=len(document.text)) for document in documents]
 
 
 class CitedPassage(Struct, frozen=True, kw_only=True):
@@ -149,17 +155,17 @@ def _find_changed(citation: Citation, quote: str, library: Library) -> CitedPass
     return CitedPassage(section_id=section_id, span=span, warning=warning, changes=changes)
 
 
-def check_citations_again(state: ConversationState) -> tuple[CitationsChecked, ...]:
+def update_citations(state: ConversationState) -> tuple[CitationsChecked, ...]:
     """Return the citations of each answer whose quotes are no longer where they were, or are there again."""
     checked: list[CitationsChecked] = []
     for exchange in state.exchanges:
-        citations = tuple(_check_again(citation, state.library) for citation in exchange.citations)
+        citations = tuple(_update_citation(citation, state.library) for citation in exchange.citations)
         if citations != exchange.citations:
             checked.append(CitationsChecked(number=exchange.number, citations=citations))
     return tuple(checked)
 
 
-def _check_again(citation: Citation, library: Library) -> Citation:
+def _update_citation(citation: Citation, library: Library) -> Citation:
     """Return a citation with the state and the place of its quote in the document as it is now.
 
     A quote that the model never had in its text stays as it is, and one whose document is not loaded yet.
@@ -172,19 +178,17 @@ def _check_again(citation: Citation, library: Library) -> Citation:
         or (citation.doc not in library.documents_by_key and library.unloaded_files)
     ):
         return citation
-    own = library.node(citation.section_id).span if citation.section_id in library else None
+    section_id = citation.section_id if citation.section_id in library else None
+    own = library.node(section_id).span if section_id is not None else None
     span = resolve_citation(citation, library)
     is_in_own = (
         span is not None and own is not None and own.doc == span.doc and own.start <= span.start < own.end
     )
     if span is None or (citation.state is QuoteState.FOUND and not is_in_own):
-        claim = Claim(quote=quote, place="", section_id=citation.section_id)
-        finding = recheck(claim, library, similarity_min=None)
-        span = finding.span
-        is_in_own = finding.status is ClaimStatus.SAME
+        span, is_in_own = find_anywhere(quote, library, section_id)
     again = citation
-    if citation.section_id in library:
-        again = make_citation(citation.section_id, library, quote=quote, span=span)
+    if section_id is not None:
+        again = make_citation(section_id, library, quote=quote, span=span)
     elif span is not None and (new_id := library.section_at(span.doc, span.start)) is not None:
         again = make_citation(new_id, library, quote=quote, span=span)
         is_in_own = again.path[-1:] == citation.path[-1:]  # the ids may be others, but not the title

@@ -11,7 +11,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.nearest import format_word_diff
-from roamtui.quotes.recheck import ClaimStatus, check_citations_again, find_cited_passage, recheck
+from roamtui.quotes.recheck import ClaimStatus, find_cited_passage, recheck, update_citations
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.sources.read import RawText
 from roamtui.text import Span
@@ -134,9 +134,9 @@ def test_a_verdict_is_that_of_the_document_as_it_is_now(text: str, state: QuoteS
     library = make_library(text)
     exchange = Exchange(number=1, question="?", answer="", citations=(cited, unread))
     asked = replace(start_conversation(library, OpenSectionOptions()), exchanges=(exchange,))
-    (event,) = check_citations_again(asked) or (CitationsChecked(number=1, citations=exchange.citations),)
+    (event,) = update_citations(asked) or (CitationsChecked(number=1, citations=exchange.citations),)
     again, still_unread = event.citations
     assert (again.state, again.is_changed, again.section_id) == (state, is_changed, fees)
     assert (still_unread.state, still_unread.is_changed) == (QuoteState.NOT_FOUND, False)
-    back = check_citations_again(replace(apply(asked, event), library=before)) or (event,)
+    back = update_citations(replace(apply(asked, event), library=before)) or (event,)
     assert back[0].citations[0].state is QuoteState.FOUND or state is QuoteState.ELSEWHERE
