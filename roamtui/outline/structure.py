@@ -43,6 +43,8 @@ _ID_MARKS = " \t\r\n[]`\"'§"
 _ID_LIKE = re.compile(r"[0-9a-f]{6,10}(?:\Z|:)", re.ASCII)
 _TITLE_GOES_ON = re.compile(r"[.,:/'’-]?\w")
 """Matches after "Article 7" in "Article 70", "Article 7.1" and "Article 7-A", which it does not name."""
+_NUMBERED = re.compile(r"(?:sections?|clauses?|paragraphs?|abschnitt|ziffer|§+) ?(?=\d)")
+"""Words before a number that a text refers to, but that its title seldom has: "Section 2.6"."""
 
 
 class OutlineEntry(Struct, frozen=True, kw_only=True):
@@ -175,7 +177,8 @@ def _list_named(library: Library, text: str) -> list[str]:
     *above, last = _split_name(text)
     names = [last]
     if last and last not in library.ids_by_name:
-        names = [name for name in library.list_names(last) if not _TITLE_GOES_ON.match(name, len(last))]
+        starts = [last, _NUMBERED.sub("", last, count=1)]
+        names = next(filter(None, (_list_titles(library, start) for start in starts)), [])
     named: dict[str, None] = {}
     for section_id in (found for name in names for found in library.ids_by_name.get(name, ())):
         # The nodes above must have the other names in this order. The iterator skips other nodes between
@@ -186,6 +189,11 @@ def _list_named(library: Library, text: str) -> list[str]:
         if all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in above):
             named[get_canonical_id(library, section_id)] = None
     return [*named]
+
+
+def _list_titles(library: Library, start: str) -> list[str]:
+    """List the titles that begin with some words, folded."""
+    return [name for name in library.list_names(start) if not _TITLE_GOES_ON.match(name, len(start))]
 
 
 def suggest_ids(library: Library, requested: str, *, only_near: bool = False) -> tuple[str, ...]:

@@ -94,18 +94,20 @@ def test_a_title_is_named_by_its_first_words_and_never_by_digits_of_an_id() -> N
     library = make_library(
         "# Law\n\n## § 43 Sale\n\nA.\n\n## § 433 Fees and more\n\nB.\n\n## § 433a Loss\n\nC.\n\n"
         "## Article 7. Ends\n\nD.\n\n## Article 7.1 Early\n\nE.\n\n## Article 70\n\nF.\n\n"
-        '## "Book" [1]\n\nG.\n\n## Late fees\n\nH.\n\n## Late books\n\nI.\n'
+        '## "Book" [1]\n\nG.\n\n## Late fees\n\nH.\n\n## Late books\n\nI.\n\n## 2.6 Late rivals\n\nJ.\n'
     )
     for name, title in {
         "§ 433 Fees and more": "§ 433 Fees and more",
         "[§ 433]": "§ 433 Fees and more",
         "Law › § 43": "§ 43 Sale",
+        "Section 2.6": "2.6 Late rivals",
+        "§ 2.6": "2.6 Late rivals",
         "article 7": "Article 7. Ends",
         "Article 70": "Article 70",
         '"Book" [1]': '"Book" [1]',
     }.items():
         assert resolve_name(library, name) == find_id(library, title)
-    for name in ("Art", "§ 4", "Lat", "Late", "[]"):
+    for name in ("Art", "§ 4", "Lat", "Late", "[]", "Section 2"):
         assert resolve_name(library, name) is None
     assert explain_unresolved(library, "Late") == '2 sections are called "Late …"'
     late = find_id(library, "Late fees"), find_id(library, "Late books")

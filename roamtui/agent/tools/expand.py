@@ -74,7 +74,7 @@ TOOL = Tool(
                     "items": {"type": "string"},
                     "minItems": 1,
                     "maxItems": IDS_MAX,
-                    "description": "Ids, paths or exact titles.",
+                    "description": "Ids, or what the text calls a section: a title, or a number such as 2.6.",
                 }
             },
             "required": ["section_ids"],
