@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
-from roamtui.conversation.log import LOG_SUFFIX, ConversationStore
+from roamtui.conversation.log import LOG_SUFFIX, ConversationStore, open_store
 from roamtui.conversation.state import RECORDED
 from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library, LibrarySource
@@ -27,7 +27,7 @@ from roamtui.models.local_embedder import find_local_embedder
 from roamtui.models.registry import make_model
 from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
 from roamtui.output import ProgressLine, report_conversion, warn, write_notice
-from roamtui.paths import cache_path, conversations_path, is_standard_input, table_path
+from roamtui.paths import cache_path, is_standard_input, table_path
 from roamtui.plain import sanitise_line
 from roamtui.search.base import IndexLostError, Progress, Searcher, SearchMode, SearchServices
 from roamtui.search.hybrid import make_searcher
@@ -248,12 +248,12 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             UsageError: There is no conversation to resume.
             StoreError: The conversation cannot be read.
         """
-        store = ConversationStore(conversations_path())
+        store = open_store()
         conversation = Conversation(
             library,
             store=store,
             options=self.settings.open_section_options(),
-            loader=loader,
+            source_loader=loader,
             open_source=self.open_added,
             saved_id=self._choose_conversation(store, library, conversation_id),
         )

@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
-from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.log import open_store
 from roamtui.document.loader import is_url
 from roamtui.errors import EXIT_CANCELLED, StoreError, UsageError
 from roamtui.models.base import Model
@@ -28,7 +28,7 @@ from roamtui.models.discovery import ModelOffer, discover_models, list_usable_mo
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE, list_saved, make_offers
 from roamtui.output import ProgressLine, write_notice
-from roamtui.paths import config_path, conversations_path, is_standard_input, themes_path
+from roamtui.paths import config_path, is_standard_input, themes_path
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.listing import split_sources, stamp_source
@@ -164,7 +164,7 @@ class Launch(Struct, frozen=True, kw_only=True):
             RoamtuiError: An argument cannot be used. The screen has not changed yet.
         """
         if self.conversation_id is not None and not self.sources:
-            saved = ConversationStore(conversations_path()).find(self.conversation_id)
+            saved = open_store().find(self.conversation_id)
             return replace(self, sources=split_sources(saved.source), conversation_id=saved.id).run()
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain()
@@ -230,7 +230,7 @@ def run_until_exit(app: RoamApp) -> int:
         write_notice(f"roamtui: {failure}")
     with suppress(KeyError, StoreError):  # a table, or a demo, which is not saved
         state = app.main_screen.conversation.state
-        is_saved = bool(ConversationStore(conversations_path()).load(state.id).exchanges)
+        is_saved = bool(open_store().load(state.id).exchanges)
         if is_saved and not is_standard_input(state.library.source) and not _is_in_browser():
             write_notice(f"To continue this conversation: roamtui --conversation {state.id}")
     return app.return_code or 0

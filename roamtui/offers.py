@@ -8,11 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from roamtui.conversation.library_sync import is_source_missing
-from roamtui.conversation.log import ConversationStore, ConversationSummary
+from roamtui.conversation.log import ConversationSummary, open_store
 from roamtui.document.loader import is_url
 from roamtui.errors import StoreError
 from roamtui.models.recorded import RecordedModel
-from roamtui.paths import conversations_path, display_path, get_resource_dir, is_standard_input
+from roamtui.paths import display_path, get_resource_dir, is_standard_input
 from roamtui.plain import format_count, sanitise_line
 from roamtui.sources.listing import name_sources, split_sources
 from roamtui.tui.context import OfferGroup, StartOffer
@@ -31,7 +31,7 @@ _EXAMPLES = (
 def list_saved() -> Sequence[ConversationSummary]:
     """List the saved conversations, or none if their folder cannot be read."""
     with suppress(StoreError):  # a document that is opened says why
-        return ConversationStore(conversations_path()).list()
+        return open_store().list()
     return ()
 
 

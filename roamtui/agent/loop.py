@@ -231,7 +231,7 @@ class Agent:
         Raises:
             UnknownSectionError: There is no section that `options` names. Nothing has changed.
         """
-        library = await self.conversation.loader.load_all()
+        library = await self.conversation.library_loader.load_all()
         for section_id in (options.within, *options.open_first):
             if section_id is not None and section_id not in library:
                 raise UnknownSectionError(section_id)
@@ -252,7 +252,7 @@ class Agent:
         searcher = self.searcher
         if searcher is None or not query.strip():
             return ()
-        searcher.refresh(await self.conversation.loader.load_all())
+        searcher.refresh(await self.conversation.library_loader.load_all())
         hits = await asyncio.to_thread(searcher.search, query, limit=limit)
         return tuple(hit for hit in hits if hit.section_id in self.conversation.state.library)
 

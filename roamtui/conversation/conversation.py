@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -21,13 +22,13 @@ from roamtui.conversation.events import (
 from roamtui.conversation.library_loader import Approver, LibraryLoader, deny
 from roamtui.conversation.library_sync import identify_document, resume_state
 from roamtui.conversation.log import LOG_SUFFIX, ConversationLog, ConversationStore
-from roamtui.conversation.question_flow import has_exchange, rewind
+from roamtui.conversation.question_flow import has_exchange, plan_rewind
 from roamtui.conversation.state import (
     RECORDED,
     ConversationState,
     Exchange,
     OpenSectionOptions,
-    apply,
+    apply_events,
     fold_events,
     start_conversation,
 )
@@ -45,8 +46,16 @@ from roamtui.document.loader import Loader
 from roamtui.errors import StoreError
 
 Subscriber = Callable[[ConversationEvent], None]
-_Opened = tuple[ConversationLog, ConversationState, Loader | None, str]
-"""A conversation that can become the current one, and a sentence for the person, which is usually empty."""
+
+
+class _Opened(NamedTuple):
+    """A conversation that can become the current one."""
+
+    log: ConversationLog
+    state: ConversationState
+    source_loader: Loader | None
+    warning: str = ""
+    """A sentence for the person."""
 
 
 class Conversation:
@@ -63,10 +72,11 @@ class Conversation:
         *,
         store: ConversationStore | None = None,
         options: OpenSectionOptions | None = None,
-        loader: Loader | None = None,
+        source_loader: Loader | None = None,
         open_source: SourceOpener | None = None,
         saved_id: str = "",
         new_id: str = "",
+        earlier: tuple[Exchange, ...] = (),
     ) -> None:
         """Start or continue a conversation. A new one is saved when something is asked or opened.
 
@@ -74,17 +84,19 @@ class Conversation:
             library: The current version of the document.
             store: Where conversations are saved. Without a store, nothing is saved.
             options: Limits on what stays open between questions.
-            loader: Reads files and pages when they are needed. Without a loader, nothing more is loaded.
+            source_loader: Reads files and pages when they are needed. Without it, nothing more is loaded.
             open_source: Opens a source that is added. Without it, none can be added.
             saved_id: The conversation to continue, as for `open`; empty for a new one.
             new_id: Id of a new conversation; empty for a random one.
+            earlier: What was asked before a new conversation. It is not saved.
 
         Raises:
             StoreError: The saved conversation does not exist or cannot be read.
         """
-        self.state = start_conversation(library, options or OpenSectionOptions(), new_id)
+        started = start_conversation(library, options or OpenSectionOptions(), new_id)
+        self.state = replace(started, exchanges=earlier)
         self.store = store
-        self.loader = LibraryLoader(self, loader, open_source)
+        self.library_loader = LibraryLoader(self, source_loader, open_source)
         self.lock = asyncio.Lock()
         self.approver: Approver = deny
         """Asked before a request that costs much, or that goes to an origin that the person did not type."""
@@ -100,7 +112,7 @@ class Conversation:
         """Held while events are written and published, so that both happen in order."""
         self._subscribers: list[Subscriber] = []
         if saved_id:
-            self._log, self.state, self.loader.source_loader, self._warning = self._resume(saved_id)
+            self._log, self.state, self.library_loader.source_loader, self._warning = self._resume(saved_id)
         else:
             self._log = _start_log(self.state, store)
 
@@ -119,8 +131,9 @@ class Conversation:
     def publish(self, *events: ConversationEvent) -> None:
         """Tell the subscribers about events. Those that only change the state are left out."""
         for event in events:
-            for subscriber in () if isinstance(event, InternalEvent) else [*self._subscribers]:
-                subscriber(event)
+            if not isinstance(event, InternalEvent):
+                for subscriber in [*self._subscribers]:
+                    subscriber(event)
 
     async def apply(self, events: tuple[ConversationEvent, ...]) -> None:
         """Fold, save and publish events, in this order, even if the task is cancelled meanwhile."""
@@ -142,12 +155,12 @@ class Conversation:
                 folded.append(replace(event, results=results))
             else:
                 folded.append(event)
-        self.state = apply(self.state, *folded)
+        self.state = apply_events(self.state, *folded)
         self._log.events += folded
         if self.state.library is not self._identified:
             identified = identify_document(self.state)
             self._identified = self.state.library
-            self.state = apply(self.state, *identified)
+            self.state = apply_events(self.state, *identified)
             self._log.events += identified
 
     async def _save_and_publish(self, events: tuple[ConversationEvent, ...]) -> None:
@@ -184,7 +197,7 @@ class Conversation:
             self.apply_unsaved(*update(self.state, command))
         conversation_id = self.state.id
         if needed := list_nodes_to_load(self.state.library, command):
-            await self.loader.load(
+            await self.library_loader.load(
                 needed, command.origin if isinstance(command, ExpandSections) else Origin.PERSON
             )
         # the person switched meanwhile
@@ -211,7 +224,7 @@ class Conversation:
     async def rewind(self, exchange: Exchange) -> None:
         """Remove an exchange and all later ones, if it is still there. The caller holds `lock`."""
         if has_exchange(self.state, exchange):
-            await self.apply(rewind(self.state, exchange.number))
+            await self.apply(plan_rewind(self.state, exchange.number))
 
     async def start_new(self) -> None:
         """Switch to a new conversation about the same document."""
@@ -219,7 +232,7 @@ class Conversation:
 
     def _start(self) -> _Opened:
         state = start_conversation(self.state.library, self.state.options)
-        return _start_log(state, self.store), state, self.loader.source_loader, ""
+        return _Opened(_start_log(state, self.store), state, self.library_loader.source_loader)
 
     async def open(self, conversation_id: str) -> None:
         """Switch to a saved conversation about the same document.
@@ -235,16 +248,16 @@ class Conversation:
     async def _switch(self, make: Callable[[], _Opened]) -> None:
         """Continue with the conversation that `make` returns. It is called in a thread."""
         async with self.lock:
-            await self.loader.load_all()
+            await self.library_loader.load_all()
             async with self._saving:
                 await asyncio.to_thread(self.flush)
             opened = await asyncio.to_thread(make)
             self.flush()  # a section command may have changed something meanwhile
             if self.save_failure:
-                opened[0].close()
+                opened.log.close()
                 raise StoreError(self.save_failure)
             self._log.close()
-            self._log, self.state, self.loader.source_loader, warning = opened
+            self._log, self.state, self.library_loader.source_loader, warning = opened
             self._identified = None
             self.publish(self._log.events[0])
             if warning:
@@ -259,12 +272,12 @@ class Conversation:
         log, warning = store.open(path.stem if is_cell else conversation_id)
         options = self.state.options
         before = fold_events(self.state.library, log.events, options)
-        library, source_loader = self.loader.restore(before)
+        library, source_loader = self.library_loader.restore(before)
         state, events = resume_state(log.events, library, options)
         log.events += events
         # later answers need not have the form of a cell
         state = replace(state, needs_rebuild=state.needs_rebuild or is_cell)
-        return log, state, source_loader, warning
+        return _Opened(log, state, source_loader, warning)
 
 
 def _start_log(state: ConversationState, store: ConversationStore | None) -> ConversationLog:

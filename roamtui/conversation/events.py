@@ -537,7 +537,7 @@ TransientEvent = (
     | ThinkingStreamed
     | ToolFinished
 )
-"""Events that only inform front ends. An exchange keeps some of them; see `apply`."""
+"""Events that only inform front ends. An exchange keeps some of them; see `apply_events`."""
 StateEvent = (
     ConversationStarted
     | QuestionAsked

@@ -16,7 +16,7 @@ from roamtui.conversation.events import (
     Origin,
 )
 from roamtui.conversation.question_flow import finish_question
-from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply, fold_events
+from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply_events, fold_events
 from roamtui.conversation.update import Events, FoldNodes, hash_own_text, make_close_events, update
 from roamtui.document.document import hash_text
 from roamtui.document.library import LISTING_KEY, Library
@@ -36,13 +36,13 @@ def resume_state(
     ended: Events = ()
     if state.is_asking:
         ended = finish_question(state, state.exchanges[-1].outcome)
-        state = apply(state, *ended)
+        state = apply_events(state, *ended)
     if state.content_hash == hash_library(library):
         return state, ended
     matched = reload_state(state, library)
-    state = apply(state, *matched)
+    state = apply_events(state, *matched)
     identified = identify_document(state)  # or a change that is taken back would not be seen
-    return apply(state, *identified), (*ended, *matched, *identified)
+    return apply_events(state, *identified), (*ended, *matched, *identified)
 
 
 def reload_state(state: ConversationState, library: Library) -> Events:

@@ -28,11 +28,17 @@ from roamtui.conversation.events import (
     QuestionsRewound,
     StepRecorded,
 )
-from roamtui.conversation.state import ConversationState, apply, fold_events, make_conversation_id
+from roamtui.conversation.state import ConversationState, apply_events, fold_events, make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import StoreError, UsageError, format_reason
-from roamtui.paths import is_standard_input, make_private_folder, open_private_file, write_all
+from roamtui.paths import (
+    conversations_path,
+    is_standard_input,
+    make_private_folder,
+    open_private_file,
+    write_all,
+)
 
 _HEAD_START = b'{"format": "roamtui conversation", "version": '
 _HEAD = _HEAD_START + b"3}\n"
@@ -404,7 +410,7 @@ class ConversationStore:
             StoreError: The conversation does not exist or cannot be read.
         """
         state = fold_events(_NO_LIBRARY, self.read(conversation_id))
-        return apply(state, state.exchanges[-1].outcome) if state.is_asking else state
+        return apply_events(state, state.exchanges[-1].outcome) if state.is_asking else state
 
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
         """Return all conversations, or only those about one source, the last changed one first.
@@ -494,6 +500,11 @@ class ConversationStore:
         if not content:
             raise StoreError(_NO_SUCH.format(conversation_id))
         return content
+
+
+def open_store() -> ConversationStore:
+    """Open the store of the person's conversations."""
+    return ConversationStore(conversations_path())
 
 
 def _summarise(path: Path, content: bytes) -> ConversationSummary:

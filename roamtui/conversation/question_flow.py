@@ -21,7 +21,7 @@ from roamtui.conversation.events import (
     QuestionsRewound,
     SectionsExpanded,
 )
-from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, apply
+from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, apply_events
 from roamtui.conversation.transcript import (
     PromptContext,
     list_remarks,
@@ -64,7 +64,7 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
     question_tokens = _estimate_question(asked, context)
     hits_tokens = estimate_tokens(context.hits_text)
     events = _make_room(state, context, question_tokens + hits_tokens)
-    cleared = apply(state, *events)
+    cleared = apply_events(state, *events)
     room = budget.open_max
     hits_text = context.hits_text
     if budget.messages_max is not None:
@@ -76,12 +76,12 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
         room = max(0, min(room, left - hits_tokens))
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the
     # deliveries.
-    pending = _deliver_pending(apply(cleared, asked), room)
+    pending = _deliver_pending(apply_events(cleared, asked), room)
     asked = replace(asked, sections=pending.sections)
     # Sections that are opened with the question get what the pending ones leave.
     left_room = max(0, room - sum(estimate_tokens(result.text) for result in pending.results))
     command = ExpandSections(section_ids=context.auto_opened, origin=Origin.AGENT, room_tokens=left_room)
-    found = expand_for_agent(apply(cleared, asked), command)
+    found = expand_for_agent(apply_events(cleared, asked), command)
     found_texts = [result.text for result in found.results if result.status is ExpandStatus.OPENED]
     parts = []
     if pending.results:
@@ -109,10 +109,10 @@ def _make_room(state: ConversationState, context: PromptContext, needed_tokens: 
             if section.deliveries and not section.is_pinned
         ]
         events = make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH)
-    closed = apply(state, *events)
+    closed = apply_events(state, *events)
     if closed.needs_rebuild or (closed.model and closed.model != context.model):
         events = (*events, make_rebuild_event(closed, context, history_max=context.budget.history_max))
-    return (*events, *shrink_transcript(apply(state, *events), context, needed_tokens))
+    return (*events, *shrink_transcript(apply_events(state, *events), context, needed_tokens))
 
 
 def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsExpanded:
@@ -178,17 +178,17 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
         <= _QUOTED_TOKENS_MAX
     ]
     opening = (open_without_text(state, quoted, Origin.AGENT),) if quoted else ()
-    opened = apply(state, *opening)
+    opened = apply_events(state, *opening)
     cited = {citation.section_id for citation in outcome.citations}
     folding = _fold_after_answer(opened, cited)
     for section_id in [*cited]:
         cited.update(state.library.node(section_id).ancestors if section_id in state.library else ())
     cited_ids = tuple(section_id for section_id in opened.open_sections if section_id in cited)
     answered = replace(outcome, number=len(state.exchanges), cited_ids=cited_ids)
-    ended = apply(opened, answered)
+    ended = apply_events(opened, answered)
     marked = [marked_id for marked_id, section in ended.open_sections.items() if section.closing_by]
     closed = make_close_events(ended, marked, Origin.AGENT, CloseReason.ASKED)
-    ended = apply(ended, *closed)
+    ended = apply_events(ended, *closed)
     over_budget = make_close_events(ended, select_sections_to_close(ended), Origin.AGENT, CloseReason.BUDGET)
     return (*opening, *closed, *over_budget, *folding, answered)
 
@@ -224,14 +224,14 @@ def has_exchange(state: ConversationState, exchange: Exchange) -> bool:
     return [(other.question, other.answer) for other in kept] == [(exchange.question, exchange.answer)]
 
 
-def rewind(state: ConversationState, number: int) -> Events:
+def plan_rewind(state: ConversationState, number: int) -> Events:
     """Remove question `number` (1 for the first) and everything after it.
 
     Sections that were open before it are open again, unless the document no longer has them. The document and
     the folding of the tree stay as they are.
     """
     rewound = QuestionsRewound(first=number)
-    rewound_state = apply(state, rewound)
+    rewound_state = apply_events(state, rewound)
     missing_ids = tuple(
         section_id for section_id in rewound_state.open_sections if section_id not in state.library
     )

@@ -317,10 +317,12 @@ def fold_events(
 
     `library` is the current version of the document. The events may name sections that it no longer has.
     """
-    return apply(ConversationState(id="", library=library, options=options or OpenSectionOptions()), *events)
+    return apply_events(
+        ConversationState(id="", library=library, options=options or OpenSectionOptions()), *events
+    )
 
 
-def apply(state: ConversationState, *events: ConversationEvent) -> ConversationState:
+def apply_events(state: ConversationState, *events: ConversationEvent) -> ConversationState:
     """Apply events in order. If a person should see an event later, the last exchange keeps it too."""
     for event in events:
         if not isinstance(event, TransientEvent):

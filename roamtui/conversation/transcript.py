@@ -19,7 +19,7 @@ from roamtui.conversation.events import (
     SectionsSearched,
     TranscriptRebuilt,
 )
-from roamtui.conversation.state import ConversationState, Exchange, apply
+from roamtui.conversation.state import ConversationState, Exchange, apply_events
 from roamtui.conversation.update import Events, make_close_events
 from roamtui.outline.expansion import render_open_section
 from roamtui.outline.labels import format_path
@@ -152,7 +152,7 @@ def shrink_transcript(state: ConversationState, context: PromptContext, needed_t
     limit = context.budget.messages_max
 
     def fits(events: Events) -> bool:
-        tokens = estimate_message_tokens(apply(state, *events).iter_messages())
+        tokens = estimate_message_tokens(apply_events(state, *events).iter_messages())
         return limit is None or tokens + needed_tokens <= limit
 
     events: Events = ()
@@ -170,7 +170,7 @@ def shrink_transcript(state: ConversationState, context: PromptContext, needed_t
         ([section.section_id for section in older], 0),
     ):
         closed = _close_for_room(state, closing)
-        events = (*closed, make_rebuild_event(apply(state, *closed), context, history_max=history_max))
+        events = (*closed, make_rebuild_event(apply_events(state, *closed), context, history_max=history_max))
         if fits(events):
             return events
     if not state.is_asking:
@@ -185,7 +185,7 @@ def shrink_transcript(state: ConversationState, context: PromptContext, needed_t
         trimmed = _keep_texts(state, texts)
         for preface in (with_hits, remarks) if context.hits_text else (remarks,):
             words = "\n\n".join(preface)
-            rebuilt = make_rebuild_event(apply(state, *trimmed), context, history_max=0, preface=words)
+            rebuilt = make_rebuild_event(apply_events(state, *trimmed), context, history_max=0, preface=words)
             events = (*trimmed, rebuilt)
             if fits(events):
                 return events

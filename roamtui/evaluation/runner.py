@@ -158,10 +158,7 @@ async def _ask_agent(
     Raises:
         ModelError: The model did not answer.
     """
-    conversation = Conversation(corpus.library)
-    if question.history:
-        state = replace(conversation.state, exchanges=make_exchanges(question.history))
-        conversation.state = state
+    conversation = Conversation(corpus.library, earlier=make_exchanges(question.history or ()))
     events: list[ConversationEvent] = []
     conversation.subscribe(events.append)
     await Agent(conversation, model, corpus.searcher, options).ask(question.question)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from roamtui.conversation.library_sync import get_source_key
-from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.log import open_store
 from roamtui.conversation.notes import Note, NoteStore, count_notes
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
@@ -14,7 +14,7 @@ from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.output import check_output_path, warn, write_json, write_notice, write_text
-from roamtui.paths import conversations_path, display_path
+from roamtui.paths import display_path
 from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.located_notes import locate_notes
 
@@ -31,7 +31,7 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
     Raises:
         StoreError: The conversations cannot be read.
     """
-    saved = ConversationStore(conversations_path()).list()
+    saved = open_store().list()
     summaries = [each for each in saved if lists_one_shots or each.problem or not each.is_one_shot]
     if as_json:
         write_json([{name: getattr(summary, name) for name in _JSON_FIELDS} for summary in summaries])
@@ -55,7 +55,7 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
 
 def delete_conversation(conversation_id: str) -> None:
     """Delete a conversation, and say so."""
-    ConversationStore(conversations_path()).delete(conversation_id)
+    open_store().delete(conversation_id)
     write_notice(f"Deleted {conversation_id}.")
 
 
@@ -85,7 +85,7 @@ def print_conversation(
         if suffix not in _FORMATS:
             raise UsageError(f"-o needs a file name that ends in .{', .'.join(_FORMATS)}.")
         output_format = suffix
-    store = ConversationStore(conversations_path())
+    store = open_store()
     state = store.load(conversation_id)
     summary = next((saved for saved in store.list() if saved.id == conversation_id), None)
     source = summary.source if summary is not None else ""
@@ -107,7 +107,7 @@ def print_conversation(
 
 def list_notes() -> None:
     """Write the documents that have notes."""
-    counts = count_notes(ConversationStore(conversations_path()).notes_folder)
+    counts = count_notes(open_store().notes_folder)
     lines = [f"{sanitise_line(name)}  ({format_count(count, 'note')})\n" for name, count in counts.items()]
     write_text("".join(lines) or "No notes yet. In the app, press b to add one.\n")
 
@@ -141,7 +141,7 @@ def _read_notes(
     Raises:
         RoamtuiError: The document has no notes, perhaps because it cannot be opened to learn its name.
     """
-    folder = ConversationStore(conversations_path()).notes_folder
+    folder = open_store().notes_folder
     store = NoteStore(folder, source)
     opened: Library | RoamtuiError
     try:

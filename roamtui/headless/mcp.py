@@ -182,7 +182,7 @@ class McpSession:
             if loader is not None:
                 library = load_files(library, loader)
             self._searcher = self._make_searcher(library) if self._make_searcher is not None else None
-            self.conversation = Conversation(library, options=self._options, loader=loader)
+            self.conversation = Conversation(library, options=self._options, source_loader=loader)
         has_changed = stamps != self._stamps
         self._stamps = stamps
         self._checked_at = time.monotonic()

@@ -14,12 +14,11 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from roamtui.conversation.events import Citation
-from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.output import warn, write_json, write_text
-from roamtui.paths import conversations_path
 from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.claims import Claim, parse_source_line, read_claims
 from roamtui.quotes.nearest import format_word_diff
@@ -79,7 +78,7 @@ def run_recheck(
     Raises:
         RoamtuiError: A target cannot be read, or there is no quote in any of them.
     """
-    store = ConversationStore(conversations_path())
+    store = open_store()
     known = _list_conversations(store, targets)
     quotes: list[_CheckedQuote] = []
     claims: Sequence[Claim]

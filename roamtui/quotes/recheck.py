@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from enum import StrEnum
+from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Citation, CitationsChecked, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
@@ -153,6 +156,17 @@ def _find_changed(citation: Citation, quote: str, library: Library) -> CitedPass
     section_id = library.section_at(span.doc, span.start) or citation.section_id
     warning = "The text has changed since the answer · nearest passage"
     return CitedPassage(section_id=section_id, span=span, warning=warning, changes=changes)
+
+
+async def check_answers_again(conversation: Conversation) -> int:
+    """Look up the quotes of all answers in the current document. Return how many verdicts have changed."""
+    async with conversation.lock:
+        events = await asyncio.to_thread(update_citations, conversation.state)
+        before = {exchange.number: exchange.citations for exchange in conversation.state.exchanges}
+        if events:
+            await conversation.apply(events)
+    pairs = chain.from_iterable(zip(before[event.number], event.citations, strict=True) for event in events)
+    return sum(old.state is not new.state for old, new in pairs)
 
 
 def update_citations(state: ConversationState) -> tuple[CitationsChecked, ...]:

@@ -231,7 +231,7 @@ class _Filler:
             row.searcher = searcher
         conversation_id = row.prompt_id + os.urandom(3).hex()
         conversation = Conversation(
-            row.library, store=self._conversations, loader=row.loader, new_id=conversation_id
+            row.library, store=self._conversations, source_loader=row.loader, new_id=conversation_id
         )
         conversation.is_one_shot = True
         note = f"The value must be {column.type_description}." if column.type_description else ""

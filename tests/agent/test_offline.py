@@ -316,7 +316,7 @@ async def test_chinese_is_answered_although_half_of_its_pairs_stand_nowhere() ->
 
 def _make_talk(site: FakeSite) -> Talk:
     library, loader = open_sources([site.url("/llms.txt")])
-    return Talk(agent=Agent(Conversation(library, loader=loader), NoModel(), KeywordSearcher(library)))
+    return Talk(agent=Agent(Conversation(library, source_loader=loader), NoModel(), KeywordSearcher(library)))
 
 
 async def test_pages_are_opened_and_searched_where_the_list_says_nothing() -> None:

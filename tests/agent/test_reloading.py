@@ -76,7 +76,7 @@ async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
     else:
         changed = frozenset({"b.md", "c.md"})
         library = Bootstrap().reload(conversation.state.library, changed, sources=[str(folder)])
-        await conversation.loader.reload(library)
+        await conversation.library_loader.reload(library)
     for quote in (QUOTE, "turn their heads in the deep wood"):
         [citation] = QuoteChecker(conversation.state).cite(f'They "{quote}" [{herons}].')
         assert not citation.is_verified
@@ -103,7 +103,7 @@ def sources(tmp_path: Path) -> Path:
 def make(folder: Path, *replies: Reply) -> tuple[Agent, ScriptedModel]:
     library, loader = Bootstrap().open([str(folder / "manual.md")])
     store = ConversationStore(folder / "conversations")
-    conversation = Conversation(library, store=store, loader=loader, open_source=Bootstrap().open_added)
+    conversation = Conversation(library, store=store, source_loader=loader, open_source=Bootstrap().open_added)
     model = ScriptedModel([*replies] or [ScriptedReply(text="So.")] * 3)
     options = AgentOptions(sends_hits=True)
     return Agent(conversation, model, KeywordSearcher(library), options), model
@@ -119,7 +119,7 @@ def resume(agent: Agent, folder: Path) -> Conversation:
         library,
         saved_id=conversation.state.id,
         store=conversation.store,
-        loader=loader,
+        source_loader=loader,
         open_source=Bootstrap().open_added,
     )
 
@@ -138,7 +138,7 @@ async def test_the_next_question_sees_the_outline_the_hits_and_the_tools_of_all_
     assert "Zeppelin rides" not in read_prompt(model)
     assert "list_documents" not in list_tools(model)
 
-    await agent.conversation.loader.add_source(str(sources / "tariff.md"))
+    await agent.conversation.library_loader.add_source(str(sources / "tariff.md"))
     await agent.ask("What does a Zeppelin ride cost?")
 
     assert "tariff.md" in read_prompt(model)
@@ -153,8 +153,8 @@ async def test_pages_of_an_added_site_open_and_come_back_when_resumed(sources: P
     }
     with FakeSite(pages) as site:
         agent, _ = make(sources)
-        await agent.conversation.loader.add_source(str(sources / "acts"))
-        source = await agent.conversation.loader.add_source(site.url("/llms.txt"))
+        await agent.conversation.library_loader.add_source(str(sources / "acts"))
+        source = await agent.conversation.library_loader.add_source(site.url("/llms.txt"))
         link = find(agent.conversation.state, "Fees")
         await agent.conversation.execute(ExpandSections(section_ids=(link,), origin=Origin.PERSON))
         assert tuple(agent.conversation.state.open_sections) == (link,)

@@ -150,7 +150,7 @@ REQUESTS: dict[str, Callable[[Case], Coroutine[object, None, object]]] = {
     "retry": lambda case: case.agent.ask(
         case.exchange.question, AskOptions(replaces=case.exchange, open_first=(_FEES,))
     ),
-    "reload": lambda case: case.conversation.loader.reload(_CHANGED),
+    "reload": lambda case: case.conversation.library_loader.reload(_CHANGED),
     "rewind": lambda case: rewind(case.conversation, case.exchange),
     "switch": lambda case: case.conversation.open(case.other_id),
     "start new": lambda case: case.conversation.start_new(),

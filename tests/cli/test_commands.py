@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from roamtui.bootstrap import open_library
-from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.log import open_store
 from roamtui.conversation.notes import NoteStore, make_note
-from roamtui.paths import cache_path, conversations_path
+from roamtui.paths import cache_path
 from roamtui.quotes.located_notes import cite_span
 from tests.cli.conftest import RunCommand, write_settings
 from tests.conversation.conversations import find
@@ -81,7 +81,7 @@ def test_an_exported_table_of_a_folder_is_rechecked_wherever_it_is(
 def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run: RunCommand, garden: Path) -> None:
     assert run("notes").out.startswith("No notes yet")
     library = open_library((str(garden),))
-    folder = ConversationStore(conversations_path()).notes_folder
+    folder = open_store().notes_folder
     note = make_note(library, cite_span(find(library, "Tools"), None, library), "Sharpen them.")
     NoteStore(folder, library.source).save(note)
     assert run("notes").out == f"{garden}  (1 note)\n"

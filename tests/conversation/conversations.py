@@ -27,7 +27,14 @@ from roamtui.conversation.events import (
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.library_sync import identify_document, reload_state
 from roamtui.conversation.question_flow import begin_question, finish_question
-from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, OpenSectionOptions, apply, fold_events
+from roamtui.conversation.state import (
+    ConversationState,
+    Exchange,
+    KeepOpenMode,
+    OpenSectionOptions,
+    apply_events,
+    fold_events,
+)
 from roamtui.conversation.transcript import PromptContext
 from roamtui.conversation.update import CloseSections, Command, Events, ExpandSections, PinSections, update
 from roamtui.document.library import Library
@@ -76,12 +83,12 @@ def make_state(
 
 
 def do(state: ConversationState, command: Command) -> ConversationState:
-    return apply(state, *update(state, command))
+    return apply_events(state, *update(state, command))
 
 
 def fold(state: ConversationState, events: Events) -> tuple[ConversationState, Events]:
     """Return the state after some events, and the events."""
-    return apply(state, *events), events
+    return apply_events(state, *events), events
 
 
 def reload(state: ConversationState, library: Library) -> tuple[ConversationState, Events]:
@@ -96,7 +103,7 @@ def expand_by_agent(
     command = ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT, room_tokens=room_tokens)
     events = update(state, command)
     expanded = next(event for event in events if isinstance(event, SectionsExpanded))
-    return apply(state, *events), expanded.results
+    return apply_events(state, *events), expanded.results
 
 
 def open_by_person(state: ConversationState, *titles: str) -> ConversationState:
@@ -119,7 +126,7 @@ def _ids(state: ConversationState, titles: Iterable[str]) -> tuple[str, ...]:
 def begin(
     state: ConversationState, question: str = "Why?", context: PromptContext = PROMPT_CONTEXT
 ) -> ConversationState:
-    return apply(state, *begin_question(state, QuestionAsked(question=question), context))
+    return apply_events(state, *begin_question(state, QuestionAsked(question=question), context))
 
 
 def step(state: ConversationState, *titles: str, text: str = "") -> ConversationState:
@@ -131,7 +138,7 @@ def step(state: ConversationState, *titles: str, text: str = "") -> Conversation
         call=ToolCall(id=f"call_{number}", name="expand_sections", arguments="{}"),
         result="\n\n".join(result.text for result in expanded.results),
     )
-    return apply(state, StepRecorded(step=Step(text=text, uses=(use,))))
+    return apply_events(state, StepRecorded(step=Step(text=text, uses=(use,))))
 
 
 def finish(state: ConversationState, answer: str = "Because.", *, cited: Sequence[str] = ()) -> ConversationState:
@@ -146,7 +153,7 @@ def finish_with_events(
     )
     outcome = QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED, citations=citations)
     events = finish_question(state, outcome)
-    return apply(state, *events), events
+    return apply_events(state, *events), events
 
 
 def ask(state: ConversationState, *titles: str, question: str = "Why?", cited: Sequence[str] = ()) -> ConversationState:
@@ -200,9 +207,9 @@ class Recorder:
         self.events: list[ConversationEvent] = [begun]
 
     def apply(self, events: Events) -> None:
-        self.state = apply(self.state, *events)
+        self.state = apply_events(self.state, *events)
         identified = identify_document(self.state)
-        self.state = apply(self.state, *identified)
+        self.state = apply_events(self.state, *identified)
         self.events += (*events, *identified)
 
     def begin(self, question: str = "Why?") -> Self:

@@ -69,7 +69,7 @@ def open_folder(folder: Path) -> tuple[Library, Loader]:
 def start(folder: Path) -> tuple[Conversation, CountingLoader]:
     library, loader = open_folder(folder)
     counting = CountingLoader(loader)
-    return Conversation(library, loader=counting), counting
+    return Conversation(library, source_loader=counting), counting
 
 
 def find(conversation: Conversation, title: str) -> str:
@@ -103,17 +103,17 @@ async def test_the_agent_opens_a_file_that_is_not_loaded(folder: Path) -> None:
 
 async def test_a_caller_that_stops_does_not_stop_the_loading_of_all_files(folder: Path) -> None:
     conversation, loader = start(folder)
-    stopped = asyncio.create_task(conversation.loader.load_all())
+    stopped = asyncio.create_task(conversation.library_loader.load_all())
     await asyncio.sleep(0)
     stopped.cancel()
-    await conversation.loader.load_all()
+    await conversation.library_loader.load_all()
     assert loader.loaded == ["a.md", "b.md", "c.md"]
 
 
 async def test_resuming_redelivers_open_sections_if_anything_has_changed(folder: Path, tmp_path: Path) -> None:
     store = ConversationStore(tmp_path / "c")
     library, loader = open_folder(folder)
-    conversation = Conversation(load_files(library, loader), store=store, loader=loader)
+    conversation = Conversation(load_files(library, loader), store=store, source_loader=loader)
     await ask(conversation, "a.md", "b.md")
     conversation.close()
     same = Conversation(conversation.state.library, saved_id=conversation.state.id, store=store)
@@ -140,7 +140,7 @@ def open_site(*names: str) -> Iterator[FakeSite]:
 
 def start_fetching(site: FakeSite, store: ConversationStore | None = None) -> Conversation:
     library, loader = open_sources([site.url("/llms.txt")])
-    return Conversation(library, store=store, loader=loader)
+    return Conversation(library, store=store, source_loader=loader)
 
 
 async def expand(conversation: Conversation, *titles: str, origin: Origin = Origin.AGENT) -> list[ExpandResult]:
@@ -242,7 +242,7 @@ async def test_resuming_loads_the_pages_again(tmp_path: Path) -> None:
         library, loader = open_sources([site.url("/llms.txt")])
         site.forget()
         conversation.close()
-        resumed = Conversation(library, saved_id=conversation.state.id, store=store, loader=loader)
+        resumed = Conversation(library, saved_id=conversation.state.id, store=store, source_loader=loader)
         assert resumed.state.open_sections == before
         span = next(iter(before.values())).deliveries[0]
         assert resumed.state.library.text_at(span) == conversation.state.library.text_at(span)

@@ -13,7 +13,7 @@ from roamtui.conversation import log as log_module
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.log import ConversationLog, ConversationStore, LineFile, decode_log, encode_events
-from roamtui.conversation.question_flow import rewind
+from roamtui.conversation.question_flow import plan_rewind
 from roamtui.errors import StoreError
 from tests.conversation.conversations import Recorder, make_library
 from tests.conversation.conversations import rewind as rewind_exchange
@@ -186,7 +186,7 @@ def _damage(rng: Random, content: bytes) -> bytes:
 
 def test_no_damage_stops_the_program(store: ConversationStore, folder: Path) -> None:
     played = Recorder().ask("Why?", "Alpha").ask("And?", "Beta")
-    played.apply(rewind(played.state, 2))
+    played.apply(plan_rewind(played.state, 2))
     _save(store, played.ask("Then?"))
     whole = _path(folder).read_bytes()
     rng = Random(1)  # noqa: S311 - not a secret

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from roamtui.conversation.budget import RequestBudget
 from roamtui.conversation.events import OpenSection, Origin, StopReason
 from roamtui.conversation.question_flow import estimate_hits_room, select_sections_to_close
-from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, apply
+from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, apply_events
 from roamtui.conversation.update import FoldNodes, update
 from tests.conversation.conversations import (
     PROMPT_CONTEXT,
@@ -100,7 +100,7 @@ def test_fresh_mode_closes_sections_before_the_next_question() -> None:
 def test_of_what_answers_unfolded_only_what_the_last_one_cites_and_what_is_read_stays_unfolded() -> None:
     state = make_state("# M\n\n" + "".join(f"## {name}\n\n### In {name}\n\nText.\n\n" for name in "ABCD"))
     a, b, c, d = (find(state, name) for name in "ABCD")
-    state = apply(state, *update(state, FoldNodes(section_ids=(d,), is_folded=False)))
+    state = apply_events(state, *update(state, FoldNodes(section_ids=(d,), is_folded=False)))
     state = replace(step(begin(state), "In A", "In B", "In C"), reading_id=find(state, "In C"))
     assert state.unfolded >= {a, b, c, d}
     state = finish(state, cited=["In B"])

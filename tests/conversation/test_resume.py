@@ -12,8 +12,8 @@ from roamtui.conversation.events import (
     StopReason,
 )
 from roamtui.conversation.library_sync import identify_document, resume_state
-from roamtui.conversation.question_flow import rewind
-from roamtui.conversation.state import ConversationState, apply
+from roamtui.conversation.question_flow import plan_rewind
+from roamtui.conversation.state import ConversationState, apply_events
 from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection, update
 from tests.conversation.conversations import (
     TEXT,
@@ -36,7 +36,7 @@ from tests.conversation.conversations import (
 
 def _save(state: ConversationState) -> ConversationState:
     """Return a state with the digest that a log would have."""
-    return apply(state, *identify_document(state))
+    return apply_events(state, *identify_document(state))
 
 
 def _list_reported(events: Iterable[ConversationEvent]) -> list[ConversationEvent]:
@@ -121,7 +121,7 @@ def test_rewinding_past_a_reload_delivers_the_current_text() -> None:
     state = ask(ask(make_state(), "Alpha", "Gamma"), "Beta")
     changed = make_library("Another line at the top.\n\n" + TEXT.replace("alpha-3 ", "ALPHA-3 "))
     resumed, _ = reload(_save(state), changed)
-    back, _ = fold(resumed, rewind(resumed, 2))
+    back, _ = fold(resumed, plan_rewind(resumed, 2))
     assert tuple(back.open_sections) == (find(changed, "Alpha"), find(changed, "Gamma"))
     asked = begin(back)
     for section in asked.open_sections.values():

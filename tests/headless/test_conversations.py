@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.conversation.events import DocumentIdentified
-from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.log import open_store
 from roamtui.headless.conversations import print_conversation, print_conversations
 from roamtui.paths import conversations_path
 from tests.conversation.conversations import Recorder, make_library
@@ -14,7 +14,7 @@ from tests.conversation.conversations import Recorder, make_library
 
 @pytest.fixture
 def saved() -> None:
-    store = ConversationStore(conversations_path())
+    store = open_store()
     for conversation_id in ("ab12", "ab12cd", "ef34"):
         log = store.start(conversation_id, Recorder(conversation_id).ask(f"Why {conversation_id}?", "Alpha").events)
         log.save()
@@ -33,7 +33,7 @@ def test_conversations_are_listed_as_lines_or_as_json(capsys: pytest.CaptureFixt
 
 def test_a_document_from_standard_input_is_listed_by_this_name(capsys: pytest.CaptureFixture[str]) -> None:
     identified = DocumentIdentified(source="-1c2bed", content_hash="")
-    log = ConversationStore(conversations_path()).start("ab12", [*Recorder("ab12").events, identified])
+    log = open_store().start("ab12", [*Recorder("ab12").events, identified])
     log.save()
     log.close()
     print_conversations(as_json=False, lists_one_shots=False)

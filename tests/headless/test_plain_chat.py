@@ -133,7 +133,7 @@ def test_a_question_that_cannot_even_begin_fails_a_script_too(
     async def refuse() -> None:
         raise RoamtuiError("The folder is away.")
 
-    monkeypatch.setattr(chat.conversation.loader, "load_all", refuse)
+    monkeypatch.setattr(chat.conversation.library_loader, "load_all", refuse)
     assert chat.run(io.StringIO("Hm?\n"), monkeypatch) == 1
     assert "\nThe folder is away.\n" in capsys.readouterr().out
 

@@ -61,7 +61,7 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
     store = ConversationStore(folder / "conversations")
     library, loader = Bootstrap().open([str(folder / first)], load_all=True)
     plain_ids = _list_ids(library)[""]
-    conversation = Conversation(library, store=store, loader=loader, open_source=Bootstrap().open_added)
+    conversation = Conversation(library, store=store, source_loader=loader, open_source=Bootstrap().open_added)
     model = ScriptedModel([ScriptedReply(text="So.")] * 20)
     await Agent(conversation, model).ask("Why?")
     for change, number in changes:
@@ -69,7 +69,7 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
         try:
             match change:
                 case "add":
-                    await conversation.loader.add_source(str(folder / _SOURCES[number]))
+                    await conversation.library_loader.add_source(str(folder / _SOURCES[number]))
                 case "open":
                     ids = [node_id for found in before_ids.values() for node_id, _ in found]
                     chosen = (ids[number % len(ids)],)
@@ -85,7 +85,11 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
                     state = conversation.state
                     conversation.close()
                     conversation = Conversation(
-                        plain, saved_id=state.id, store=store, loader=plain_loader, open_source=Bootstrap().open_added
+                        plain,
+                        saved_id=state.id,
+                        store=store,
+                        source_loader=plain_loader,
+                        open_source=Bootstrap().open_added,
                     )
                     assert conversation.state.library.sources == state.library.sources
         except UsageError:

@@ -220,7 +220,7 @@ class Conversations(RuleBasedStateMachine):
         if is_resumed:
             self._resume()
         else:
-            self.runner.run(self.conversation.loader.reload(make_library(self.text)))
+            self.runner.run(self.conversation.library_loader.reload(make_library(self.text)))
         self.sent = ()
 
     @precondition(lambda self: self.state.exchanges)

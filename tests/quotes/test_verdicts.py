@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.conversation.events import Citation, ExpandStatus, Origin, QuestionsRewound, QuoteState
-from roamtui.conversation.state import ConversationState, apply
+from roamtui.conversation.state import ConversationState, apply_events
 from roamtui.quotes.read import read_answer
 from roamtui.quotes.verdicts import QuoteChecker, make_citation, make_proof
 from tests.agent.asking import MANUAL
@@ -114,7 +114,7 @@ def test_text_that_was_closed_later_counts_as_read_until_its_question_is_removed
         ("Hours", quote, _ELSEWHERE),
         ("Hours", "Open daily", _NOT_FOUND),
     ]
-    assert _list_found(f'"{quote}" [{{Fees}}].', apply(asked, QuestionsRewound(first=1))) == [
+    assert _list_found(f'"{quote}" [{{Fees}}].', apply_events(asked, QuestionsRewound(first=1))) == [
         ("Fees", quote, _NOT_FOUND)
     ]
 

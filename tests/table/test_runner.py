@@ -8,14 +8,13 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.conversation.events import Usage
-from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import ModelError, StoreError
 from roamtui.export.table import format_progress
 from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
-from roamtui.paths import conversations_path
 from roamtui.table.runner import TableRun, fill_table
 from roamtui.table.store import hold_table, list_rows, read_table
 from roamtui.text import estimate_tokens
@@ -62,7 +61,7 @@ async def test_each_cell_has_a_value_a_proof_and_a_conversation_of_its_own(lease
     assert (run.done, run.kept, run.total) == (6, 0, 6)
     state = ConversationStore(table.conversations).load(cell.conversation)
     assert state.exchanges[0].question == "Are pets allowed?"
-    assert ConversationStore(conversations_path()).list() == ()
+    assert open_store().list() == ()
 
 
 async def test_only_what_is_new_or_changed_is_asked_again(leases: Path, folder: Path) -> None:

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from roamtui.conversation.events import StopReason
-from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.log import open_store
 from roamtui.conversation.state import Exchange
 from roamtui.errors import EXIT_CANCELLED
-from roamtui.paths import conversations_path
 from roamtui.signals import end_after_task, resume_only_with_terminal
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
 from tests.terminal.pseudo_terminal import PseudoTerminal
@@ -51,7 +50,7 @@ def streaming(home: Path, *arguments: str, is_controlling: bool = False) -> Iter
 
 
 def read_last() -> Exchange:
-    store = ConversationStore(conversations_path())
+    store = open_store()
     return store.load(store.list()[0].id).exchanges[-1]
 
 

@@ -63,7 +63,7 @@ def make_context(
 ) -> AppContext:
     """Return a context over `text` or a library, whose model says `replies`. Without a store nothing is saved."""
     library = library or build_library(RawText(text=text, source="bakery.md", name="bakery"))
-    conversation = Conversation(library, store=store, loader=loader)
+    conversation = Conversation(library, store=store, source_loader=loader)
     agent = Agent(conversation, model or ScriptedModel(replies), searcher and searcher(library), agent_options)
     return context_of(agent, **{"options": make_options(examples=EXAMPLES), **given})
 

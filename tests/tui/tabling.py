@@ -37,7 +37,7 @@ class Tables:
 
     def open_source(self, source: str, log: str | None, model: Model | None, _report: PageReport) -> AppContext:
         library, loader = open_sources((source,))
-        session = Conversation(library, loader=loader, saved_id=log or "")
+        session = Conversation(library, source_loader=loader, saved_id=log or "")
         return context_of(Agent(session, model or ScriptedModel()))
 
     def make_app(self, theme: str | None = None) -> RoamApp:

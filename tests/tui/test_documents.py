@@ -230,7 +230,7 @@ def make_adding_app(contracts: Path) -> RoamApp:
     def open_source(source: str, *_given: object) -> AppContext:
         library, loader = Bootstrap().open([source])
         store = ConversationStore(contracts / "conversations")
-        session = Conversation(library, store=store, loader=loader, open_source=Bootstrap().open_added)
+        session = Conversation(library, store=store, source_loader=loader, open_source=Bootstrap().open_added)
         return context_of(Agent(session, NoModel(), KeywordSearcher(library)))
 
     options = make_options(open_source=open_source, save_settings=lambda _: None)
@@ -274,7 +274,7 @@ async def test_closing_a_document_closes_the_connections_of_its_site(site: FakeS
     async with running(RoamApp(options, make_app(path).main_screen.app_context)) as (app, pilot):
         app.action_open_document(DocumentRequested(site.origin))
         await wait_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen)
-        app.main_screen.conversation.loader.source_loader = loader = NotingLoader()
+        app.main_screen.conversation.library_loader.source_loader = loader = NotingLoader()
         await app.main_screen.action_run("global.close_document")
         assert loader.is_closed
 

@@ -45,7 +45,7 @@ def make_reading_app(*sources: Path, is_watching: bool = False) -> RoamApp:
     reload_library = partial(Bootstrap().reload, sources=names)
     return make_app(
         library=library,
-        loader=loader,
+        source_loader=loader,
         searcher=KeywordSearcher,
         reload_library=reload_library,
         reload_on_change=is_watching,
@@ -242,6 +242,6 @@ async def test_an_unread_file_that_an_editor_replaced_is_read_after_a_reload(
         await wait_until(pilot, lambda: app.main_screen.is_mounted)
         write(file, CHANGED)
         await press_until(pilot, "No changes", "f5")
-        await session.loader.load_all()
+        await session.library_loader.load_all()
         [document] = [document for document in session.state.library.documents if document.key == "bakery.md"]
         assert document.text == CHANGED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual import work
 from textual.containers import Vertical, VerticalScroll
@@ -57,6 +57,18 @@ _QUESTION_SHARE = 0.5
 """Maximum share of the view that a question and its steps may take above the start of a long answer."""
 
 
+class _Top(NamedTuple):
+    """A place in the log."""
+
+    view: ContentView
+    part: int
+    """Index of a part of the view."""
+    lines: list[Content]
+    """The lines from the start of that part."""
+    line: int
+    """Index of one of them."""
+
+
 class ChatLog(VerticalScroll, inherit_bindings=False):
     """Exchanges and notices.
 
@@ -99,9 +111,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """The view with the selected target."""
         self._keeps_newest_in_view = False
         """Whether the newest message is kept in view, a long answer with its start."""
-        self._top: tuple[ContentView, int, list[Content], int] | None = None
-        """The view at the top, the index of its part there, the lines from the start of that part, and the
-        first of them in view, which stays there."""
+        self._top: _Top | None = None
+        """What stays at the top."""
 
     def on_mount(self) -> None:
         """Keep the place whenever the height changes."""
@@ -129,7 +140,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 lines = view.lines
                 part = max(0, bisect_right(view.part_starts, line) - 1)
                 start = view.part_starts[part]
-                self._top = (view, part, lines[start:], line - start)
+                self._top = _Top(view, part, lines[start:], line - start)
                 break
 
     def _name_question(self) -> None:
@@ -159,11 +170,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self._keeps_newest_in_view:
             self._scroll_to_newest()
         elif self._top is not None:
-            view, part, before, line = self._top
-            lines = view.lines
-            start, end = [*view.part_starts, len(lines)][part : part + 2]
-            line = start + find_line_again(before, line, lines[start:end])
-            self.scroll_to(y=self._find_top(view) + line, animate=False, immediate=True)
+            top = self._top
+            lines = top.view.lines
+            start, end = [*top.view.part_starts, len(lines)][top.part : top.part + 2]
+            line = start + find_line_again(top.lines, top.line, lines[start:end])
+            self.scroll_to(y=self._find_top(top.view) + line, animate=False, immediate=True)
         self._name_question()
 
     def reload(self) -> None:

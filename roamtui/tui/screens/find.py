@@ -119,7 +119,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def _find(self, query: str) -> None:
         """List the titles that match, then also texts, then the hits of the configured search."""
-        library = await self._agent.conversation.loader.load_all()
+        library = await self._agent.conversation.library_loader.load_all()
         if not self._titles or library is not self.outcome.library:
             runs = library.iter_runs()
             texts = [title for document, first, end in runs for title in document.columns.titles[first:end]]
@@ -199,7 +199,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     async def open_match(self, reader: DocumentReader, direction: int) -> bool:
         """Open the next (1) or previous (-1) match, wrapping around. Return whether there is another one."""
-        library = await self._agent.conversation.loader.load_all()
+        library = await self._agent.conversation.library_loader.load_all()
         phrase = self.outcome.phrase
         if self.outcome.library is not library:
             self.outcome = replace(self.outcome, library=library, matches=await find_text(library, phrase))

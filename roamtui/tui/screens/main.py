@@ -452,7 +452,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if isinstance(chosen := await self.app.push_screen_wait(dialog), DocumentRequested):
             self.post_message(StatusMessage(f"Adding {chosen.source}…", is_progress=True))
             try:
-                await self.conversation.loader.add_source(chosen.source)
+                await self.conversation.library_loader.add_source(chosen.source)
             finally:
                 self.post_message(StatusMessage("", is_progress=True))
 
@@ -546,7 +546,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="verdicts", exclusive=True, exit_on_error=False)
     async def _check_quotes(self, *, is_asked: bool) -> None:
         """Look up the quotes of all answers in the current document. Say what changed, or all if asked."""
-        from roamtui.agent.recheck import check_answers_again
+        from roamtui.quotes.recheck import check_answers_again
         from roamtui.quotes.wording import format_verification
 
         if not self.conversation.state.exchanges:
