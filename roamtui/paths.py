@@ -20,7 +20,7 @@ _SETTINGS_NAME = "config.toml"
 _PACKAGE_DIR = Path(__file__).resolve().parent
 _OWNER_ONLY_FOLDER = 0o700
 _OWNER_ONLY_FILE = 0o600
-_STANDARD_INPUT = re.compile(r"-[0-9a-f]*")
+_STANDARD_INPUT = re.compile(r"-(?:[0-9a-f]*| \(standard input\))")
 _BINARY_FLAG = getattr(os, "O_BINARY", 0)
 """Without this flag, Windows would change line ends."""
 
@@ -73,7 +73,7 @@ def get_resource_dir(name: Literal["themes", "examples"]) -> Path:
 
 
 def is_standard_input(source: str) -> bool:
-    """Return whether a source is standard input: ``-``, and a digest of its text if it was saved."""
+    """Return whether a source is standard input: ``-``, with a digest in a log or a name in an export."""
     return _STANDARD_INPUT.fullmatch(source) is not None
 
 
