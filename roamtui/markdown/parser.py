@@ -46,10 +46,10 @@ from roamtui.text import compute_line_starts, normalise_line_ends
 Definitions = dict[str, dict[str, str]]
 """Link definitions by normalised label, in the form of markdown-it-py's environment."""
 
-_LABEL_LENGTH_MAX = 200
-"""Maximum length of the label of a link definition, in characters. CommonMark allows 999."""
+_LABEL_END_MAX = 4 + 999
+"""Where the label of a link definition ends at the latest, in its line: CommonMark allows 999 characters."""
 _DEFINITION = re.compile(
-    r" {0,3}\[(?P<label>(?!\^)[^\[\]\r\n]{1,200})\]:[ \t]*(?:\r\n?|\n)?[ \t]*"
+    r" {0,3}\[(?P<label>(?!\^)[^\[\]\r\n]{1,999})\]:[ \t]*(?:\r\n?|\n)?[ \t]*"
     r"(?P<href><[^<>\r\n]*>|[^\s<]\S*)"
 )
 
@@ -94,7 +94,7 @@ def parse_link_definitions(text: str) -> Definitions:
     mark = text.find("]:")
     while mark >= 0:
         # Searching back from the rare "]:" is much faster than looking at the start of each line.
-        line_start = max(text.rfind(end, max(0, mark - _LABEL_LENGTH_MAX), mark) for end in "\n\r") + 1
+        line_start = max(text.rfind(end, max(0, mark - _LABEL_END_MAX - 1), mark) for end in "\n\r") + 1
         match = _DEFINITION.match(text, line_start)
         if match and match.end("label") == mark:
             href = match["href"].removeprefix("<").removesuffix(">")

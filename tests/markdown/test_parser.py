@@ -20,7 +20,7 @@ from roamtui.markdown.blocks import (
     ThematicBreak,
     Words,
 )
-from roamtui.markdown.parser import read_markdown
+from roamtui.markdown.parser import parse_link_definitions, read_markdown
 from roamtui.text import compute_line_starts
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import list_documents, read_document
@@ -92,6 +92,12 @@ def test_containers_hide_no_heading_and_stay_within_their_text(text: str) -> Non
 def test_containers_of_a_real_document_hide_no_heading(name: str) -> None:
     text = read_document(name)[:1_000_000]
     assert set(_list_headings(text)) <= {b.start for b in read_markdown(text).blocks if isinstance(b, Heading)}
+
+
+@pytest.mark.parametrize(("length", "count"), [(999, 1), (1_000, 0)])
+def test_a_link_definition_has_a_label_of_up_to_999_characters(length: int, count: int) -> None:
+    definitions = parse_link_definitions(f"Text.\n\n   [{'x' * length}]: /there\n")
+    assert [definition["href"] for definition in definitions.values()] == ["/there"] * count
 
 
 def test_wikilinks_are_links_to_a_name() -> None:
