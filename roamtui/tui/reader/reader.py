@@ -412,7 +412,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         height = self.view_size.height
         if lines.chunks:
             lines.measure_from(y, height)
-            self._update_virtual_size()
             top = self._measure_chunk_at(y, is_from_end=True)
             self._blank_lines = max(0, top + height - len(lines))
             self._height = height
