@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.loop import Agent, AgentOptions, AskOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, StopReason
@@ -89,9 +89,13 @@ def play(
         for question, replies, opened in asked:
             model.replace_script(replies)
             await conversation.execute(ExpandSections(section_ids=tuple(opened), origin=Origin.PERSON))
-            await agent.ask(question)
-            for request in model.requests:
+            requested = len(model.requests)
+            within = opened[0] if opened else None
+            await agent.ask(question, AskOptions(within=within))
+            for request in model.requests[requested:]:
                 check_messages(request.messages)
+                words = "".join(message.text for message in request.messages)
+                assert within is None or f"(The question is about [{within}]" in words
         return [(one.stopped, one.error) for one in conversation.state.exchanges]
 
     return asyncio.run(run())
@@ -119,7 +123,8 @@ def test_a_server_that_is_wrong_about_its_window_refuses_one_request(
     ids = [*library.walk()]
     reading = ScriptedReply(calls=(("expand_sections", {"section_ids": ids[2:12]}),))
     asked: list[tuple[str, list[Reply], list[str]]] = [
-        (question, [reading, ScriptedReply(text="Not found: no.")], ids[20:23]) for question in QUESTIONS
+        (question, [reading, ScriptedReply(text="Not found: no.")], [section_id, *ids[20:23]])
+        for question, section_id in zip(QUESTIONS, ids[10:], strict=False)
     ]
     model = CountingModel((), said_tokens=said, true_tokens=true, scale=scale, names_sizes=names_sizes)
     endings = play(model, library, asked)
