@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.loop import Agent, AgentOptions, AskOptions
+from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, StopReason
-from roamtui.conversation.state import OpenSectionOptions
+from roamtui.conversation.state import AskOptions, OpenSectionOptions
 from roamtui.conversation.update import ExpandSections
 from roamtui.document.library import Library
 from roamtui.search.keyword import KeywordSearcher

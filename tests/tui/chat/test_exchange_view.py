@@ -62,6 +62,17 @@ async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck)
 
 
+async def test_a_click_on_the_actions_folds_them_and_a_click_below_does_not() -> None:
+    async with running(make_app(), (120, 35)) as (app, pilot):
+        model_of(app).add_replies(expand(find_id(app, "Deck oven")))
+        await answer(pilot, "Hot.")
+        rows = screen_text(app).split("\n")
+        line = next(y for y, row in enumerate(rows) if "▸ opened 1 section" in row)
+        for y, sign in ((line + 1, "▸"), (line, "▾"), (line + 1, "▸")):
+            await pilot.click(offset=(44, y))
+            await wait_until(pilot, f"{sign} opened 1 section")
+
+
 async def test_words_that_the_mouse_selects_are_copied_without_margins() -> None:
     async with running(make_app(), (120, 35)) as (app, pilot):
         await answer(pilot, "- Deck.\n- Stone.")
