@@ -38,10 +38,9 @@ from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.choose import complete_follow_up, search_question
 from roamtui.retrieval.missing import list_missing_words
 from roamtui.retrieval.passages import FoundPassage, choose_passages, find_statement
-from roamtui.retrieval.policy import DEFAULT_POLICY
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.passages import is_in_code
-from roamtui.search.terms import TermMatcher, extract_query_terms, tokenise
+from roamtui.search.terms import TermMatcher, extract_query_terms
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts
 from roamtui.text import split_pages
 
@@ -113,11 +112,7 @@ def _write_lead(question: str, state: ConversationState, *, is_answer: bool) -> 
     """Say why the passages are no answer, or which words are missing. It may be empty."""
     if not is_answer:
         return f"Not found: {_explain_miss(question, state.library)}"
-    last = state.exchanges[-1].question
-    if last != question and len(tokenise(last)) > DEFAULT_POLICY.asking_words_min:
-        # The words of the question before it can hide that its own are missing.
-        return _name_missing_words(last, state.library)
-    return ""
+    return _name_missing_words(state.exchanges[-1].question, state.library)
 
 
 def _explain_miss(question: str, library: Library) -> str:

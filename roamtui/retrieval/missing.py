@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from roamtui.document.library import Library
-from roamtui.search.lexicon import Language, get_synonyms, reduce_word
+from roamtui.search.lexicon import LIGHT_WORDS_BY_LANGUAGE, Language, get_synonyms, reduce_word
 from roamtui.search.terms import TermMatcher, find_quoted_phrases, fold_term
 
 _SCANNED_LENGTH_MAX = 20_000_000
@@ -57,12 +57,19 @@ def list_missing_names(query: str, language: Language, library: Library) -> list
 def list_missing_words(question: str, library: Library) -> list[str]:
     """Return the words of a question that no text of the library contains, as the question spells them.
 
-    A word is not missing if a text has a synonym of it, or a German compound that contains it. The list is
-    empty if the library is not fully loaded or too long to scan. Call it in a thread: it scans all texts.
+    Words that say little of a subject, such as "happens", are left out. A word is not missing if a text has a
+    synonym of it, or a German compound that contains it. The list is empty if the library is not fully loaded
+    or too long to scan. Call it in a thread: it scans all texts.
     """
     asked = TermMatcher.for_question(question)
-    missing = {term: question[start:end] for start, end, term in asked.locate(question)}
-    words = {term: {term, *get_synonyms(term, asked.language)} for term in missing}
+    light = {reduce_word(word, asked.language) for word in LIGHT_WORDS_BY_LANGUAGE[asked.language]}
+    missing = {
+        term: question[start:end]
+        for start, end, term in asked.locate(question)
+        if reduce_word(term, asked.language) not in light or not question[start:end].isalpha()
+    }
+    # The stem of "flies" is not that of "fly".
+    words = {term: {term, re.sub("ies$", "y", term), *get_synonyms(term, asked.language)} for term in missing}
     matcher = TermMatcher(sorted(set().union(*words.values())), asked.language)
     texts = _list_texts(library)
     for piece in chain.from_iterable(map(_iter_pieces, texts)):

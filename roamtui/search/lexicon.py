@@ -75,6 +75,8 @@ class Language(StrEnum):
 STOP_WORDS_BY_LANGUAGE = {language: frozenset(list_words(f"stop {language}")) for language in Language}
 STOP_WORDS = STOP_WORDS_BY_LANGUAGE[Language.ENGLISH]
 """English words that do not narrow a search."""
+LIGHT_WORDS_BY_LANGUAGE = {language: frozenset(list_words(f"light {language}")) for language in Language}
+"""Words that say little of what a question is about, so that nobody misses them in a text."""
 ROOT_LENGTH_MIN = 4
 """Minimum letters of a root. Shorter ones would join unrelated words."""
 _PARTICIPLE = re.compile(r"ge(?=\w{3,}(?:t|te|en|ten|ter|tes|ne|nen)\Z)")

@@ -132,8 +132,9 @@ async def test_a_german_follow_up_with_a_verb_is_also_searched_alone() -> None:
 async def test_words_that_the_document_lacks_are_named() -> None:
     talk = make_talk("# Miete\n\nDer Mieter zahlt Miete und Reinigungskosten.\n\n# Ende\n\nEr zieht aus.\n")
     assert (await talk.ask("Wer zahlt die Miete?")).answer.startswith("**")
-    answer = (await talk.ask("Und wer zahlt die Tapeten?")).answer
-    assert answer.startswith("The document does not contain “Tapeten”.\n\n**")
+    for question in ("Wer zahlt die Tapeten?", "Und wer zahlt die Tapeten?"):
+        answer = (await talk.ask(question)).answer
+        assert answer.startswith("The document does not contain “Tapeten”.\n\n**")
     assert (await talk.ask("Und wer zahlt die Kosten?")).answer.startswith("**")
     ferry = (await make_talk().ask("Which captains composed the anthem of Norway?")).answer
     assert ferry.startswith("Not found: ")

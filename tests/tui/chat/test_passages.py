@@ -77,7 +77,8 @@ async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> N
 
 async def test_a_card_shows_its_likeliest_statement_with_the_words_marked_and_unfolds_by_key_or_click() -> None:
     async with running(make_offline_app(), LARGE) as (app, pilot):
-        await show_cards(pilot, app, "What is the fee for bicycles?")
+        await show_cards(pilot, app, "What is the fee for tiny bicycles?")
+        assert "The document does not contain “tiny”." in screen_text(app)
         folded = list_lines(app)
         start = folded.index("1 Tickets › Bicycles · lines 16-22")
         assert folded[start + 1 :][:2] == ["│ A bicycle costs 2 crowns.", "│ ▸ whole passage"]
