@@ -54,7 +54,10 @@ def _add_doctor_arguments(parser: CommandParser) -> None:
 def _run_doctor(args: Namespace) -> int:
     """Check the installation, file locations and available models."""
     from roamtui.headless.doctor import clear_cache, run_doctor
+    from roamtui.paths import themes_path
     from roamtui.settings import Settings, list_overrides, load_settings
+    from roamtui.tui.actions import build_keymap
+    from roamtui.tui.themes import load_themes
 
     if args.clear_cache:
         clear_cache()
@@ -64,13 +67,22 @@ def _run_doctor(args: Namespace) -> int:
     except UsageError as error:
         settings = Settings()
         fault = str(error)
+    keymap = build_keymap({action: (key,) for action, key in settings.keys.items()})
+    *_, theme_problems = load_themes((themes_path(),), settings.theme)
     if args.fetch_model:
         from roamtui.models.embedder_download import install_default_embedder
         from roamtui.output import confirm, write_notice
 
         write_notice(install_default_embedder(confirm, settings.web.proxy))
     options = settings.model_options(args.model or "")
-    return run_doctor(args.model or None, args.api_base, options, settings.retrieval.meaning, fault)
+    return run_doctor(
+        args.model or None,
+        args.api_base,
+        options,
+        settings.retrieval.meaning,
+        fault,
+        (*keymap.conflicts, *theme_problems),
+    )
 
 
 MCP = Command("mcp", _run_mcp, _add_mcp_arguments, "handbook.md")

@@ -6,6 +6,7 @@ import asyncio
 import os
 import platform
 import sqlite3
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -39,12 +40,18 @@ _MODEL_PAGE = f"https://huggingface.co/sentence-transformers/{DEFAULT_MODEL}"
 
 
 def run_doctor(
-    model: str | None, api_base: str | None, options: ModelOptions, meaning: str, fault: str
+    model: str | None,
+    api_base: str | None,
+    options: ModelOptions,
+    meaning: str,
+    fault: str,
+    ignored: Sequence[str],
 ) -> int:
     """Inspect this machine, and a named model. Return 1 if it or the settings are unusable, else 0.
 
-    `meaning` is the setting of search by meaning. `fault` says what is wrong with the settings, if anything.
-    Nothing is created. Only the named model is asked, for one token.
+    `meaning` is the setting of search by meaning. `fault` says what is wrong with the settings, if anything,
+    and `ignored` which themes and keys the app cannot use. Nothing is created. Only the named model is asked,
+    for one token.
     """
     versions = {package: _find_version(package) for package in _PACKAGES}
     versions |= {"Python": platform.python_version(), "SQLite": sqlite3.sqlite_version}
@@ -66,6 +73,7 @@ def run_doctor(
         f"{'meaning':<14} {_describe_meaning(meaning)}",
         *(f"{name:<14} {path}{'' if path.exists() else ' (missing)'}" for name, path in places.items()),
         *([f"{'not usable':<14} {fault}"] if fault else []),
+        *(f"{'settings':<14} {sentence}" for sentence in ignored),
         *(
             f"{'usable' if report.is_usable else 'not usable':<14} {report.name}: {report.reason}"
             for report in reports

@@ -51,6 +51,14 @@ def test_wrong_settings_are_one_of_its_lines(run: RunCommand) -> None:
     assert "offline: needs no key and no network" in result.out
 
 
+def test_it_says_what_the_app_ignores_of_the_settings(run: RunCommand) -> None:
+    write_settings('theme = "harbor"\n[keys]\n"chat.cop" = "z"\n')
+    result = run("doctor")
+    assert result.code == 0
+    assert 'settings       There is no action "chat.cop" to give a key to.' in result.out
+    assert 'settings       Unknown theme "harbor".' in result.out
+
+
 def test_it_clears_the_cache_and_leaves_indexes(run: RunCommand) -> None:
     for folder in (cache_path("pages"), cache_path("converted"), cache_path("indexes")):
         folder.mkdir(parents=True)
