@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Citation
+from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
@@ -30,6 +30,8 @@ from roamtui.table.store import Table, is_table, read_table
 _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --in."
 _QUOTE_COLUMN = ": quote"
 """End of the title of a column with quotes in an exported table."""
+_UNVERIFIED_LABELS = (QuoteState.ELSEWHERE.label, QuoteState.NOT_FOUND.label)
+"""What the note of a cell says if its quote was not where it was cited."""
 _WORDS_OF_STATES = {
     ClaimStatus.SAME: "found",
     ClaimStatus.MOVED: "found",
@@ -199,7 +201,7 @@ def _read_export(text: str, name: str) -> list[Claim]:
 
 
 def _read_csv(text: str, name: str) -> list[Claim]:
-    """Return the quotes of a table in CSV. Its first column has the paths of the documents."""
+    """Return the verified quotes of a table in CSV. Its first column has the paths of the documents."""
     try:
         titles, *rows = csv.reader(io.StringIO(text))
     except (ValueError, csv.Error):
@@ -216,7 +218,9 @@ def _read_csv(text: str, name: str) -> list[Claim]:
         )
         for number, row in enumerate(rows, start=2)
         for column in columns
-        if column < len(row) and row[column]
+        if column < len(row)
+        and row[column]
+        and not any(label in "".join(row[column + 2 : column + 3]) for label in _UNVERIFIED_LABELS)
     ]
 
 

@@ -78,6 +78,18 @@ def test_an_exported_table_of_a_folder_is_rechecked_wherever_it_is(
     assert run("recheck", tmp_path / name).out == "2 quotes checked: 2 same.\n"
 
 
+def test_a_quote_that_a_csv_table_calls_unverified_has_not_changed(run: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / "lease.md").write_text("# Lease\n\nThe notice period is 60 days.\n")
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "source,Q,Q: state,Q: quote,Q: place,Q: note\n"
+        'lease.md,60,found,The notice period is 60 days.,"Lease, line 3",\n'
+        'lease.md,90,partly,The notice period is 90 days.,"Lease, line 3",quote not in what the model has read\n'
+    )
+    result = run("recheck", path)
+    assert (result.code, result.out) == (0, "1 quote checked: 1 same.\n")
+
+
 def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run: RunCommand, garden: Path) -> None:
     assert run("notes").out.startswith("No notes yet")
     library = open_library((str(garden),))
