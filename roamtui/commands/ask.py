@@ -93,7 +93,8 @@ def _add_table_arguments(parser: CommandParser) -> None:
 def _run_table(args: Namespace) -> int:
     """Ask the same questions about many documents."""
     from roamtui.headless.table import run_table
-    from roamtui.output import write_notice
+    from roamtui.output import warn, write_notice
+    from roamtui.table.columns import explain_unknown_type, parse_question
 
     bootstrap = make_bootstrap(args)
     table, plan = bootstrap.make_table(
@@ -102,6 +103,8 @@ def _run_table(args: Namespace) -> int:
     if table.columns and not args.questions and args.file is None:
         questions = " · ".join(column.question for column in table.columns)
         write_notice(f"These questions come from earlier runs: {questions}")
+    for explanation in filter(None, map(explain_unknown_type, map(parse_question, args.questions))):
+        warn(explanation)
     return run_table(table, plan, args.output)
 
 
