@@ -248,6 +248,7 @@ async def test_a_source_is_added_and_asked(contracts: Path) -> None:
         await wait_until(pilot, "Add a source to this conversation")
         await press_until(pilot, lambda: list_keys(app) == ["", "acts"], *"acts", "slash", "enter")
         await wait_until(pilot, "▸ acts")
+        await wait_until(pilot, "Added acts, 2 sections · i on it in the outline asks about it only")
         assert shown(app) == ["contract.md", "Contract", "Notice", "acts"], "what was unfolded stays so"
         assert find_id(app, "Notice") == notice
 

@@ -20,6 +20,7 @@ from typing_extensions import override
 from roamtui.conversation.events import ConversationEvent, ConversationStarted, DocumentReloaded
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import RECORDED, AskOptions
+from roamtui.document.document import NodeKind
 from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.models.base import OFFLINE, format_window
 from roamtui.plain import format_count
@@ -452,9 +453,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if isinstance(chosen := await self.app.push_screen_wait(dialog), DocumentRequested):
             self.post_message(StatusMessage(f"Adding {chosen.source}…", is_progress=True))
             try:
-                await self.conversation.library_loader.add_source(chosen.source)
+                source = await self.conversation.library_loader.add_source(chosen.source)
             finally:
                 self.post_message(StatusMessage("", is_progress=True))
+            library = self.conversation.state.library
+            added = library.walk(library.children(library.root_id)[-1])
+            size = format_count(sum(library.node(own).kind is NodeKind.SECTION for own in added), "section")
+            key = self.keys.first_keys["section.ask"]
+            words = f"Added {source.title}, {size} · {key} on it in the outline asks about it only"
+            self.notify(words, markup=False)
 
     # Not in `PaneSwitcher`, because Textual does not pass a message beyond the widget that posts it.
     @on(TargetActivated)
