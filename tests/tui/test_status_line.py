@@ -80,8 +80,8 @@ async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
         await wait_until(pilot, "all help")
         assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "all help"))
         await wait_until(pilot, lambda: isinstance(app_of(pilot).screen, HelpDialog))
-        await wait_until(pilot, "esc to close")
-        assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "esc to close"))
+        await wait_until(pilot, "esc to clear or close")
+        assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "esc to clear or close"))
         await wait_until(pilot, lambda: app_of(pilot).screen is main)
 
 

@@ -34,7 +34,7 @@ _SIGNS = {
         ("·", "$muted", "section cited without a quote"),
     ),
 }
-_FOOT = "enter to run, esc to close. The docs say how to change keys in config.toml."
+_FOOT = "enter to run, esc to clear or close. To change keys, see the docs."
 _KEYS_WIDTH = 21
 """In cells. Width of the column of keys."""
 

@@ -66,7 +66,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         """
         first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
         complete_key, help_key = map(keys.first_keys.__getitem__, ("start.complete", "global.help"))
-        foot = f"enter to open, {complete_key} to complete a path, {help_key} for help, esc to close"
+        foot = f"enter to open, {complete_key} to complete a path, {help_key} for help, esc to clear or close"
         super().__init__(
             title or first_title, make_foot(foot), placeholder="A path, a URL, or text to filter the list"
         )
