@@ -83,8 +83,7 @@ def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
 
     def append(line: _Line) -> None:
         with map_store_errors("save the table", table.folder):
-            # ASCII, because msgspec cannot encode lone surrogates.
-            file.append(json.dumps(msgspec.to_builtins(line)).encode("ascii") + b"\n")
+            _append(file, line)
 
     def record(cell: Cell) -> None:
         append(_Line(cell=cell))
@@ -99,6 +98,27 @@ def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
         yield record
     finally:
         file.close()
+
+
+def delete_column(table: Table, column: Column) -> None:
+    """Delete a column. Its answers stay on disk, and return if its question is asked again.
+
+    Raises:
+        StoreError: The log cannot be written, or a run fills the table.
+    """
+    with map_store_errors("save the table", table.folder):
+        file = LineFile(table.folder / _LOG)
+        try:
+            known = tuple(other for other in read_table(table.folder).columns if other.key != column.key)
+            _append(file, _Line(definition=_Definition(rows=table.rows, columns=known)))
+        finally:
+            file.close()
+    table.columns = tuple(other for other in table.columns if other.key != column.key)
+
+
+def _append(file: LineFile, line: _Line) -> None:
+    # ASCII, because msgspec cannot encode lone surrogates.
+    file.append(json.dumps(msgspec.to_builtins(line)).encode("ascii") + b"\n")
 
 
 def is_table(folder: Path) -> bool:

@@ -154,6 +154,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _action("global.next_match", "n", "Next match", "Go to the next match of the search.", "step_match(1)"),
     _action("global.previous_match", "N", "Previous match", "Go to the previous match.", "step_match(-1)"),
+    _action("global.go_question", "q", "Ask", "Go to the question box.", "go('input')"),
     _action("global.go_tree", "", "Outline", "Go to the outline.", "go('tree')"),
     _action("global.go_chat", "", "Conversation", "Go to the conversation.", "go('chat')"),
     _action("global.go_reader", "", "Reader", "Go to the reader.", "go('reader')"),
@@ -308,6 +309,7 @@ ACTIONS: tuple[Action, ...] = (
     _unlisted_action("table.read", "enter", "quote", "Show the quote of the cell in its document."),
     _unlisted_action("table.conversation", "c", "conversation", "Open the conversation of the cell."),
     _unlisted_action("table.add_column", "+", "question", "Add a column by typing its question."),
+    _unlisted_action("table.delete_column", "d delete", "delete", "Delete the column. The app asks first."),
     _unlisted_action(
         "table.run", "r", "run", "Ask the questions that failed, changed or have no answer yet."
     ),
@@ -376,7 +378,9 @@ class Keymap(Struct, frozen=True):
 
     def list_main_actions(self, scope: Scope) -> Sequence[Action]:
         """List the actions of a pane and its sections, or those of the question box and the usual others."""
-        others = self.for_scope(Scope.SECTION) if scope in PANES else self.get_bound(_MAIN_IDS)
+        others = self.get_bound(_MAIN_IDS)
+        if scope in PANES:
+            others = [*self.get_bound(["global.go_question"]), *self.for_scope(Scope.SECTION)]
         return [action for action in (*self.for_scope(scope), *others) if action.label and action.keys]
 
     @property

@@ -136,8 +136,8 @@ class HintLine(ClickableLine):
     def render(self) -> Content:
         scopes = (self.scope, Scope.SECTION) if self.scope in PANES else (self.scope,)
         ids = [action.id for scope in scopes for action in self._keys.for_scope(scope) if action.is_hinted]
-        if self.has_matches and self.scope is not Scope.INPUT:
-            ids = [*_MATCH_HINTS, *ids]
+        if self.scope is not Scope.INPUT:
+            ids = [*(_MATCH_HINTS if self.has_matches else ()), "global.go_question", *ids]
         right = self._join(
             [action.id for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted], 0
         )

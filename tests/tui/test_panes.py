@@ -114,7 +114,7 @@ ELSEWHERE = (
     ("reader", "u", "u works in the outline · u again goes there", "tree"),
     ("chat", "backspace", "backspace works in the reader · backspace again goes there", "reader"),
     ("chat", "ctrl+j", "ctrl+j works in the question box · ctrl+j again goes there", "question-box"),
-    ("tree", "q", "q does nothing here · f1 shows the keys", "tree"),
+    ("tree", "c", "c does nothing here · f1 shows the keys", "tree"),
 )
 
 

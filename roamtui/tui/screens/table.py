@@ -27,12 +27,12 @@ from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column, drop_repeated_columns, parse_question
 from roamtui.table.runner import TablePlan, TableRun, fill_table
-from roamtui.table.store import Row, Table
+from roamtui.table.store import Row, Table, delete_column
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import DocumentRequested, copy_or_stop
-from roamtui.tui.screens.dialogs import ExportDialog, PromptDialog, make_key_hints
+from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_key_hints
 
 _TYPES_FOOT = "a type may follow: [yes/no], [number], [date], [red | green] · enter to ask, esc to cancel"
 _TITLE_SHARE = 0.3
@@ -274,6 +274,17 @@ class TableScreen(Screen[None]):
             self._grid.show()
             self._grid.move_cursor(column=len(self._table.columns))
             self._fill()
+
+    @work(group="typing", exclusive=True, exit_on_error=False)
+    async def action_delete_column(self) -> None:
+        if (column := self._grid.current_column) is None:
+            return
+        question = "Delete this column? Its answers return if you ask its question again."
+        if await self.app.push_screen_wait(ConfirmDialog(question, column.question, yes="Delete")):
+            delete_column(self._table, column)
+            self._grid.show()
+            self._show_head()
+            self._show_proof()
 
     def action_table(self) -> None:
         self.action_add_column()

@@ -147,6 +147,18 @@ async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) ->
         assert kept == [PERIOD, "Are pets allowed?", HEATING, "Since when?"], "those of earlier runs stay"
 
 
+async def test_a_column_is_deleted_once_confirmed_and_its_answers_return_with_its_question(filled: Tables) -> None:
+    async with showing(filled) as (app, pilot):
+        table = app.screen.query_one(TableGrid).table
+        await pilot.press("d")
+        await wait_until(pilot, "Delete this column?")
+        await pilot.press("y")
+        await wait_until(pilot, lambda: PERIOD not in [column.question for column in table.columns])
+    kept = read_table(filled.folder)
+    assert [column.question for column in kept.columns] == ["Are pets allowed?", HEATING]
+    assert PERIOD in " ".join(column for _, column in kept.cells)
+
+
 async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(filled: Tables) -> None:
     async with showing(filled, (160, 40)) as (app, pilot):
         await press_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen, "down", "enter")
