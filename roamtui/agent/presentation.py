@@ -69,15 +69,16 @@ def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
     return exchange.citations if replies_with_passages(exchange) else ()
 
 
-def split_not_found(exchange: Exchange, library: Library) -> tuple[str, tuple[str, ...]]:
-    """Divide an answer that was not found into its sentence and the ids of the nearest sections.
+def split_lead(exchange: Exchange, library: Library) -> tuple[str, tuple[str, ...]]:
+    """Return the sentence above passages, and the ids of the nearest sections if none answers.
 
-    Both are empty if there is an answer. `build_outcome` appends the nearest sections.
+    The sentence says that none answers, or what the document lacks. It may be empty. `build_outcome` appends
+    the nearest sections.
     """
+    lead, _, nearest = exchange.answer.partition("\n\n")
     if exchange.stopped is not StopReason.NOT_FOUND:
-        return "", ()
-    missing, _, nearest = exchange.answer.partition("\n\n")
-    return missing, tuple(found for found in MARKED_ID.findall(nearest) if found in library)
+        return "" if lead.startswith("**") else lead, ()
+    return lead, tuple(found for found in MARKED_ID.findall(nearest) if found in library)
 
 
 def format_proof(exchange: Exchange) -> str:

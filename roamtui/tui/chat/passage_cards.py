@@ -11,8 +11,8 @@ from msgspec import Struct
 from textual.content import Content, Span
 from textual.style import Style
 
-from roamtui.agent.presentation import list_passages, split_not_found
-from roamtui.conversation.events import Citation
+from roamtui.agent.presentation import list_passages, split_lead
+from roamtui.conversation.events import Citation, StopReason
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Block, Paragraph, Words
@@ -55,14 +55,15 @@ class _Card(Struct, frozen=True, kw_only=True):
 class PassageCards:
     """A numbered card for each section: path, place and likeliest statement, above the passage.
 
-    The words of the question are in bold. If none answers, a sentence says so above the nearest.
+    The words of the question are in bold. A sentence above them says that none answers, or which of these
+    words the document lacks.
     """
 
     def __init__(self, exchange: Exchange, library: Library, ask_key: str) -> None:
         """Show an exchange's passages, or the nearest sections. `ask_key` is the key that asks a model."""
         self._ask_key = ask_key
-        self._missing, nearest_ids = split_not_found(exchange, library)
-        """A sentence that says that no passage answers, or empty."""
+        self._lead, nearest_ids = split_lead(exchange, library)
+        self._is_answer = exchange.stopped is not StopReason.NOT_FOUND
         self._unfolded: set[int] = set()
         """Indexes of the cards whose whole passages are shown."""
         passages = list_passages(exchange)
@@ -125,13 +126,16 @@ class PassageCards:
     def _draw_lead(self) -> Content:
         ask = format_key_hint(self._ask_key, "asks a model", "screen.run('section.ask')")
         ask = Content.styled("in this pane, ", "$muted") + ask
-        if not self._missing:
+        if self._is_answer:
             count = format_count(len(self._cards), "passage")
             them = "it" if len(self._cards) == 1 else "them"
             return Content.assemble(
-                (count, "bold $muted"), (f" · no model has read {them} · ", "$muted"), ask
+                (sanitise_text(f"{self._lead}\n") if self._lead else "", "$text-warning"),
+                (count, "bold $muted"),
+                (f" · no model has read {them} · ", "$muted"),
+                ask,
             )
-        kind, colon, reason = self._missing.partition(":")
+        kind, colon, reason = self._lead.partition(":")
         lead = Content.assemble((f"{kind}{colon}", "bold $text-warning"), sanitise_text(reason))
         nearest = "Nearest sections" if self._cards else "No section is near it"
         return Content.assemble(
