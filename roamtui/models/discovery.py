@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from collections.abc import Mapping
@@ -136,7 +135,7 @@ async def inspect_model(
                 name=name, is_usable=True, reason=_OFFLINE_REASON, window_tokens=window, can_call_tools=True
             )
         resolved = await model.learn()
-        is_usable, reason = await asyncio.to_thread(_explain_usability, name, resolved, environ)
+        is_usable, reason = _explain_usability(resolved, environ)
         can_call_tools = resolved.can_call_tools
         if is_usable and is_tried:
             options = replace(options, output_tokens=1, retries=0)
@@ -159,18 +158,12 @@ async def inspect_model(
     )
 
 
-def _explain_usability(name: str, resolved: ResolvedModel, environ: Mapping[str, str]) -> tuple[bool, str]:
-    """Return whether a model can be used, and why."""
-    if resolved.is_ollama:
-        tag = name.partition("/")[2]
-        ollama = probe_server(resolved.api_base or OLLAMA_URL)
-        has_model = tag in ollama.models or f"{tag}:latest" in ollama.models
-        problem = ollama.problem or f'it does not have the model; run "ollama pull {tag}"'
-        return has_model, f"Ollama at {ollama.url}: {'it has the model' if has_model else problem}"
+def _explain_usability(resolved: ResolvedModel, environ: Mapping[str, str]) -> tuple[bool, str]:
+    """Return whether a model can be used, and why. Only its reply says whether a server has it."""
     if not resolved.is_usable:
         return False, f"{' or '.join(resolved.missing_keys)} is not set"
     if not resolved.is_reached:
-        return False, f"{resolved.title} cannot be reached; start the server there, or check --api-base"
+        return False, f"{resolved.address} cannot be reached; start the server there, or check --api-base"
     if key_variable := get_key_variable(resolved.provider, environ):
         return True, f"{key_variable} is set"
     return True, f"uses {resolved.address}" if resolved.address else "no missing keys"
