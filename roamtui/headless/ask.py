@@ -103,12 +103,8 @@ async def run_ask(
         await agent.model.close()
     status = report.finish()
     state = agent.conversation.state
-    if (
-        output_format is OutputFormat.TEXT
-        and not sys.stdout.isatty()
-        and state.exchanges
-        and state.exchanges[-1].citations
-    ):
+    is_cited = bool(state.exchanges and state.exchanges[-1].citations)
+    if is_cited and output_format is OutputFormat.TEXT and not sys.stdout.isatty():
         write_text(f"\nSource: {sanitise_line(state.library.source)}\n")  # `recheck` reads it
     return status
 

@@ -15,12 +15,12 @@ from roamtui.errors import UsageError
 from roamtui.models.base import ModelOptions
 from roamtui.models.discovery import (
     ModelAvailability,
-    get_ollama_url,
     inspect_model,
     inspect_providers,
     probe_server,
 )
 from roamtui.models.local_embedder import DEFAULT_MODEL, find_local_embedder, has_packages
+from roamtui.models.local_servers import OLLAMA_URL
 from roamtui.output import write_notice, write_sanitised
 from roamtui.paths import cache_path, config_path, conversations_path, models_path
 from roamtui.plain import format_count
@@ -58,7 +58,7 @@ def run_doctor(
     readers = {kind: _find_version(package) for kind, package in _READERS.items()}
     readers["scans"] = "tesseract" if has_tesseract() else ""
     places = {"settings": config_path(), "conversations": conversations_path(), "cache": cache_path()}
-    ollama = probe_server(get_ollama_url(os.environ))
+    ollama = probe_server(os.environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_URL)
     reason = f"{ollama.url}: {ollama.problem or ', '.join(ollama.models[:5])}"
     reports = [*inspect_providers(os.environ)]
     reports.append(ModelAvailability(name="ollama_chat/MODEL", is_usable=not ollama.problem, reason=reason))

@@ -181,11 +181,6 @@ async def request_one_token(model: Model) -> None:
         pass
 
 
-def get_ollama_url(environ: Mapping[str, str]) -> str:
-    """Return the configured Ollama URL, or the default."""
-    return environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_URL
-
-
 def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> ServerStatus:
     """List the models of a server by one GET request, in at most `seconds`. No key is sent."""
     from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - not needed by the first screen

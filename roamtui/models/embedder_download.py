@@ -36,11 +36,6 @@ class PinnedModel(Struct, frozen=True, kw_only=True):
     digests: Mapping[str, str]
     """SHA-256 of each file in hexadecimal digits, by its name."""
 
-    @property
-    def is_confirmed(self) -> bool:
-        """Whether the revision and all digests are known."""
-        return bool(self.revision) and all(self.digests.values())
-
 
 PINNED = PinnedModel(
     url="https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/{revision}/{name}",
@@ -79,7 +74,7 @@ def install_default_embedder(confirm: Callable[[str], bool], proxy: str, pinned:
     folder = models_path() / DEFAULT_MODEL
     if find_model(folder) is not None:
         return f"{DEFAULT_MODEL} is in {folder} already."
-    if not pinned.is_confirmed:
+    if not (pinned.revision and all(pinned.digests.values())):
         raise RoamtuiError(_OFF)
     if not confirm(f"Download {DEFAULT_MODEL} (23 MB) from {origin_of(pinned.url)} to {folder}?"):
         raise UsageError("nothing was downloaded. To download it, answer y.")

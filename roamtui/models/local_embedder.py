@@ -148,7 +148,8 @@ class _Runner:
         """Return a row for each of a few texts."""
         import numpy as np  # noqa: PLC0415 - an extra
 
-        prompt = _choose_prompt(self._prompts, is_query=is_query)
+        names = ("query",) if is_query else ("document", "passage")
+        prompt = next(filter(None, map(self._prompts.get, names)), "")
         encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
         mask = np.array([encoding.attention_mask for encoding in encodings], dtype=np.int64)
         values = {
@@ -175,9 +176,3 @@ def _read_config(path: Path) -> Mapping[str, Any]:
         return {}
     config = json.loads(path.read_bytes())
     return config if isinstance(config, dict) else {}
-
-
-def _choose_prompt(prompts: Mapping[str, str], *, is_query: bool) -> str:
-    """Return what a model wants before each text."""
-    names = ("query",) if is_query else ("document", "passage")
-    return next((prompts[name] for name in names if isinstance(prompts.get(name), str)), "")

@@ -254,12 +254,9 @@ class ReplyReader:
         self._pending = self._pending[end:]
         self._answer += text
         self._put(TextDelta(text))
-        if text == "\n":
-            self._end_line()
-        else:
+        if text != "\n":
             self._line += text
-
-    def _end_line(self) -> None:
+            return
         if _FENCE_START.match(self._line):
             self._fence = update_fence(self._fence, self._line)
         self._line = ""

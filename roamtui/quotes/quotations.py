@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
 from roamtui.markdown.blocks import Block, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
@@ -43,7 +44,8 @@ def read_quotations(text: str, name: str) -> tuple[Claim, ...]:
     claims: dict[str, Claim] = {}
     line = 1
     position = 0
-    for quote in sorted([*blocks, *(quote for quote in quotes if not is_block[quote.start])], key=_get_start):
+    others = (quote for quote in quotes if not is_block[quote.start])
+    for quote in sorted([*blocks, *others], key=attrgetter("start")):
         line += text.count("\n", position, quote.start)
         position = quote.start
         ids = [mark.section_id for mark in quote.marks] or MARKED_ID.findall(
@@ -53,10 +55,6 @@ def read_quotations(text: str, name: str) -> tuple[Claim, ...]:
         if words not in claims and len(read_words(words)) >= _WORDS_MIN:
             claims[words] = Claim(quote=words, place=name, line=line, section_id="".join(ids[:1]))
     return tuple(claims.values())
-
-
-def _get_start(quote: Quotation) -> int:
-    return quote.start
 
 
 def _iter_block_quotes(blocks: Iterable[Block], *, is_quoted: bool = False) -> Iterator[Bounds]:

@@ -41,12 +41,8 @@ def describe_source(citation: Citation, library: Library) -> Source:
     file = _format_file(citation.doc)
     if state is QuoteState.ELSEWHERE and section_id in library:
         file = _format_file(library.node(section_id).doc)  # the citation has the file of the words
-    if (
-        not file
-        and library.sources
-        and section_id in library
-        and (source := library.source_of(section_id)) is not None
-    ):
+    source = library.source_of(section_id) if library.sources and section_id in library else None
+    if source is not None and not file:
         file = sanitise_line(source.title)
     place = citation.place if citation.page is None else f"p. {citation.page}"
     if citation.is_changed:

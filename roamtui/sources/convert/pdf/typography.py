@@ -167,13 +167,9 @@ class TypographicHeadings:
 
     def _find_table_row(self, index: int) -> int | None:
         """Find the first row with several cells of the table below a caption."""
-        rows = self._rows
-        for after in range(index + 1, min(index + _TABLE_DISTANCE_MAX, len(rows))):
-            if (
-                rows[after].is_in_table
-                and rows[after].page == rows[index].page
-                and len(rows[after].cells) > 1
-            ):
+        page = self._rows[index].page
+        for after, row in enumerate(self._rows[index + 1 : index + _TABLE_DISTANCE_MAX], start=index + 1):
+            if row.is_in_table and row.page == page and len(row.cells) > 1:
                 return after
         return None
 
