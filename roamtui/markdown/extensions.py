@@ -73,7 +73,8 @@ def _list_words(tokens: Sequence[Token]) -> list[str]:
 def _read_definitions(rule: RuleFuncBlockType, state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - as the parser calls its rules
     """Read a list of definitions, whose first has a colon, not a tilde."""
     row = start if silent else start + 1
-    row += row < end and state.isEmpty(row)
+    if row < end and state.isEmpty(row):
+        row += 1
     is_marked = row < end and state.src.startswith(":", state.bMarks[row] + state.tShift[row])
     return is_marked and rule(state, start, end, silent)
 
@@ -92,8 +93,8 @@ def _read_admonition(state: StateBlock, start: int, end: int, silent: bool) -> b
     is_read = admonition(state, start, end, silent)
     state.src = source
     if is_read and not silent:
-        opening, *_ = added = state.tokens[index : index + 3]
-        opening.meta["tag"] = (match["kind"] or "tab").lower()
+        added = state.tokens[index : index + 3]
+        added[0].meta["tag"] = (match["kind"] or "tab").lower()
         # its title may be that of the kind, or have the kind's options
         if added[1].type == "admonition_title_open":
             title = match["title"].strip()

@@ -416,7 +416,7 @@ class _WordReader:
             else:
                 self._starts.extend([start] * len(text))
                 self._ends.extend([end] * len(text))
-            self._code += bytes([CODE * is_code]) * len(text)
+            self._code += bytes([CODE if is_code else 0]) * len(text)
         visible = "".join([piece.text for piece in pieces])
         if "==" in visible:
             visible = _HIGHLIGHT.sub(lambda match: f"  {match[1]}  ", visible)

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -109,6 +110,14 @@ def _holds_answer(sentence: str, matcher: TermMatcher, pattern: re.Pattern[str] 
     return False
 
 
+class PassageChoice(NamedTuple):
+    """The passages to show for a question."""
+
+    passages: Sequence[FoundPassage]
+    is_answer: bool
+    """Whether they answer the question. Otherwise, they are at most the nearest ones."""
+
+
 def choose_passages(
     library: Library,
     question: str,
@@ -116,51 +125,26 @@ def choose_passages(
     *,
     needs_certainty: bool,
     policy: RetrievalPolicy = DEFAULT_POLICY,
-) -> tuple[Sequence[FoundPassage], bool]:
-    """Choose passages of the hits and the sections below them. Return whether they answer, too.
+) -> PassageChoice:
+    """Choose passages of the hits and the sections below them.
 
-    If they do not, they are at most the nearest ones. None is near enough for a cell of a table.
+    With `needs_certainty`, as in a cell of a table, at most one passage is chosen, and none if it is no
+    answer.
     """
-    marks: dict[str, float] = {}
-    texts: dict[str, str] = {}
-    for rank, hit in enumerate(hits):
-        room = WHOLE_TOKENS_MAX
-        for node_id in library.walk(hit.section_id):
-            marks.setdefault(
-                node_id, hit.is_named + hit.score / hits[0].score / (1 + policy.rank_loss * rank)
-            )
-            own = library.node(node_id).own_content_span
-            texts[node_id] = library.clean_text(own.get_part(0, min(own.end - own.start, _TEXT_LENGTH_MAX)))
-            room -= estimate_tokens(texts[node_id])
-            if room <= 0:
-                break
+    hit_scores, texts = _read_sections(library, hits, policy)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
     weighing = _Weighing(question, titled_texts, policy)
     ranked = {node_id: _rank_passages(library, node_id, text, weighing) for node_id, text in texts.items()}
     best_score = max((passage.score for passages in ranked.values() for passage in passages), default=0.0)
-    chosen: list[FoundPassage] = []
-    room = policy.answer_tokens_max
-    marks = {
-        earlier: marks[earlier] + ranked[earlier][0].score / (best_score or 1.0)
-        for earlier in ranked
-        if ranked[earlier]
+    scores = {
+        node_id: hit_scores[node_id] + passages[0].score / (best_score or 1.0)
+        for node_id, passages in ranked.items()
+        if passages
     }
-    marks = _drop_repeated(marks, ranked)
-    order = _order_sections(library, marks, policy)
-    for section_id in _cover_words(library, order, marks, ranked, weighing):
-        for passage in ranked[section_id]:
-            tokens = estimate_tokens(library.text_at(passage.span))
-            shown = [earlier.span for earlier in chosen if earlier.section_id == section_id]
-            is_shown = any(map(passage.span.overlaps, shown))
-            is_good = (
-                tokens <= room
-                and passage.score >= policy.passage_score_share_min * ranked[section_id][0].score
-            )
-            if not chosen or (is_good and not is_shown):
-                chosen.append(
-                    _widen(library, passage, texts[section_id], min(room, policy.card_tokens), shown)
-                )
-                room -= estimate_tokens(library.text_at(chosen[-1].span))
+    scores = _drop_repeated(scores, ranked)
+    order = _order_sections(library, scores, policy)
+    order = _cover_words(library, order, scores, ranked, weighing)
+    chosen = _fill_cards(library, {section_id: ranked[section_id] for section_id in order}, texts, policy)
     evidence = max((weighing.compute_evidence(passage.terms) for passage in chosen), default=0.0)
     evidence += policy.score_evidence_max * min(1.0, best_score)
     similarity = max((hit.similarity for hit in hits if hit.similarity is not None), default=None)
@@ -172,31 +156,74 @@ def choose_passages(
     is_answer = is_evident and not weighing.is_vague
     if needs_certainty:
         is_answer = is_answer and best_score >= policy.cell_score_min
-        return chosen[:1] if is_answer else (), is_answer
+        return PassageChoice(chosen[:1] if is_answer else (), is_answer)
     if not is_answer:
         chosen = chosen[: policy.nearest_passages_max] if evidence >= policy.nearest_evidence_min else []
-    return chosen, is_answer
+    return PassageChoice(chosen, is_answer)
 
 
-def _drop_repeated(marks: Mapping[str, float], ranked: dict[str, list[FoundPassage]]) -> dict[str, float]:
-    """Drop passages of `ranked` that a better section has too, and the marks of sections without others."""
+def _read_sections(
+    library: Library, hits: Sequence[Hit], policy: RetrievalPolicy
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Return the scores and the texts of the hits, and of so much below each as would open with it."""
+    scores: dict[str, float] = {}
+    texts: dict[str, str] = {}
+    for rank, hit in enumerate(hits):
+        score = hit.score / hits[0].score / (1 + policy.rank_loss * rank)
+        if hit.is_named:
+            score += 1.0
+        tokens_left = WHOLE_TOKENS_MAX
+        for node_id in library.walk(hit.section_id):
+            scores.setdefault(node_id, score)
+            own = library.node(node_id).own_content_span
+            texts[node_id] = library.clean_text(own.get_part(0, min(own.end - own.start, _TEXT_LENGTH_MAX)))
+            tokens_left -= estimate_tokens(texts[node_id])
+            if tokens_left <= 0:
+                break
+    return scores, texts
+
+
+def _fill_cards(
+    library: Library,
+    ranked: Mapping[str, Sequence[FoundPassage]],
+    texts: Mapping[str, str],
+    policy: RetrievalPolicy,
+) -> list[FoundPassage]:
+    """Choose the good passages of sections, the best section first, and widen them."""
+    chosen: list[FoundPassage] = []
+    tokens_left = policy.answer_tokens_max
+    for section_id, passages in ranked.items():
+        score_min = policy.passage_score_share_min * passages[0].score
+        for passage in passages:
+            shown = [earlier.span for earlier in chosen if earlier.section_id == section_id]
+            is_shown = any(map(passage.span.overlaps, shown))
+            has_room = estimate_tokens(library.text_at(passage.span)) <= tokens_left
+            if not chosen or (has_room and passage.score >= score_min and not is_shown):
+                tokens_max = min(tokens_left, policy.card_tokens)
+                chosen.append(_widen(library, passage, texts[section_id], tokens_max, shown))
+                tokens_left -= estimate_tokens(library.text_at(chosen[-1].span))
+    return chosen
+
+
+def _drop_repeated(scores: Mapping[str, float], ranked: dict[str, list[FoundPassage]]) -> dict[str, float]:
+    """Drop passages of `ranked` that a better section has too, and the scores of sections without others."""
     seen: set[str] = set()
     kept: dict[str, float] = {}
-    for section_id in sorted(marks, key=marks.__getitem__, reverse=True):
+    for section_id in sorted(scores, key=scores.__getitem__, reverse=True):
         passages = [one for one in ranked[section_id] if not one.sentences or not one.sentences <= seen]
         if passages:
             ranked[section_id] = passages
-            kept[section_id] = marks[section_id]
+            kept[section_id] = scores[section_id]
         for passage in passages:
             seen |= {one for one in passage.sentences if len(one) >= _REPEATED_LENGTH_MIN}
     return kept
 
 
-def _order_sections(library: Library, marks: dict[str, float], policy: RetrievalPolicy) -> list[str]:
-    """Return the ids of up to five sections, best first, at most two of a chapter."""
+def _order_sections(library: Library, scores: dict[str, float], policy: RetrievalPolicy) -> list[str]:
+    """Return the best sections: `passage_sections_max`, of a chapter `chapter_sections_max` at most."""
     best_ids: list[str] = []
     parents: list[str | None] = []
-    for section_id in sorted(marks, key=marks.__getitem__, reverse=True):
+    for section_id in sorted(scores, key=scores.__getitem__, reverse=True):
         parent = library.node(section_id).parent
         is_chapter = parent is not None and parent != library.title_id
         if not is_chapter or parents.count(parent) < policy.chapter_sections_max:
@@ -206,14 +233,14 @@ def _order_sections(library: Library, marks: dict[str, float], policy: Retrieval
     return [
         good_id
         for good_id in best_ids
-        if marks[good_id] >= policy.passage_score_share_min * marks[best_ids[0]]
+        if scores[good_id] >= policy.passage_score_share_min * scores[best_ids[0]]
     ]
 
 
 def _cover_words(
     library: Library,
     order: list[str],
-    marks: Mapping[str, float],
+    scores: Mapping[str, float],
     ranked: Mapping[str, Sequence[FoundPassage]],
     weighing: _Weighing,
 ) -> list[str]:
@@ -223,25 +250,25 @@ def _cover_words(
     """
     policy = weighing.policy
     words = {
-        section_id: weighing.find_terms(library.text_at(ranked[section_id][0].span)) for section_id in marks
+        section_id: weighing.find_terms(library.text_at(ranked[section_id][0].span)) for section_id in scores
     }
     missing = weighing.terms.difference(*(words[section_id] for section_id in order))
     others = [
         section_id
-        for section_id in marks
+        for section_id in scores
         if words[section_id] & missing
-        and marks[section_id] >= policy.passage_score_share_min * marks[order[0]]
+        and scores[section_id] >= policy.passage_score_share_min * scores[order[0]]
     ]
     if not others:
         return order
     titled = [one for one in others if weighing.find_terms(library.node(one).title) & missing]
-    return [*order[: policy.passage_sections_max - 1], max(titled or others, key=marks.__getitem__)]
+    return [*order[: policy.passage_sections_max - 1], max(titled or others, key=scores.__getitem__)]
 
 
 def _widen(
-    library: Library, passage: FoundPassage, text: str, room: int, shown: Sequence[Span]
+    library: Library, passage: FoundPassage, text: str, tokens_max: int, shown: Sequence[Span]
 ) -> FoundPassage:
-    """Widen a passage by paragraphs of `text` not `shown`, up to `room` tokens, those below first."""
+    """Widen a passage by paragraphs of `text` not `shown`, up to `tokens_max`, those below first."""
     own = library.node(passage.section_id).own_content_span
     span = passage.span
     others = [own.get_part(*bounds) for bounds in split_passages(text)]
@@ -249,7 +276,7 @@ def _widen(
     above = [paragraph for paragraph in others if paragraph.end <= span.start]
     for other in (*below, *reversed(above)):
         wider = replace(span, start=min(span.start, other.start), end=max(span.end, other.end))
-        if estimate_tokens(library.text_at(wider)) <= room and not any(map(wider.overlaps, shown)):
+        if estimate_tokens(library.text_at(wider)) <= tokens_max and not any(map(wider.overlaps, shown)):
             span = wider
     return replace(passage, span=span)
 

@@ -146,7 +146,8 @@ class _UnitReader:
             elif token.type == "tr_open":
                 yield from self._join([(first, _QUOTE_MARKS.sub("", self._lines[first], count=1))], kind)
             elif token.type in ("fence", "code_block"):
-                for line in enumerate(token.content.split("\n"), first + (token.type == "fence")):
+                first_code = first + 1 if token.type == "fence" else first
+                for line in enumerate(token.content.split("\n"), first_code):
                     yield from self._join([line], UnitKind.CODE)
             elif token.type == "html_block":
                 source = _COMMENT.sub(lambda comment: _NOT_LINE_END.sub("", comment[0]), token.content)

@@ -145,7 +145,9 @@ def _detect_legacy_encoding(data: bytes) -> str | None:
     for match in from_bytes(sample, cp_isolation=order, enable_fallback=False):
         for encoding in match.could_be_from_charset:
             text = str(match)
-            disorder = match.chaos + 0.3 * bool(_UNLIKELY.search(text))
+            disorder = match.chaos
+            if _UNLIKELY.search(text):
+                disorder += 0.3
             if encoding == "cp1252" and _CENTRAL_EUROPEAN.search(text):
                 disorder += 0.01  # cp1250 is likelier
             if not _STRANGE.search(text):

@@ -18,9 +18,9 @@ from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
 from roamtui.sources.decode import decode_text
 
-DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES | {
-    *(".md", ".markdown", ".mdown", ".mkd", ".mdx", ".txt", ".text", ".csv", ".tsv", ".log")
-}
+DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES.union(
+    (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".txt", ".text", ".csv", ".tsv", ".log")
+)
 """Suffixes of the documents in a folder, in lower case."""
 _PLAIN_SUFFIXES = frozenset({".csv", ".tsv", ".log"})
 _PIPE_BYTES_MAX = 200_000_000

@@ -97,4 +97,4 @@ def test_similarity_adds_to_what_the_words_of_a_passage_prove(
 ) -> None:
     library = make_library("# Fees\n\n## Harbour\n\nA berth costs 9 crowns.\n")
     hits = [Hit(section_id=id_of(library, "Harbour"), score=1.0, why="", similarity=similarity)]
-    assert choose_passages(library, question, hits, needs_certainty=False)[1] is is_answer
+    assert choose_passages(library, question, hits, needs_certainty=False).is_answer is is_answer

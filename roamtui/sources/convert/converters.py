@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import StrEnum
 from pkgutil import resolve_name
+from typing import NamedTuple
 
 from roamtui.sources.convert.converted import ConvertedText
 
@@ -25,24 +26,38 @@ class Format(StrEnum):
     SEPARATED = "separated values"
 
 
+class _Converter(NamedTuple):
+    function: str
+    """Its module, which is below this package, and its name. Most modules need a library."""
+    names: tuple[str, ...]
+    """The suffixes and the media types of the format."""
+
+
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _CONVERTERS = {
-    Format.PDF: "pdf.convert:convert_pdf .pdf",
-    Format.EPUB: "epub:convert_epub .epub application/epub+zip",
-    Format.DOCX: f"docx:convert_docx .docx .docm {_OFFICE}.wordprocessingml.document",
-    Format.PPTX: f"pptx:convert_pptx .pptx .pptm {_OFFICE}.presentationml.presentation",
-    Format.SPREADSHEET: f"sheets:convert_sheets .xlsx .xlsm .xlsb .xls .ods {_OFFICE}.spreadsheetml.sheet",
-    Format.ODT: "odt:convert_odt .odt application/vnd.oasis.opendocument.text",
-    Format.IPYNB: "notebook:convert_notebook .ipynb application/x-ipynb+json",
-    Format.SUBTITLES: "subtitles:convert_subtitles .srt .vtt application/x-subrip text/vtt",
-    Format.HTML: "html:convert_html_file .html .htm .xhtml text/html application/xhtml+xml",
-    Format.RST: "rst:convert_rst .rst .rest text/x-rst",
-    Format.SEPARATED: "separated:convert_separated .csv .tsv text/csv text/tab-separated-values",
+    Format.PDF: _Converter("pdf.convert:convert_pdf", (".pdf",)),
+    Format.EPUB: _Converter("epub:convert_epub", (".epub", "application/epub+zip")),
+    Format.DOCX: _Converter("docx:convert_docx", (".docx", ".docm", f"{_OFFICE}.wordprocessingml.document")),
+    Format.PPTX: _Converter(
+        "pptx:convert_pptx", (".pptx", ".pptm", f"{_OFFICE}.presentationml.presentation")
+    ),
+    Format.SPREADSHEET: _Converter(
+        "sheets:convert_sheets", (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", f"{_OFFICE}.spreadsheetml.sheet")
+    ),
+    Format.ODT: _Converter("odt:convert_odt", (".odt", "application/vnd.oasis.opendocument.text")),
+    Format.IPYNB: _Converter("notebook:convert_notebook", (".ipynb", "application/x-ipynb+json")),
+    Format.SUBTITLES: _Converter(
+        "subtitles:convert_subtitles", (".srt", ".vtt", "application/x-subrip", "text/vtt")
+    ),
+    Format.HTML: _Converter(
+        "html:convert_html_file", (".html", ".htm", ".xhtml", "text/html", "application/xhtml+xml")
+    ),
+    Format.RST: _Converter("rst:convert_rst", (".rst", ".rest", "text/x-rst")),
+    Format.SEPARATED: _Converter(
+        "separated:convert_separated", (".csv", ".tsv", "text/csv", "text/tab-separated-values")
+    ),
 }
-"""Of each format: the module below this package and its function, the suffixes, and the media types.
-
-Each module is imported when it is needed: most need a library."""
-FORMATS_BY_NAME = {name: each for each, row in _CONVERTERS.items() for name in row.split()[1:]}
+FORMATS_BY_NAME = {name: each for each, converter in _CONVERTERS.items() for name in converter.names}
 """Formats by suffix and by media type."""
 
 
@@ -54,6 +69,6 @@ def get_converter(source_format: Format) -> Callable[..., ConvertedText]:
     Raises:
         ImportError: The converter is not installed.
     """
-    function = _CONVERTERS[source_format].split()[0]
+    function = _CONVERTERS[source_format].function
     convert: Callable[..., ConvertedText] = resolve_name(f"roamtui.sources.convert.{function}")
     return convert

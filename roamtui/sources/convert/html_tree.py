@@ -6,6 +6,7 @@ libxml2 repairs the tags, so the tree is sound even if the page is broken. Its d
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -221,8 +222,7 @@ def _is_name(part: Any) -> bool:
 
 def find_code_language(code: Any) -> str:
     """Return the language that a code block, an element in it or one around it declares, or ""."""
-    around = [element for _, element in zip(range(_LANGUAGE_DEPTH), code.iterancestors(), strict=False)]
-    elements = [code, *around, *code.iter()]
+    elements = [code, *islice(code.iterancestors(), _LANGUAGE_DEPTH), *code.iter()]
     classes = " ".join(element.get("class", "")[:ATTRIBUTE_LENGTH_MAX] for element in elements).lower()
     attributes = [
         code.get("lang"),

@@ -233,7 +233,7 @@ def list_path_completions(typed: str) -> list[StartOffer]:
         else:
             is_offered = not is_skipped_folder(name) if is_folder else is_document_name(name)
         if is_offered:
-            path = os.path.join(head, name) + os.sep * is_folder  # noqa: PTH118 - as it is typed
+            path = os.path.join(head, f"{name}{os.sep}" if is_folder else name)  # noqa: PTH118 - as it is typed
             note = "a folder" if is_folder else ""
             offers.append(StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note=note, source=path))
     return offers if typed else offers[:_FILES_SHOWN_MAX]

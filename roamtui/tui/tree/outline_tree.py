@@ -145,7 +145,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if state.id != self._state.id:
             self._undoable.clear()
         elif after != before:
-            self._undoable += [] if after == self._undone else [before]
+            if after != self._undone:
+                self._undoable.append(before)
             self._undone = None
         top_id = self.lines.id_at(round(self.scroll_target_y))
         if state.library is not self.lines.library or state.unfolded != self.lines.unfolded:

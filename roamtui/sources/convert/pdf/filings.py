@@ -233,4 +233,4 @@ def _nest(headings: Sequence[DetectedHeading], notes: Sequence[DetectedHeading])
         heading.level = new or (path[-1][1] + 1 if path else level)
         path.append((level, heading.level))
         if is_container:
-            base = heading.level + (not _END_MATTER.fullmatch(title))
+            base = heading.level if _END_MATTER.fullmatch(title) else heading.level + 1

@@ -21,7 +21,7 @@ import pypdfium2_raw as pdfium
 from msgspec import Struct
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.pdf.words import HYPHEN, RAISED_END, RAISED_START, SMALL_RATIO, Word, are_raised
+from roamtui.sources.convert.pdf.words import HYPHEN, RAISED_END, RAISED_START, SMALL_RATIO, Word, is_raised
 from roamtui.sources.decode import replace_surrogates
 
 _WORD = re.compile("(?:[^\\s\\x00-\\x1f\\x7f\\ufffe]|[\\x0b\\x0c\\x0e\\x0f]|\\r(?!\\n))+[\\x02\\ufffe]?")
@@ -263,9 +263,9 @@ class PdfPage:
             else:
                 parts.append(Word(letter, *box, index, index))
         for base, part in pairwise(parts):
-            if are_raised(part, base):
+            if is_raised(part, base):
                 part.text = f"{RAISED_START}{part.text}{RAISED_END}"
-            elif base.text[0].isdigit() and are_raised(base, part):
+            elif base.text[0].isdigit() and is_raised(base, part):
                 base.text = f"{RAISED_START}{base.text}{RAISED_END}"
         word.text = "".join(part.text for part in parts)
 

@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from roamtui.sources.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage
 from roamtui.sources.convert.pdf.reading_order import CELL_GAP, sort_into_reading_order
-from roamtui.sources.convert.pdf.words import RAISED_END, RAISED_START, Word, are_raised, measure_size
+from roamtui.sources.convert.pdf.words import RAISED_END, RAISED_START, Word, is_raised, measure_size
 
 _SPACE_GAP = 0.07
 """Minimum gap, in letter heights, that counts as a space. A narrower gap counts only if the PDF has a space
@@ -94,7 +94,7 @@ def make_row(words: Sequence[Word]) -> PageRow:
     before = base = words[0]
     for word in words:
         gap = word.x0 - before.x1
-        if cell is not None and gap < _RAISED_GAP * size and are_raised(word, base):
+        if cell is not None and gap < _RAISED_GAP * size and is_raised(word, base):
             cell.text += f"{RAISED_START}{word.text}{RAISED_END}"
             cell.x1 = max(word.x1, cell.x1)
             before = word
@@ -108,7 +108,7 @@ def make_row(words: Sequence[Word]) -> PageRow:
             cells.append(cell)
         else:
             touches = gap < touching and word.first != before.last + 2 and cell.x0 != word.x0
-            if touches and base is before and base.text[0].isdigit() and are_raised(base, word):
+            if touches and base is before and base.text[0].isdigit() and is_raised(base, word):
                 cell.text = f"{cell.text.removesuffix(base.text)}{RAISED_START}{base.text}{RAISED_END}"
             cell.text += word.text if touches else f" {word.text}"
             cell.x1 = max(word.x1, cell.x1)

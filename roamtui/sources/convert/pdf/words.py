@@ -44,7 +44,7 @@ def measure_size(words: Iterable[Word]) -> float:
     return heights[len(heights) // 2]
 
 
-def are_raised(word: Word, base: Word) -> bool:
+def is_raised(word: Word, base: Word) -> bool:
     """Return whether a word next to another is raised: small letters above its baseline."""
     usual = base.bottom - base.top
     return (
