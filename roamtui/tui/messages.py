@@ -1,4 +1,4 @@
-"""Messages that bubble up to the screen, and the commands behind the keys of a section."""
+"""Messages that bubble up to the screen."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from textual.message import Message
-from textual.screen import Screen
-from textual.widget import Widget
 
-from roamtui.conversation.events import Origin
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.update import CloseSections, Command, ExpandSections, FoldNodes, PinSections
+from roamtui.conversation.update import Command
 from roamtui.models.base import Model
-from roamtui.plain import sanitise_text
-from roamtui.tui.actions import Keymap
-from roamtui.tui.chat.content_view import SectionTarget
+from roamtui.tui.targets import SectionTarget
 
 
 @dataclass
@@ -25,7 +20,7 @@ class StatusMessage(Message):
 
     words: str
     is_progress: bool = False
-    """Whether they say what is happening, or waits for the person. They stay when a key is pressed."""
+    """Whether they say what is happening, or what waits for the person. They stay when a key is pressed."""
 
 
 @dataclass
@@ -72,64 +67,3 @@ class ModelReleased(Message):
     """A document was closed or got another model. Its old model can be closed if no other uses it."""
 
     model: Model
-
-
-def copy(widget: Widget, text: str, description: str) -> None:
-    """Copy text to the clipboard, and say it. `description` names the text, such as `the answer`."""
-    widget.app.copy_to_clipboard(sanitise_text(text))
-    widget.notify(f"Copied {description}.", markup=False)
-
-
-def copy_or_stop(screen: Screen[None], selected: str, stop: Callable[[], bool], keys: Keymap) -> None:
-    """Copy what is selected in the focused widget or on the screen, or else call `stop`.
-
-    If there is nothing to do, name the key that quits: elsewhere, this one does.
-    """
-    if selected := selected or screen.get_selected_text() or "":
-        copy(screen, selected, "the selection")
-        screen.clear_selection()
-    elif not stop():
-        screen.notify(
-            f"Nothing to copy or stop. Press {keys.first_keys['global.quit']} to quit.", markup=False
-        )
-
-
-def make_section_command(name: str, state: ConversationState, section_id: str) -> Command | str:
-    """Return the command on a section that the table of actions names.
-
-    If there is nothing to do, return words for the status line, which may be empty.
-    """
-    section = state.open_sections.get(section_id)
-    library = state.library
-    is_leaf = (
-        section_id in library and library.node(section_id).is_loaded and not library.children(section_id)
-    )
-    match name:
-        case "open":
-            command: Command | str = ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)
-        case "close" if section is None:
-            command = "Section is not open"
-        case "close" if section is not None and section.is_pinned:
-            command = "Section is pinned. Unpin it first"
-        case "close":
-            command = CloseSections(section_ids=(section_id,), origin=Origin.PERSON)
-        case "pin":
-            command = PinSections(
-                section_ids=(section_id,), is_pinned=section is None or not section.is_pinned
-            )
-        case "fold" if is_leaf:
-            command = "No section below it to unfold"
-        case "fold":
-            command = FoldNodes(section_ids=(section_id,), is_folded=section_id in state.unfolded)
-        case "unfold_all":
-            parent_ids = (section_id, *filter(state.library.children, state.library.walk(section_id)))
-            command = make_unfold_command(state, *dict.fromkeys(parent_ids))
-        case _:
-            raise ValueError(name)
-    return command
-
-
-def make_unfold_command(state: ConversationState, *section_ids: str) -> Command | str:
-    """Return the command that unfolds the folded nodes, or an empty string if none is folded."""
-    folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
-    return FoldNodes(section_ids=folded, is_folded=False) if folded else ""

@@ -24,7 +24,8 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.tui.app import RoamApp
-from roamtui.tui.messages import CommandRequested, make_section_command
+from roamtui.tui.messages import CommandRequested
+from roamtui.tui.section_commands import make_section_command
 from tests.benchmarks.measuring import Finding, format_seconds, limit_seconds
 from tests.real_documents import find_data_dir
 from tests.tui.driving import make_app

@@ -33,19 +33,11 @@ from roamtui.plain import format_count, sanitise_line, sanitise_text
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.chat.content_view import (
-    ContentView,
-    SectionTarget,
-    Target,
-    TargetActivated,
-    TargetSelected,
-    draw_question,
-    find_line_again,
-    shorten_question,
-    wrap,
-)
+from roamtui.tui.chat.content_view import ContentView, draw_question, find_line_again, shorten_question, wrap
 from roamtui.tui.chat.welcome import WelcomeView
-from roamtui.tui.messages import StatusMessage, copy
+from roamtui.tui.clipboard import copy
+from roamtui.tui.messages import StatusMessage
+from roamtui.tui.targets import SectionTarget, Target, TargetActivated, TargetSelected
 
 if TYPE_CHECKING:
     from roamtui.conversation.conversation import Conversation

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from msgspec import Struct
 from textual import events, on
 from textual.content import Content
 from textual.geometry import Size
-from textual.message import Message
 from textual.style import Style
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.conversation.events import Citation
 from roamtui.plain import sanitise_text, shorten
-
-TARGET_META = "roamtui_target"
-"""The style metadata key with the number of a target, such as a link, so that a click finds it."""
+from roamtui.tui.targets import TARGET_META, Target, TargetActivated
 
 
 class ContentView(Widget):
@@ -101,46 +95,6 @@ _NO_LETTERS = re.compile(r"\W+")
 _QUESTION_LENGTH_MAX = 4_000
 """In characters. A question with a whole pasted page would push its answer out of view."""
 _SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
-
-
-class SectionTarget(Struct, frozen=True):
-    """A section to jump to, optionally with a quote."""
-
-    section_id: str
-    citation: Citation | None = None
-    statement: str = ""
-    """The words of a long quote that a person looks for."""
-
-
-class LinkTarget(Struct, frozen=True):
-    """A link that the model wrote: to a section, or to a page that opens only after the person confirms."""
-
-    href: str
-    section_id: str | None = None
-    """A cited section. Relative links are resolved against it."""
-
-
-class ExampleTarget(Struct, frozen=True):
-    """An example question."""
-
-    question: str
-
-
-Target = SectionTarget | LinkTarget | ExampleTarget
-
-
-@dataclass
-class TargetActivated(Message):
-    """The person activated a target."""
-
-    target: Target
-
-
-@dataclass
-class TargetSelected(Message):
-    """The person selected a target with a key."""
-
-    target: Target
 
 
 def wrap(

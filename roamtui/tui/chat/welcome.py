@@ -13,7 +13,8 @@ from roamtui.models.base import OFFLINE
 from roamtui.plain import format_count, sanitise_line, shorten, strip_anchor
 from roamtui.text import format_tokens
 from roamtui.tui.actions import Keymap
-from roamtui.tui.chat.content_view import ContentView, ExampleTarget, wrap
+from roamtui.tui.chat.content_view import ContentView, wrap
+from roamtui.tui.targets import ExampleTarget
 
 _NOUNS = {
     NodeKind.SECTION: "chapter",

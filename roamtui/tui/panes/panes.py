@@ -18,11 +18,11 @@ from roamtui.conversation.events import (
 from roamtui.text import Span
 from roamtui.tui.actions import PANES, Keymap, Scope
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.chat.question_area import QuestionArea
 from roamtui.tui.messages import ReadingPositionChanged
 from roamtui.tui.panes.layout import PaneLayout, compute_layout, find_adjacent
 from roamtui.tui.panes.titled_panes import PaneKeys, ReaderPane, TitledPane, TreePane
+from roamtui.tui.targets import SectionTarget
 
 
 class PaneSwitcher(Horizontal):

@@ -32,7 +32,6 @@ from roamtui.quotes.recheck import CitedPassage, find_cited_passage, find_in_spa
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.text import Span
-from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.messages import (
     CommandRequested,
     DocumentRequested,
@@ -43,6 +42,7 @@ from roamtui.tui.messages import (
 from roamtui.tui.pictures import FullScreenRequested, PictureStore
 from roamtui.tui.reader.reader import Reader, ReadingPosition
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
+from roamtui.tui.targets import LinkTarget, SectionTarget
 
 _READING_SECONDS = 0.5
 """A section counts as read once it has been at the top of the view for this long."""

@@ -31,9 +31,9 @@ from roamtui.plain import sanitise_line
 from roamtui.sources.convert.drawing import PictureFile
 from roamtui.text import Span
 from roamtui.tui.actions import Scope, make_bindings
-from roamtui.tui.chat.content_view import TARGET_META
+from roamtui.tui.clipboard import copy
 from roamtui.tui.labels import format_full_path
-from roamtui.tui.messages import ReadingPositionChanged, StatusMessage, copy
+from roamtui.tui.messages import ReadingPositionChanged, StatusMessage
 from roamtui.tui.pictures import PictureStore, draw_row, get_source_and_doc
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.lazy_lines import (
@@ -46,6 +46,7 @@ from roamtui.tui.reader.lazy_lines import (
     list_selected_lines,
 )
 from roamtui.tui.run_styles import render_line
+from roamtui.tui.targets import TARGET_META
 
 _JUMP_MARGIN = 3
 """Number of lines kept above the target of a jump, to show its context."""

@@ -27,28 +27,18 @@ from roamtui.plain import format_count
 from roamtui.text import Span
 from roamtui.tui.actions import ANYWHERE_IDS, SCOPE_TITLES, Keymap, Scope, format_keys, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.content_view import (
-    ExampleTarget,
-    LinkTarget,
-    SectionTarget,
-    TargetActivated,
-    TargetSelected,
-)
 from roamtui.tui.chat.question_area import QuestionArea, QuestionBox
 from roamtui.tui.chat.welcome import WelcomeView
+from roamtui.tui.clipboard import copy_or_stop
 from roamtui.tui.context import AppContext
 from roamtui.tui.labels import format_error
-from roamtui.tui.messages import (
-    CommandRequested,
-    DocumentRequested,
-    StatusMessage,
-    copy_or_stop,
-    make_section_command,
-)
+from roamtui.tui.messages import CommandRequested, DocumentRequested, StatusMessage
 from roamtui.tui.panes.panes import PaneSwitcher
 from roamtui.tui.panes.titled_panes import ReaderPane, TreePane
 from roamtui.tui.reloader import Reloader
+from roamtui.tui.section_commands import make_section_command
 from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine
+from roamtui.tui.targets import ExampleTarget, LinkTarget, SectionTarget, TargetActivated, TargetSelected
 
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.tui.reader.document_reader import DocumentReader

@@ -23,10 +23,11 @@ from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.wording import list_path_titles, simplify_quote
 from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.chat.content_view import SectionTarget, wrap
+from roamtui.tui.chat.content_view import wrap
 from roamtui.tui.labels import format_full_path
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_key_hints
 from roamtui.tui.screens.lists import ListDialog, Row
+from roamtui.tui.targets import SectionTarget
 
 _QUOTE_LINES_MAX = 3
 _QUOTE_LENGTH_MAX = 600

@@ -29,10 +29,11 @@ from roamtui.table.columns import Column, drop_repeated_columns, parse_question
 from roamtui.table.runner import TablePlan, TableRun, fill_table
 from roamtui.table.store import Row, Table, delete_column
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
-from roamtui.tui.chat.content_view import SectionTarget
+from roamtui.tui.clipboard import copy_or_stop
 from roamtui.tui.labels import format_error
-from roamtui.tui.messages import DocumentRequested, copy_or_stop
+from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_key_hints
+from roamtui.tui.targets import SectionTarget
 
 _TYPES_FOOT = "a type may follow: [yes/no], [number], [date], [red | green] · enter to ask, esc to cancel"
 _TITLE_SHARE = 0.3

@@ -38,8 +38,9 @@ from roamtui.outline.expansion import is_delivered
 from roamtui.outline.labels import format_node_title
 from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
-from roamtui.tui.chat.content_view import SectionTarget, TargetActivated
-from roamtui.tui.messages import CommandRequested, make_section_command, make_unfold_command
+from roamtui.tui.messages import CommandRequested
+from roamtui.tui.section_commands import make_section_command, make_unfold_command
+from roamtui.tui.targets import SectionTarget, TargetActivated
 from roamtui.tui.tree.visible_lines import FoldState, VisibleLines, list_signs
 
 _MARGIN = 2

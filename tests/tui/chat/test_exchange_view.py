@@ -18,8 +18,8 @@ from roamtui.text import Span
 from roamtui.tui.actions import Scope, build_keymap
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import EXCHANGES_MAX
-from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.chat.exchange_view import ExchangeView
+from roamtui.tui.targets import SectionTarget
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over
 from tests.tui.driving import (

@@ -22,8 +22,8 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command, FoldNodes
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.tui.chat.content_view import SectionTarget, TargetActivated
 from roamtui.tui.messages import CommandRequested
+from roamtui.tui.targets import SectionTarget, TargetActivated
 from roamtui.tui.tree.outline_tree import OutlineTree
 from tests.outline.documents import find_id, make_library
 from tests.real_documents import PROJECT_DIR

@@ -1,0 +1,31 @@
+"""Copy text to the clipboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.screen import Screen
+from textual.widget import Widget
+
+from roamtui.plain import sanitise_text
+from roamtui.tui.actions import Keymap
+
+
+def copy(widget: Widget, text: str, description: str) -> None:
+    """Copy text to the clipboard, and say it. `description` names the text, such as `the answer`."""
+    widget.app.copy_to_clipboard(sanitise_text(text))
+    widget.notify(f"Copied {description}.", markup=False)
+
+
+def copy_or_stop(screen: Screen[None], selected: str, stop: Callable[[], bool], keys: Keymap) -> None:
+    """Copy what is selected in the focused widget or on the screen, or else call `stop`.
+
+    If there is nothing to do, name the key that quits: elsewhere, this one does.
+    """
+    if selected := selected or screen.get_selected_text() or "":
+        copy(screen, selected, "the selection")
+        screen.clear_selection()
+    elif not stop():
+        screen.notify(
+            f"Nothing to copy or stop. Press {keys.first_keys['global.quit']} to quit.", markup=False
+        )
