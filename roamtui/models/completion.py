@@ -296,7 +296,7 @@ async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> li
     entries = sorted(reply.data, key=lambda entry: int(entry["index"]))
     vectors = [list(map(float, entry["embedding"])) for entry in entries]
     if len(vectors) != len(job.texts):
-        raise ValueError(f"it returned {len(vectors)} vectors for {len(job.texts)} texts")
+        raise ValueError(f"the server returned {len(vectors)} vectors for {len(job.texts)} texts")
     if len({len(vector) for vector in vectors}) > 1:
-        raise ValueError("it returned vectors of different lengths")
+        raise ValueError("the server returned vectors of different lengths")
     return vectors

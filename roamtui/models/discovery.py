@@ -36,7 +36,7 @@ _PROBE_SECONDS_MAX = 1.0
 _KEYLESS_PROVIDER = "hosted_vllm"
 """litellm's provider for any server with OpenAI's interface that needs no key."""
 _REPLY_BYTES_MAX = 1_000_000
-_OFFLINE_REASON = "needs no key and no network"
+_OFFLINE_REASON = "finds passages without a model, a key or a network"
 
 
 class ModelOffer(Struct, frozen=True, kw_only=True):
@@ -106,7 +106,7 @@ def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ..
     for name, provider in PROVIDERS.items():
         if model := provider.suggestion:
             key = get_key_variable(name, environ)
-            reason = f"{provider.key_variables[0]} is not set" if key is None else f"{key} is set"
+            reason = f"needs {provider.key_variables[0]}" if key is None else f"the key {key} is set"
             report = ModelAvailability(name=model, is_usable=key is not None, reason=reason, provider=name)
             reports.append(report)
     return tuple(reports)
@@ -141,7 +141,7 @@ async def inspect_model(
             options = replace(options, output_tokens=1, retries=0)
             trial = make_model(name, api_base=api_base, options=options, worker=worker)
             await request_one_token(trial)
-            reason += "; the model answered"
+            reason = f"{reason}; the model answered"
             can_call_tools = not trial.lacks_tools
     except (UsageError, ModelError) as error:
         return ModelAvailability(name=name, is_usable=False, reason=str(error))
@@ -161,11 +161,11 @@ async def inspect_model(
 def _explain_usability(resolved: ResolvedModel, environ: Mapping[str, str]) -> tuple[bool, str]:
     """Return whether a model can be used, and why. Only its reply says whether a server has it."""
     if not resolved.is_usable:
-        return False, f"{' or '.join(resolved.missing_keys)} is not set"
+        return False, f"the key {' or '.join(resolved.missing_keys)} is not set"
     if not resolved.is_reached:
         return False, f"{resolved.address} cannot be reached; start the server there, or check --api-base"
     if key_variable := get_key_variable(resolved.provider, environ):
-        return True, f"{key_variable} is set"
+        return True, f"the key {key_variable} is set"
     return True, f"uses {resolved.address}" if resolved.address else "no missing keys"
 
 
@@ -189,7 +189,7 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
         url = normalise_url(server_url).rstrip("/")
         origin = origin_of(server_url)
     except SourceError:
-        return ServerStatus(url="?", problem="its address is invalid; write it like " + OLLAMA_URL)
+        return ServerStatus(url="?", problem="the URL is not valid; write it as in " + OLLAMA_URL)
     options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_REPLY_BYTES_MAX, redirects_max=0)
     models: tuple[str, ...] = ()
     window_sizes: dict[str, int] = {}
@@ -202,17 +202,18 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
             sizes = {name: parse_models(reply, name).window_tokens for name in models}
             window_sizes = {name: size for name, size in sizes.items() if size is not None}
         except UnreachableError:
-            problem = "no server is running there"
+            problem = "no server is running at this URL"
         except (SourceError, ValueError, KeyError, TypeError, RecursionError):
-            problem = "the server there does not list its models"
+            problem = "the server at this URL does not list its models"
         else:
-            problem = "" if models else "the server there has no models yet"
+            problem = "" if models else "the server at this URL has no models yet"
     return ServerStatus(url=url, models=models, window_sizes=window_sizes, problem=problem)
 
 
 def _describe_served(server: LocalServer, url: str, window_tokens: int | None) -> str:
-    window = f", {format_window(window_tokens)}" if window_tokens else ""
-    return f"{server.title}{window}{', nothing leaves this machine' if is_loopback(url) else ''}"
+    window = format_window(window_tokens) if window_tokens else ""
+    note = "nothing leaves this machine" if is_loopback(url) else ""
+    return ", ".join(filter(None, (server.title, window, note)))
 
 
 def discover_models(

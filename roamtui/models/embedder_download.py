@@ -73,11 +73,11 @@ def install_default_embedder(confirm: Callable[[str], bool], proxy: str, pinned:
     """
     folder = models_path() / DEFAULT_MODEL
     if find_model(folder) is not None:
-        return f"{DEFAULT_MODEL} is in {folder} already."
+        return f"{DEFAULT_MODEL} is already in {folder}."
     if not (pinned.revision and all(pinned.digests.values())):
         raise RoamtuiError(_OFF)
     if not confirm(f"Download {DEFAULT_MODEL} (23 MB) from {origin_of(pinned.url)} to {folder}?"):
-        raise UsageError("nothing was downloaded. To download it, answer y.")
+        raise UsageError("nothing was downloaded, because you did not confirm. To download it, answer y.")
     files: dict[str, bytes] = {}
     options = FetchOptions(proxy=proxy, total_seconds_max=_SECONDS_MAX)
     with closing(Fetcher(cache_dir=None, options=options)) as fetcher:

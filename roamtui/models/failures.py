@@ -17,7 +17,6 @@ from roamtui.models.redirects import RedirectRefusedError
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
 from roamtui.plain import sanitise_line, shorten
 
-CHOOSE_ADVICE = "choose another model with --model"
 _JSON_MESSAGE = re.compile(
     r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')"""
 )
@@ -52,22 +51,27 @@ _CAUSES = (
     (
         "ImportError",
         "{who} needs a Python package that is not installed ({detail})",
-        f"install it in the same environment as roamtui or {CHOOSE_ADVICE}",
+        "Install it in the same environment as roamtui, or choose another model with --model.",
         False,
     ),
     (
         "UnfinishedReplyError ReadError RemoteProtocolError ClientPayloadError ConnectionResetError",
         "{who} stopped in the middle of its reply",
-        "ask again; if it happens again, check --api-base",
+        "Ask again. If this happens again, check --api-base.",
         True,
     ),
     (
         "ConnectTimeout ConnectError ConnectionTimeoutError SSLError ConnectionError gaierror",
         "{where} cannot be reached",
-        "start the server there, or check the network and --api-base",
+        "Start the server there, or check the network and --api-base.",
         False,
     ),
-    ("TimeoutError ReadTimeout WriteTimeout", "{who} timed out", f"ask again or {CHOOSE_ADVICE}", False),
+    (
+        "TimeoutError ReadTimeout WriteTimeout",
+        "{who} timed out",
+        "Ask again, or choose another model with --model.",
+        False,
+    ),
 )
 """Names of the classes of causes, with the reason, the advice, and whether the failure is transient.
 
@@ -98,8 +102,8 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
 
 def _explain_redirect(redirect: RedirectRefusedError) -> ModelFailure:
     source, target = (shorten(sanitise_line(host), _HOST_LENGTH_MAX) for host in redirect.hosts)
-    reason = f"{source} redirects requests to {target}, which roamtui does not follow"
-    return ModelFailure(reason=reason, advice=f"if you trust {target}, set --api-base to it")
+    reason = f"{source} redirects requests to {target}, and roamtui does not follow redirects"
+    return ModelFailure(reason=reason, advice=f"If you trust {target}, set --api-base to its URL.")
 
 
 def _explain_status(
@@ -112,7 +116,7 @@ def _explain_status(
     may_be_too_long = status in (400, 422, 429, 500, None)
     is_too_long = status == 413 or (may_be_too_long and _OVERFLOW.search(text) is not None)
     is_busy = False
-    advice = f"check it or {CHOOSE_ADVICE}"
+    advice = "Check the key, or choose another model with --model."
     window = request = None
     if is_too_long:
         window = _find_size(_WINDOW_SIZE, text)
@@ -125,22 +129,24 @@ def _explain_status(
         reason = f'{who} does not accept {key} for "{model}" ({status})'
     elif status == 404:
         reason = f'{who} has no model "{model}"'
-        advice = f'run "ollama pull {model}"' if resolved.is_ollama else "check the name"
-        advice = f"{advice} or {CHOOSE_ADVICE}"
+        advice = "Check the name, or choose another model with --model."
+        if resolved.is_ollama:
+            advice = f'Run "ollama pull {model}", or choose another model with --model.'
     elif status == 402 or (status == 429 and _NO_CREDIT.search(text)):
         reason = f"{who} has no credit left for your key"
-        advice = f"add credit or {CHOOSE_ADVICE}"
+        advice = "Add credit, or choose another model with --model."
     elif status is not None and (status in (408, 409, 425, 429) or status >= 500):
-        detail = "" if status == 429 else _find_own_reason(chain, environ)
-        problem = "is receiving too many requests" if status == 429 else "is unavailable"
-        reason = f"{who} {problem} ({status}{detail})"
+        if status == 429:
+            reason = f"{who} is receiving too many requests ({status})"
+        else:
+            reason = f"{who} is unavailable ({status}{_find_own_reason(chain, environ)})"
         is_busy = True
-        advice = f"wait a minute and ask again or {CHOOSE_ADVICE}"
+        advice = "Wait a minute and ask again, or choose another model with --model."
     else:
         failed = f"The request to {who} failed"
         refused = failed if status is None else f"{who} refused the request ({status})"
         reason = f"{refused}: {_clean(_get_provider_message(chain), environ).rstrip('.')}"
-        advice = CHOOSE_ADVICE
+        advice = "Choose another model with --model."
     wait = _get_retry_after(chain) if is_busy else None
     return ModelFailure(
         reason=reason,
@@ -162,12 +168,14 @@ def _advise_on_window(resolved: ResolvedModel) -> str:
     """Say how to set a larger window at the server, or in the settings if roamtui does not know it."""
     server = find_server(resolved.provider)
     if server is not None:
-        setting = f"{server.title} a larger context window ({server.window_setting})"
+        owner, setting = server.title, server.window_setting
     elif resolved.api_base is not None:
-        setting = "the server a larger context window (llama.cpp: --ctx-size)"
+        owner, setting = "the server", "llama.cpp: --ctx-size"
     else:
-        return f"set window_tokens in config.toml to the size of its context window, or {CHOOSE_ADVICE}"
-    return f"give {setting}, or set window_tokens in config.toml to the size that it has"
+        return "Set window_tokens in config.toml to the size of its context window, or choose another model."
+    return (
+        f"Give {owner} a larger window ({setting}), or set window_tokens in config.toml to its present size."
+    )
 
 
 def _find_own_reason(chain: Sequence[BaseException], environ: Mapping[str, str]) -> str:

@@ -145,7 +145,10 @@ class LitellmModel(Model):
 
     @property
     def _no_tools_note(self) -> str:
-        return f"{self.name} cannot call tools, so roamtui opens the sections that it names in its replies."
+        return (
+            f"{self.name} cannot call tools. Instead, roamtui opens the sections that the model names in its "
+            "replies."
+        )
 
     async def _send_request(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         options = replace(self._options, window_tokens=self.window_tokens)

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from roamtui.models.base import PROVIDERS, ModelOptions, get_key_variable
 from roamtui.models.completion import compute_vectors, stream_completion
-from roamtui.models.failures import CHOOSE_ADVICE, to_failure
+from roamtui.models.failures import to_failure
 from roamtui.models.local_servers import (
     ASSUMED_WINDOW_TOKENS,
     OLLAMA_WINDOW_TOKENS,
@@ -107,20 +107,23 @@ class LitellmWorker:
         try:
             litellm = await asyncio.shield(loading)
         except Exception as error:  # noqa: BLE001 -- an import may fail in any way
-            reason = f"litellm cannot be loaded ({shorten(sanitise_line(str(error)), 200)})"
-            yield ModelFailure(reason=reason, advice="install roamtui again")
+            reason = (
+                f"The Python package litellm cannot be loaded ({shorten(sanitise_line(str(error)), 200)})"
+            )
+            yield ModelFailure(reason=reason, advice="Install roamtui again.")
             return
         resolved = resolve_model(litellm, job, self._environ)
         if resolved is None:
             examples = _EMBEDDER_EXAMPLES if job.operation == "embed" else _MODEL_EXAMPLES
             name = shorten(sanitise_line(job.model), 80)
             reason = f'"{name}" does not start with a provider that roamtui knows'
-            yield ModelFailure(reason=reason, advice=f"write provider/model, such as {examples}")
+            yield ModelFailure(reason=reason, advice=f"Write provider/model, such as {examples}.")
         elif job.operation == "describe":
             yield await self._ask_about(resolved, job.options)
         elif not resolved.is_usable:
-            reason = f"{' or '.join(resolved.missing_keys)} is not set"
-            yield ModelFailure(reason=reason, advice=f"set it in the environment or {CHOOSE_ADVICE}")
+            variables = " or ".join(resolved.missing_keys)
+            reason = f"{resolved.title} needs a key in the environment variable {variables}"
+            yield ModelFailure(reason=reason, advice="Set it, or choose another model with --model.")
         else:
             try:
                 if job.operation == "embed":
@@ -215,13 +218,13 @@ def add_facts(resolved: ResolvedModel, facts: ServerFacts, options: ModelOptions
     is_assumed = False
     if options.window_tokens is None and facts.window_tokens is not None:
         window = facts.window_tokens
-        note = "according to the server"
+        note = "the server reports this size"
     elif options.window_tokens is None and resolved.is_ollama:
         window = min(OLLAMA_WINDOW_TOKENS, limit or OLLAMA_WINDOW_TOKENS)
-        note = "the size that roamtui requests from Ollama"
+        note = "roamtui requests this size from Ollama"
     elif window is None and is_loopback(resolved.api_base or ""):
         window = min(ASSUMED_WINDOW_TOKENS, limit or ASSUMED_WINDOW_TOKENS)
-        note = "assumed, because the server does not say how large it is"
+        note = "assumed, because the server does not report the size"
         is_assumed = True
     can_call_tools = resolved.can_call_tools if facts.can_call_tools is None else facts.can_call_tools
     return replace(

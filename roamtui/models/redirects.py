@@ -21,7 +21,7 @@ class RedirectRefusedError(Exception):
         """URL of the request."""
         self.target = urljoin(url, location)
         """URL to which the server redirected it."""
-        super().__init__("a redirect was refused")
+        super().__init__(url, location)
 
     @property
     def hosts(self) -> tuple[str, str]:

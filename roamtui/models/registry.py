@@ -83,5 +83,5 @@ def check_server_url(api_base: str | None, flag: str = "--api-base") -> None:
         normalise_url(api_base)
     except SourceError:
         shown = shorten(sanitise_line(api_base), 80)
-        words = f'"{shown}" is not a server URL. Write {flag} like http://localhost:11434.'
+        words = f'"{shown}" is not the URL of a server. Set {flag} to one like http://localhost:11434.'
         raise UsageError(words) from None

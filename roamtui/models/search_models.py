@@ -154,7 +154,9 @@ class ModelReranker:
         reply = self._background.run(complete_once(self._model, _RERANK_PROMPT, prompt))
         order = parse_choice(reply, len(texts))
         if not order:
-            raise ModelError(f"{self._model.name} did not answer with a ranking.")
+            raise ModelError(
+                f"{self._model.name} did not rank the search results. Choose another model with --model."
+            )
         return order
 
 

@@ -36,7 +36,7 @@ _FRAME_BYTES_MAX = 1 << 28
 """Maximum length of a frame. If a line is longer, something else wrote to the pipe."""
 _LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch"})
 """Names of the events that end a job. One that was cancelled ends without an event."""
-_CRASHED = ModelFailure(reason="The model's process has ended", advice="ask again", is_transient=True)
+_CRASHED = ModelFailure(reason="The model's process has ended", advice="Ask again.", is_transient=True)
 _Result = TypeVar("_Result", ResolvedModel, EmbeddingBatch)
 
 
@@ -90,7 +90,7 @@ class WorkerProcess:
             can_retry = failure.is_transient and not has_begun and attempt < options.retries
             if not can_retry or wait > options.retry_wait_seconds_max:
                 raise ModelError(
-                    f"{failure.reason}; {failure.advice}.",
+                    f"{failure.reason}. {failure.advice}",
                     overflow=failure.is_overflow,
                     window_tokens=failure.window_tokens,
                     request_tokens=failure.request_tokens,
@@ -160,8 +160,10 @@ class WorkerProcess:
                     creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
                 )
             except OSError as error:
-                reason = f"Could not start the model process ({format_reason(error)})"
-                raise ModelError(f"{reason}; free some memory and ask again.") from None
+                reason = format_reason(error)
+                raise ModelError(
+                    f"Could not start the process of the model: {reason}. Free some memory and ask again."
+                ) from None
             self._accepts_jobs = True
             self._reader_task = asyncio.create_task(self._read(self._process))
             return self._process

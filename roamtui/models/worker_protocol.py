@@ -39,7 +39,7 @@ class ModelFailure(Struct, frozen=True, kw_only=True, tag=True):
     reason: str
     """What failed, as a sentence without a full stop."""
     advice: str
-    """What the person can do, as a clause in lower case without a full stop."""
+    """What the person can do, as a sentence."""
     is_transient: bool = False
     """Whether the same request may soon succeed, so that it is sent again automatically."""
     is_overflow: bool = False

@@ -11,10 +11,10 @@ from tests.fakes.site import FakeSite, SitePage, make_ollama
 def test_a_key_offers_its_provider() -> None:
     offers = list_usable_models({"ANTHROPIC_API_KEY": "k", "GOOGLE_API_KEY": "k", "OPENAI_API_KEY": "k"})
     assert [(offer.name, offer.note) for offer in offers] == [
-        ("openai/gpt-4.1-mini", "OPENAI_API_KEY is set"),
-        ("anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY is set"),
-        ("gemini/gemini-2.5-flash", "GOOGLE_API_KEY is set"),
-        ("offline", "needs no key and no network"),
+        ("openai/gpt-4.1-mini", "the key OPENAI_API_KEY is set"),
+        ("anthropic/claude-sonnet-4-5", "the key ANTHROPIC_API_KEY is set"),
+        ("gemini/gemini-2.5-flash", "the key GOOGLE_API_KEY is set"),
+        ("offline", "finds passages without a model, a key or a network"),
     ]
 
 
@@ -43,7 +43,7 @@ def test_nobody_is_sent_elsewhere() -> None:
     with make_ollama("secret") as target:
         pages = {"/v1/models": SitePage(status=302, location=target.url("/v1/models"))}
         with FakeSite(pages) as server:
-            assert probe_server(server.origin).problem == "the server there does not list its models"
+            assert probe_server(server.origin).problem == "the server at this URL does not list its models"
         assert target.counts.paths == []
 
 
@@ -54,5 +54,5 @@ def test_nobody_is_sent_elsewhere() -> None:
 def test_an_address_without_sense_is_not_asked_and_not_shown(address: str) -> None:
     report = probe_server(address)
     assert report.url == "?"
-    assert report.problem.startswith("its address is invalid")
+    assert report.problem.startswith("the URL is not valid")
     assert "hidden" not in str(report)

@@ -29,7 +29,7 @@ async def fail(model: LitellmModel) -> ModelError:
     with pytest.raises(ModelError) as caught:
         await collect(model)
     message = str(caught.value)
-    assert re.fullmatch(r"[^\n\x1b]+; [^\n;]+\.", message), message
+    assert re.fullmatch(r"[^\n\x1b]+\. [A-Z][^\n;]+\.", message), message
     assert "0123456789" not in message
     assert "litellm." not in message
     assert "Traceback" not in message
@@ -43,26 +43,26 @@ async def fail(model: LitellmModel) -> ModelError:
             401,
             openai_error(f"Incorrect API key provided: {OPENAI_KEY}", code="invalid_api_key"),
             (
-                'HOST does not accept the key in OPENAI_API_KEY for "gpt-4.1-mini" (401); '
-                "check it or choose another model with --model."
+                'HOST does not accept the key in OPENAI_API_KEY for "gpt-4.1-mini" (401). '
+                "Check the key, or choose another model with --model."
             ),
         ),
         (
             404,
             openai_error("The model does not exist", code="model_not_found"),
-            'HOST has no model "gpt-4.1-mini"; check the name or choose another model with --model.',
+            'HOST has no model "gpt-4.1-mini". Check the name, or choose another model with --model.',
         ),
         (
             429,
             openai_error("You exceeded your current quota", code="insufficient_quota"),
-            "HOST has no credit left for your key; add credit or choose another model with --model.",
+            "HOST has no credit left for your key. Add credit, or choose another model with --model.",
         ),
         (
             400,
             openai_error(f"Bad \x1b[31mthing\n with {OPENAI_KEY}."),
-            "HOST refused the request (400): Bad ␛[31mthing with [redacted]; choose another model with --model.",
+            "HOST refused the request (400): Bad ␛[31mthing with [redacted]. Choose another model with --model.",
         ),
-        (418, {"detail": "No tea."}, "HOST refused the request (418): No tea; choose another model with --model."),
+        (418, {"detail": "No tea."}, "HOST refused the request (418): No tea. Choose another model with --model."),
     ],
 )
 async def test_a_refusal_is_explained(
@@ -137,12 +137,18 @@ async def test_a_provider_that_falls_silent_is_given_up(
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("groq/llama", "GROQ_API_KEY is not set; set it in the environment or choose another model with --model."),
+        (
+            "groq/llama",
+            (
+                "Groq needs a key in the environment variable GROQ_API_KEY. "
+                "Set it, or choose another model with --model."
+            ),
+        ),
         (
             "nobody/knows",
             (
-                '"nobody/knows" does not start with a provider that roamtui knows; '
-                "write provider/model, such as openai/gpt-4.1-mini, or offline."
+                '"nobody/knows" does not start with a provider that roamtui knows. '
+                "Write provider/model, such as openai/gpt-4.1-mini, or offline."
             ),
         ),
     ],

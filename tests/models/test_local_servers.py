@@ -53,7 +53,7 @@ async def test_every_server_is_asked_for_the_window_that_it_has_now(
     worker: WorkerProcess, provider: str, server: FakeServer
 ) -> None:
     found = await describe(worker, f"{provider}/tiny", server)
-    assert (found.window_tokens, found.window_note) == (8_192, "according to the server")
+    assert (found.window_tokens, found.window_note) == (8_192, "the server reports this size")
     named = await describe(worker, f"{provider}/tiny", server, ModelOptions(window_tokens=5_000))
     assert (named.window_tokens, named.window_note) == (5_000, "set by window_tokens")
     if provider != "ollama_chat":
@@ -183,7 +183,7 @@ async def test_the_reason_of_a_proxy_is_shown(worker: WorkerProcess) -> None:
     options = ModelOptions(retries=0)
     with FakeOpenAIServer(FakeReply(status=500, error=error)) as server:
         model = LitellmModel("openai/tiny", api_base=server.url, options=options, worker=worker)
-        with pytest.raises(ModelError, match=r"is unavailable \(500: Connection error to http://upstream:8000\); "):
+        with pytest.raises(ModelError, match=r"is unavailable \(500: Connection error to http://upstream:8000\)\. "):
             await collect(model)
 
 

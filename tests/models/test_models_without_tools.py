@@ -11,7 +11,7 @@ from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeRe
 from tests.models.asking import EXPAND, OPTIONS, answer_calls, collect, join_text, make_request
 
 REFUSAL = FakeReply(status=400, error={"error": "registry.ollama.ai/library/gemma3:latest does not support tools"})
-NOTE = "{} cannot call tools, so roamtui opens the sections that it names in its replies."
+NOTE = "{} cannot call tools. Instead, roamtui opens the sections that the model names in its replies."
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -88,8 +88,8 @@ async def keyed_worker(model_environ: dict[str, str], forking_command: tuple[str
 def write_refusal(server: RedirectingSite, target: FakeSite) -> str:
     other = target.address.replace("127.0.0.1", "localhost")
     return (
-        f"{server.address} redirects requests to {other}, which roamtui does not follow; "
-        f"if you trust {other}, set --api-base to it."
+        f"{server.address} redirects requests to {other}, and roamtui does not follow redirects. "
+        f"If you trust {other}, set --api-base to its URL."
     )
 
 

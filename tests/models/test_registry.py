@@ -17,6 +17,6 @@ def test_a_name_without_sense_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("address", ["", "localhost:11434", "ftp://host/", "http://", "http://[::1", "http://h\n/"])
 def test_an_address_without_sense_is_refused(address: str) -> None:
-    with pytest.raises(UsageError, match="is not a server URL") as caught:
+    with pytest.raises(UsageError, match="is not the URL of a server") as caught:
         make_model("openai/x", api_base=address)
     assert str(caught.value).isprintable()

@@ -35,7 +35,7 @@ def test_the_best_are_chosen_by_number_however_they_are_written(background: Back
     assert _rerank(background, '{"best": [3, 1]}') == (2, 0)
     assert _rerank(background, 'I take "section 3" first: [3, 3, 99, 0, "1", null]') == (2, 0)
     for reply in ("", "none", '{"best": []}', '{"best": [7]}', '{"best": "3"}', "{" * 5_000, "9" * 5_000):
-        with pytest.raises(ModelError, match="scripted did not answer with a ranking"):
+        with pytest.raises(ModelError, match="scripted did not rank the search results"):
             _rerank(background, reply)
 
 

@@ -98,7 +98,7 @@ async def test_a_cancellation_that_is_not_confirmed_ends_the_process(make_model:
 async def test_a_crash_before_the_reply_is_tried_again_and_told(make_model: MakeModel) -> None:
     model, _ = make_model("crash")
     events: list[object] = []
-    with pytest.raises(ModelError, match="process has ended; ask again"):
+    with pytest.raises(ModelError, match=r"process has ended\. Ask again"):
         await collect_into(events, model)
     assert [type(event) for event in events] == [RetryPending]
 

@@ -95,10 +95,10 @@ async def test_a_long_name_of_a_model_is_cut_on_a_narrow_screen() -> None:
 async def test_the_window_of_a_server_of_ones_own_stands_beside_the_model_and_in_the_list_of_models() -> None:
     app = make_app()
     model = app.main_screen.agent.model
-    model.window_tokens, model.window_note = 8_192, "according to the server"
+    model.window_tokens, model.window_note = 8_192, "the server reports this size"
     async with app.run_test(size=(120, 20)) as pilot:
         await wait_until(pilot, lambda: f"{model.name} · 8k window" in screen_text(app))
-        await press_until(pilot, lambda: "in use, 8k window (according to the server)" in screen_text(app), "f2")
+        await press_until(pilot, lambda: "in use, 8k window (the server reports this size)" in screen_text(app), "f2")
 
 
 @pytest.mark.parametrize(("title", "has_keys"), [("Guide", True), ("The Guide to the Ovens of Larch Lane", False)])

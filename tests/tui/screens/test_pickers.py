@@ -181,7 +181,7 @@ async def test_a_typed_key_is_used_for_other_models_of_its_provider(monkeypatch:
 async def test_a_missing_key_is_told_before_anybody_is_asked_to_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
     async with running(make_app(options=AppServices(Bootstrap()).options), (60, 20)) as (app, pilot):
-        await press_until(pilot, "MISTRAL_API_KEY is", "f2", *"mistral")
+        await press_until(pilot, "needs MISTRAL_API_", "f2", *"mistral")
         await press_until(pilot, ModelDialog, "enter")
         await press_until(pilot, "mistral/mistral-large-latest cannot be used:", "enter")
         assert isinstance(app.screen, ModelDialog)
