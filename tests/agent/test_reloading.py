@@ -144,6 +144,10 @@ async def test_the_next_question_sees_the_outline_the_hits_and_the_tools_of_all_
     assert "tariff.md" in read_prompt(model)
     assert "A ride costs 90 euros." in read_prompt(model)
     assert "list_documents" in list_tools(model)
+    (sources / "new").mkdir()
+    (sources / "new" / "tariff.md").write_text("# Tariff\n")
+    added = await agent.conversation.library_loader.add_source(str(sources / "new" / "tariff.md"))
+    assert added.key == "tariff.md (2)"
 
 
 async def test_pages_of_an_added_site_open_and_come_back_when_resumed(sources: Path) -> None:

@@ -52,7 +52,9 @@ def read_links(run: RunCommand, url: str) -> dict[str, str]:
 
 
 def test_show_fetches_the_page_of_a_link(run: RunCommand, site: FakeSite) -> None:
+    site.pages["/history"] = SitePage(body="Long ago.\0\n", media_type="text/markdown")
     links = read_links(run, site.origin)
+    assert "/history: 1 NUL character shown as ␀.\n" in run("show", site.origin, links["History"]).err
     assert run("show", site.origin, links["Fees"]).out == FEES
     assert run("show", site.origin, links["Renting"], links["Fees"]).out == f"# Renting\n\nAt the counter.\n{FEES}"
     assert run("show", site.origin, f"[{links['Fees']}:1]").out.startswith("# Fees\n")

@@ -291,7 +291,7 @@ class LazyLines:
         page = bisect_right(page_starts, chunk.start)
         if page and page_starts[page - 1] == chunk.start:
             label = f" p. {page}"
-            stroke = "─" * max(0, min(self._width, PROSE_WIDTH_MAX) - len(label))
+            stroke = "─" * (min(self._width, PROSE_WIDTH_MAX) - len(label))
             page_mark = Line(
                 runs=(Run(stroke, RunStyle(TextRole.RULE)), Run(label, RunStyle(TextRole.ASIDE))),
                 block_start=chunk.start,

@@ -147,8 +147,7 @@ async def test_a_changed_document_says_what_became_of_the_places(store: Conversa
         text = " ".join(screen_text(app).split())
         assert "now reads “must rest for two hours”" in text
         assert "this section can no longer be found" in text
-        await pilot.press("j", "enter")
-        await pilot.pause()
+        await press_until(pilot, "This section can no longer be found.", "j", "enter")
         assert isinstance(app.screen, NotesScreen), "there is nowhere to go"
         await press_until(pilot, lambda: app.screen is app.main_screen, "k", "enter")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Stone oven"))
