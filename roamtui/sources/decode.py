@@ -19,6 +19,7 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _SAMPLE_LENGTH = 65_536
+_ASCII = bytes(range(128))
 _STRANGE_SHARE_MAX = 0.3
 """Maximum share of undecodable or control characters in a text file."""
 _STRANGE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
@@ -134,12 +135,14 @@ def _detect_legacy_encoding(data: bytes) -> str | None:
     """Detect an encoding that is older than Unicode, or return None if none of them fits."""
     from charset_normalizer import from_bytes  # noqa: PLC0415 - rarely needed, and takes 30 ms to import
 
-    lines = data[: 16 * _SAMPLE_LENGTH].splitlines()
-    if len(data) > 16 * _SAMPLE_LENGTH and len(lines) > 1:
+    first = len(data) - len(data.lstrip(_ASCII))
+    start = max(data.rfind(b"\n", 0, first) + 1, first - 1_000)  # a whole file may be one line
+    lines = data[start : start + 16 * _SAMPLE_LENGTH].splitlines()
+    if len(data) - start > 16 * _SAMPLE_LENGTH and len(lines) > 1:
         lines.pop()  # it may end inside a character
-    sample = b"\n".join(line for line in lines if not line.isascii()) or data[: 16 * _SAMPLE_LENGTH]
-    while len(sample) > _SAMPLE_LENGTH and b"\n" in sample:
-        sample = sample[: len(sample) // 2].rpartition(b"\n")[0]
+    sample = b"\n".join(line for line in lines if not line.isascii())
+    if len(sample) > _SAMPLE_LENGTH:
+        sample = sample[:_SAMPLE_LENGTH].rpartition(b"\n")[0] or sample.partition(b"\n")[0]
     ranked: list[tuple[float, float, int, str]] = []
     order = [*_NAMES_BY_LEGACY_ENCODING]
     for match in from_bytes(sample, cp_isolation=order, enable_fallback=False):

@@ -131,6 +131,13 @@ def test_a_text_in_an_older_encoding_shows_its_words_and_says_what_was_assumed(e
         assert notes[0].startswith("a.txt: not UTF-8; read as ")
 
 
+def test_an_encoding_is_detected_by_the_letters_that_decide_wherever_they_stand() -> None:
+    text, *_ = read_rows("sources/encodings", "cyrillic")
+    line = text.replace("\n", " ")
+    for long in ("Words.\n" * 200_000 + text, "words " * 200_000 + text, f"{line * 1_000}\n{text}"):
+        assert decode_text(long.encode("koi8-r"), "a.txt")[0] == long
+
+
 def _convert(data: bytes, name: str) -> ConvertedText:
     converted = convert(data, name)
     assert converted is not None
