@@ -20,7 +20,8 @@ from weakref import finalize
 from msgspec import Struct
 
 from roamtui.document.document import Document
-from roamtui.document.library import Library, NodeNumbering
+from roamtui.document.library import Library
+from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import format_reason
 from roamtui.paths import is_standard_input, make_index_stem, make_private_folder, open_private_file
 from roamtui.search.base import IndexLostError, Progress

@@ -193,10 +193,12 @@ class DocumentReader(Reader):
         if self.section_id is None:
             return
         library = self.state.library
-        start = library.node(self.section_id).content_span
-        ids = [*library.walk()]
-        index = ids.index(self.section_id)
-        for node in map(library.node, ids[index + 1 :] if direction > 0 else reversed(ids[:index])):
+        current = library.node(self.section_id)
+        start = current.content_span
+        numbering = library.numbering
+        number = numbering.number_of(current.document, current.row)
+        others = range(number + 1, len(numbering)) if direction > 0 else reversed(range(number))
+        for node in map(library.node, map(numbering.id_of, others)):
             span = node.content_span
             is_same = (span.doc, span.start) == (start.doc, start.start)
             if not is_same and node.kind is not NodeKind.FOLDER:
