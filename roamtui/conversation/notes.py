@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Citation
@@ -44,12 +44,11 @@ class Note(Struct, frozen=True, kw_only=True):
     """The first words of the section's own text below its heading, by which the section is found again."""
     links: tuple[str, ...] = ()
     """Ids of the links that lead to the page of the section, outermost first."""
-    words: str = ""
-    """The person's comment."""
+    comment: str = field(default="", name="words")
 
 
-def make_note(library: Library, citation: Citation, words: str) -> Note:
-    """Make a note on a citation. `words` is the person's comment."""
+def make_note(library: Library, citation: Citation, comment: str) -> Note:
+    """Make a note on a citation."""
     section_id = citation.section_id
     path_ids = (*library.node(section_id).ancestors, section_id)
     text = strip_heading(library.text_at(library.node(section_id).own_span)).strip()
@@ -64,7 +63,7 @@ def make_note(library: Library, citation: Citation, words: str) -> Note:
             for node_id in path_ids
             if library.node(node_id).link_url and library.node(node_id).is_loaded
         ),
-        words=words,
+        comment=comment,
     )
 
 

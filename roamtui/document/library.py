@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -19,7 +20,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.document.document import LOADED_ON_DEMAND, Document, NodeKind, hash_text, make_node_id
-from roamtui.document.footers import blank_footers
 from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import UnknownSectionError
 from roamtui.plain import sanitise_line
@@ -29,6 +29,18 @@ from roamtui.text import Span
 
 LISTING_KEY = "/"
 """Key of a listing around a single document, whose own key is empty. No path or URL has this key."""
+_FOOTER = re.compile(
+    r"\n[ \t\r]*\n(?P<line>[ \t]*(?:"
+    r"(?:[Pp]age|PAGE)[ \t]+-?\d{1,4}-?(?:[ \t]+(?:of|OF)[ \t]+\d{1,4})?"
+    r"|[-–—][ \t]*(?:\d{1,4}|[ivxlc]{1,6})[ \t]*[-–—]"
+    r"|Source:[^\n]{2,100},[ \t]\d{1,2}/\d{1,2}/\d{4}"
+    r"|(?P<number>\d{1,3}))[ \t]*)(?=\r?\n[ \t]*(?:\r?\n|\Z)|\Z)"
+)
+"""A paragraph that has only a page number, or where a filing comes from."""
+_FOOTER_CONTEXT_LENGTH = 12_000
+"""Characters before and after a text that are searched for the footers of other pages."""
+_PAGE_LENGTH_MIN = 1_500
+"""Minimum number of characters between two page numbers. Other numbers are closer together."""
 _CACHED_NODES_MAX = 1_000
 _LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
 _LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
@@ -379,8 +391,27 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return self.documents_by_key[span.doc].text[span.start : span.end]
 
     def clean_text(self, span: Span) -> str:
-        """Return the text of a span, with page footers replaced by as many spaces."""
-        return blank_footers(self.documents_by_key[span.doc].text, span.start, span.end)
+        """Return the text of a span, with page footers replaced by as many spaces.
+
+        Footers are part of the source, but not of its sentences. A line with only a number n is a footer if
+        the page before ends with n - 1, or the page after with n + 1.
+        """
+        text = self.documents_by_key[span.doc].text
+        start = span.start
+        end = span.end
+        window = max(0, start - _FOOTER_CONTEXT_LENGTH), min(len(text), end + _FOOTER_CONTEXT_LENGTH)
+        footers = list(_FOOTER.finditer(text, *window))
+        page_numbers: set[int] = set()
+        for before, after in pairwise([footer for footer in footers if footer["number"]]):
+            is_page = after.start() - before.end() >= _PAGE_LENGTH_MIN
+            if is_page and int(after["number"]) == int(before["number"]) + 1:
+                page_numbers |= {before.start(), after.start()}
+        piece = text[start:end]
+        for footer in footers:
+            first, last = footer.start("line") - start, footer.end("line") - start
+            if (not footer["number"] or footer.start() in page_numbers) and first >= 0 and last <= len(piece):
+                piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"
+        return piece
 
     def widen_to_sections(self, span: Span) -> Span:
         """Return a span widened to whole sections, each with its own text."""

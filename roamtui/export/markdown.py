@@ -70,7 +70,7 @@ def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
                 lines = normalise_line_ends(quote.strip("\r\n")).split("\n")
                 location = "\n".join(f"> {line}".rstrip() for line in [*lines, "", location])
             change = f"*({located.change_note})*" if located.change_note else ""
-            parts += filter(None, [location, change, located.note.words])
+            parts += filter(None, [location, change, located.note.comment])
     return "\n\n".join(parts) + "\n"
 
 

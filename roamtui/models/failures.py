@@ -26,7 +26,9 @@ _OVERFLOW = re.compile(
     r"|(prompt|input|request) is too long|request too large|too large for|exceeds? the.{0,30}(limit|context)",
     re.IGNORECASE,
 )
-_NO_CREDIT = re.compile(r"insufficient_quota|exceeded your current quota|credit balance|billing", re.I)
+_NO_CREDIT = re.compile(
+    r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE
+)
 _WINDOW_SIZE = re.compile(
     r"(?:n_ctx\W+|context (?:length|size|window)(?: is| of)?(?: only)?\W+|tokens (?:>|exceeds[^\d]{0,60})\s*"
     r"|tokens allowed\W+)(?P<size>\d{3,9})\b",

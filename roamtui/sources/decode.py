@@ -32,7 +32,8 @@ _EMBEDDED_FILE = re.compile(r"(\bdata:[\w.+-]{1,60}/[\w.+-]{1,60};base64,)[A-Za-
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _HTML_HEAD_LENGTH = 4_096
 _DECLARED_CHARSET = re.compile(
-    rb"""<(?:meta\s[^>]{0,200}?charset|\?xml\s[^>]{0,100}?encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.I
+    rb"""<(?:meta\s[^>]{0,200}?charset|\?xml\s[^>]{0,100}?encoding)\s*=\s*["']?([\w.:-]{1,40})""",
+    re.IGNORECASE,
 )
 _FALLBACK_ENCODING = "cp1252"
 """Encoding that browsers assume if a page is not UTF-8 and its charset is unknown."""

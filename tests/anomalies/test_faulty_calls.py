@@ -163,14 +163,14 @@ def _make_note(words: str) -> Note:
 
 
 def _read_notes(folder: Path) -> list[str]:
-    return [note.words for note in NoteStore(folder / "notes", "manual.md").read()]
+    return [note.comment for note in NoteStore(folder / "notes", "manual.md").read()]
 
 
 def keep_note(folder: Path, failing: Failing) -> None:
     notes = NoteStore(folder / "notes", "manual.md")
     with failing() as told:
         notes.save(_make_note("one"))
-    assert [note.words for note in notes.read()] == ["one"]
+    assert [note.comment for note in notes.read()] == ["one"]
     assert told or _read_notes(folder) == ["one"]
     notes.save(_make_note("two"))
     assert _read_notes(folder) == ["one", "two"]

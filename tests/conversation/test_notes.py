@@ -32,7 +32,7 @@ def make(words: str = "", title: str = "Alpha") -> Note:
 
 def list_words(folder: Path) -> list[str]:
     """Read the comments as a new program does."""
-    return [note.words for note in NoteStore(folder, "manual.md").read()]
+    return [note.comment for note in NoteStore(folder, "manual.md").read()]
 
 
 def file_of(folder: Path) -> Path:
@@ -49,6 +49,7 @@ def test_notes_are_private_and_read_back_unchanged(notes: NoteStore, folder: Pat
     finally:
         os.umask(before)
     assert list(NoteStore(folder, "manual.md").read()) == kept
+    assert '"words": "lone' in file_of(folder).read_text("ascii"), "the name on disk stays"
     assert NoteStore(folder, "other.md").read() == ()
     assert count_notes(folder) == {"manual.md": 2}
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder.parent, folder, file_of(folder))]
@@ -57,7 +58,7 @@ def test_notes_are_private_and_read_back_unchanged(notes: NoteStore, folder: Pat
 
 def test_a_deleted_note_leaves_no_byte_and_others_stay(notes: NoteStore, folder: Path) -> None:
     gone, left = make("to-be-forgotten"), make("to-be-kept")
-    for note in (gone, left, replace(gone, words="to-be-forgotten-too")):
+    for note in (gone, left, replace(gone, comment="to-be-forgotten-too")):
         notes.save(note)
     notes.delete([gone.id])
     assert b"to-be-for" not in file_of(folder).read_bytes()

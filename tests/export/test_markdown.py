@@ -27,8 +27,8 @@ def _make_citation(*titles: str, line: int, quote: str | None = None) -> Citatio
 def test_notes_have_their_places_quotes_and_comments() -> None:
     quoted = _make_citation("Tools", line=5, quote="A late spade costs 50 cents a day.")
     now = _make_citation("Tools", line=6, quote="A late spade costs 2 euros a day.")
-    note = Note(id="1", at="", source="/docs/garden.md", citation=quoted, words="Dear!")
-    shed = Note(id="2", at="", source="", citation=_make_citation("Tools", "Sheds", line=8), words="Ask *Anna*.")
+    note = Note(id="1", at="", source="/docs/garden.md", citation=quoted, comment="Dear!")
+    shed = Note(id="2", at="", source="", citation=_make_citation("Tools", "Sheds", line=8), comment="Ask *Anna*.")
     located = [
         LocatedNote(note=note, status=ClaimStatus.CHANGED, new_citation=now),
         LocatedNote(note=shed, status=ClaimStatus.SAME),

@@ -27,7 +27,7 @@ _SHELL_LENGTH_MAX = 1_500
 _SHELL_TEXT = re.compile(
     r"(?:enable|requires) javascript|checking your browser|just a moment"
     r"|are (?:you )?(?:a )?human|^\W*loading\W*$",
-    re.I,
+    re.IGNORECASE,
 )
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)

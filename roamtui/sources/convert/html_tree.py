@@ -36,7 +36,7 @@ breadcrumbs viewcode-link
 _HIDDEN_CLASSES = frozenset(_HIDDEN_CLASS_NAMES.split())
 _HIDING_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])",
-    re.I,
+    re.IGNORECASE,
 )
 _ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞"})
 """Texts of the links that a page adds to its headings."""

@@ -83,7 +83,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
             quote_lines = wrap(Content.styled(f"“{quote}”", "italic"), width, lead="  ", follow="  ")
             lines += quote_lines[:_QUOTE_LINES_MAX]
         for sign, words, style in (
-            ("✎", located.note.words, "$accent"),
+            ("✎", located.note.comment, "$accent"),
             ("!", located.change_note, "$warning"),
         ):
             if words:
@@ -98,8 +98,8 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         if section_id is None:
             self.show_message(item.change_note[:1].upper() + item.change_note[1:] + ".")
             return
-        if item.note.words:
-            self.notify(f"✎ {item.note.words}", markup=False)
+        if item.note.comment:
+            self.notify(f"✎ {item.note.comment}", markup=False)
         self.dismiss(SectionTarget(section_id, item.new_citation))
 
     @work(exclusive=True, exit_on_error=False)
@@ -107,9 +107,9 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         located = self.chosen
         if located is None:
             return
-        words = await prompt_for_comment(self.app, located.note.words, located.note.citation.quote or "")
+        words = await prompt_for_comment(self.app, located.note.comment, located.note.citation.quote or "")
         if words is not None:
-            note = replace(located.note, words=words)
+            note = replace(located.note, comment=words)
             self._located = tuple(
                 replace(other, note=note) if other is located else other for other in self._located
             )
@@ -120,7 +120,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
     async def action_delete(self) -> None:
         if (located := self.chosen) is None:
             return
-        title = sanitise_line(located.note.words or located.note.citation.quote or "") or "this note"
+        title = sanitise_line(located.note.comment or located.note.citation.quote or "") or "this note"
         if await self.app.push_screen_wait(ConfirmDialog("Delete this for good?", title, yes="Delete")):
             await asyncio.to_thread(self._store.delete, [located.note.id])
             self._located = tuple(other for other in self._located if other is not located)
@@ -148,10 +148,10 @@ async def add_note(app: App[None], conversation: Conversation, section_id: str, 
     notes = await asyncio.to_thread(store.read)
     existing = next((note for note in notes if (note.citation.section_id, note.citation.quote) == key), None)
     path = format_full_path(library, cited.section_id)
-    comment = await prompt_for_comment(app, existing.words if existing else "", cited.quote or "", path)
+    comment = await prompt_for_comment(app, existing.comment if existing else "", cited.quote or "", path)
     if comment is None:
         return False
-    note = replace(existing, words=comment) if existing else make_note(library, cited, comment)
+    note = replace(existing, comment=comment) if existing else make_note(library, cited, comment)
     await asyncio.to_thread(store.save, note)
     return True
 

@@ -94,7 +94,7 @@ async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in
         app.main_screen.tree_pane.outline.move_to(find_id(app, "Ovens"))
         await keep(pilot)
         starter, batch, ovens = on_disk(store)
-        assert (starter.citation.quote, starter.words) == ("with 200 g of rye", "hm")
+        assert (starter.citation.quote, starter.comment) == ("with 200 g of rye", "hm")
         assert starter.citation.section_id == find_id(app, "Starter")
         assert (batch.citation.quote, batch.citation.section_id) == (BATCH, find_id(app, "Stone oven"))
         assert (ovens.citation.quote, ovens.citation.section_id) == (None, find_id(app, "Ovens"))
@@ -120,12 +120,12 @@ async def test_words_are_changed_a_note_is_deleted_after_a_yes_and_the_rest_expo
         await open_list(pilot)
         await press_until(pilot, PromptDialog, "e")
         await pilot.press("ctrl+u", "[", "b", "]", "enter")
-        await wait_until(pilot, lambda: [note.words for note in on_disk(store)] == ["[b]", "two"])
+        await wait_until(pilot, lambda: [note.comment for note in on_disk(store)] == ["[b]", "two"])
         await wait_until(pilot, "✎ [b]")
         await press_until(pilot, lambda: "✎ [b]" not in screen_text(app), "/", *"two")
         await press_until(pilot, "✎ [b]", "escape")
         await press_until(pilot, "Deleted.", "d", "y")
-        assert [note.words for note in on_disk(store)] == ["two"]
+        assert [note.comment for note in on_disk(store)] == ["two"]
         monkeypatch.chdir(tmp_path)
         await press_until(pilot, PromptDialog, "w")
         assert "chooses the format" not in screen_text(app), "there is only one"

@@ -36,7 +36,9 @@ the next class on another page."""
 _HEAD_LENGTH_MAX = 140
 # The prefix and the number of a page at the start of a line (`Page 12`, `F-3 | Notes`, `12 of 90`), and at
 # its end.
-_START_NUMBER = re.compile(r"(?:page\s+|p\.\s?|- ?|\| ?)?([A-Z]{1,3}-)?(\d{1,4})(?=$|[\s|/-]|\sof\s\d)", re.I)
+_START_NUMBER = re.compile(
+    r"(?:page\s+|p\.\s?|- ?|\| ?)?([A-Z]{1,3}-)?(\d{1,4})(?=$|[\s|/-]|\sof\s\d)", re.IGNORECASE
+)
 _END_NUMBER = re.compile(r"(?:^|[\s|])([A-Z]{1,3}-)?(\d{1,4})(?:\s?-)?$")
 _NUMBER_ONLY = re.compile(
     r"(?:page)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE

@@ -14,7 +14,9 @@ _MONTH = (
     r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
     r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b)"
 )
-_DATE = re.compile(rf"(?:as of |at )?(?:{_MONTH}\.? \d{{1,2}},?)(?:\s?\d{{4}})?|{YEAR.pattern}", re.I)
+_DATE = re.compile(
+    rf"(?:as of |at )?(?:{_MONTH}\.? \d{{1,2}},?)(?:\s?\d{{4}})?|{YEAR.pattern}", re.IGNORECASE
+)
 """A head that names one year or day, such as "2022", "December 31," or "July 3, 2022"."""
 _YEAR_IN = re.compile(r"(?:19|20)\d\d")
 _PERIOD = re.compile(rf"{_DATE.pattern}|.*\b(?:years?|quarters?|months|weeks|half|ended)\b.*", re.IGNORECASE)
