@@ -1,4 +1,9 @@
-"""Where sentences end: the marks after a full stop, and the full stops of abbreviations."""
+"""Where sentences end: the marks after a full stop, and the full stops of abbreviations.
+
+Each reader of sentences has its own pattern for their ends: search also divides lines of a PDF, an answer has
+marks after its full stops, a quote must not join sentences that lack a space between them, and in a text that
+repeats itself, any full stop will do.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from roamtui.conversation.events import Citation, QuoteState
@@ -32,12 +32,12 @@ _QUOTE_COLUMN = ": quote"
 """End of the title of a column with quotes in an exported table."""
 _UNVERIFIED_LABELS = (QuoteState.ELSEWHERE.label, QuoteState.NOT_FOUND.label)
 """What the note of a cell says if its quote was not where it was cited."""
-_WORDS_OF_STATES = {
+_WORDS_BY_STATUS = {
     ClaimStatus.SAME: "found",
     ClaimStatus.MOVED: "found",
     ClaimStatus.CHANGED: "not found, but similar",
 }
-"""What a state is called if the quotes are of a text that nobody has checked before."""
+"""What a status is called if the quotes are of a text that nobody has checked before."""
 
 
 class _Passage(Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
     line: int | None
     quote: str
     source: str
-    state: ClaimStatus
+    status: ClaimStatus = field(name="state")
     now: _Passage | None = None
     message: str | None = None
     """Why it cannot be checked."""
@@ -80,6 +80,7 @@ def run_recheck(
     Raises:
         RoamtuiError: A target cannot be read, or there is no quote in any of them.
     """
+    replaces_source = source is not None
     store = open_store()
     known = _list_conversations(store, targets)
     quotes: list[_CheckedQuote] = []
@@ -97,8 +98,8 @@ def run_recheck(
                 for claim in _make_claims(exchange.citations, target, exchange.question, known[target])
             ]
         else:
-            open_source = partial(reopen, is_own=source is not None)  # otherwise, the file names the source
-            claims = _read_file(path, target, has_source=source is not None)
+            open_source = partial(reopen, is_own=replaces_source)  # otherwise, the file names the source
+            claims = _read_file(path, target, replaces_source=replaces_source)
         quotes += _recheck_claims(claims, path.parent, open_source, source)
     if targets and not quotes:
         advice = (
@@ -106,29 +107,28 @@ def run_recheck(
             " With --in SOURCE, no id is needed."
         )
         raise SourceError(f"There is no quote to check in {', '.join(targets)}. {advice}")
-    counts = Counter(quote.state for quote in quotes)
-    state_counts = {status.value: counts[status] for status in ClaimStatus}
-    is_unchecked_text = source is not None
+    counts = Counter(quote.status for quote in quotes)
+    status_counts = {status.value: counts[status] for status in ClaimStatus}
     if as_json:
-        write_json({"counts": state_counts, "quotes": to_builtins(quotes)})
+        write_json({"counts": status_counts, "quotes": to_builtins(quotes)})
     else:
-        summary = ", ".join(f"{count} {state}" for state, count in state_counts.items() if count)
-        shown = [quote for quote in quotes if is_unchecked_text or quote.state is not ClaimStatus.SAME]
+        summary = ", ".join(f"{count} {status}" for status, count in status_counts.items() if count)
+        shown = [quote for quote in quotes if replaces_source or quote.status is not ClaimStatus.SAME]
         lines: list[str] = []
         for quote in shown:
-            lines += _format_quote(quote, is_unchecked_text=is_unchecked_text)
-        if is_unchecked_text:
-            words = Counter(_name_state(quote, is_unchecked_text=True) for quote in quotes)
-            summary = ", ".join(f"{count} {state}" for state, count in words.items())
+            lines += _format_quote(quote, replaces_source=replaces_source)
+        if replaces_source:
+            words = Counter(_name_status(quote, replaces_source=True) for quote in quotes)
+            summary = ", ".join(f"{count} {status}" for status, count in words.items())
         lines.append(f"{format_count(len(quotes), 'quote')} checked{f': {summary}' if summary else ''}.")
         write_text("\n".join(lines) + "\n")
-    return int(any(quote.state not in (ClaimStatus.SAME, ClaimStatus.MOVED) for quote in quotes))
+    return int(any(quote.status not in (ClaimStatus.SAME, ClaimStatus.MOVED) for quote in quotes))
 
 
-def _read_file(path: Path, name: str, *, has_source: bool) -> Sequence[Claim]:
+def _read_file(path: Path, name: str, *, replaces_source: bool) -> Sequence[Claim]:
     """Return the quotes of a file or a table.
 
-    With `has_source`, the file need not say where its quotes come from: each quotation counts.
+    With `replaces_source`, the file need not say where its quotes come from: each quotation counts.
 
     Raises:
         RoamtuiError: The file cannot be read.
@@ -147,7 +147,7 @@ def _read_file(path: Path, name: str, *, has_source: bool) -> Sequence[Claim]:
     if suffix == ".csv":
         return _read_csv(text, name)
     main = parse_source_line(text)
-    if has_source and not main:
+    if replaces_source and not main:
         return read_quotations(text, name)
     return [replace(claim, source=claim.source or main) for claim in read_claims(text, name)]
 
@@ -225,12 +225,12 @@ def _read_csv(text: str, name: str) -> list[Claim]:
 
 
 def _recheck_claims(
-    claims: Sequence[Claim], folder: Path, open_source: Callable[[str], Library], replacement: str | None
+    claims: Sequence[Claim], folder: Path, open_source: Callable[[str], Library], source: str | None
 ) -> Iterator[_CheckedQuote]:
     """Check claims. Each source is opened once. Paths in a file are relative to its folder."""
     opened: dict[str, Library | str] = {"": _NO_SOURCE}
     for claim in claims:
-        name = replacement or claim.source
+        name = source or claim.source
         if name and name == claim.source and is_path(name) and (folder / name).exists():
             name = str(folder / name)
         if name not in opened:
@@ -246,7 +246,7 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _Checke
         _CheckedQuote, place=claim.place, line=claim.line or None, quote=claim.quote, source=source
     )
     if isinstance(library, str):
-        return make_checked(state=ClaimStatus.UNREACHABLE, message=library)
+        return make_checked(status=ClaimStatus.UNREACHABLE, message=library)
     finding = recheck(claim, library)
     now = None
     if finding.span is not None:
@@ -260,24 +260,24 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _Checke
             text=library.text_at(finding.span),
             changes=format_word_diff(claim.quote, clean_text) if is_changed else None,
         )
-    return make_checked(state=finding.status, now=now, message=finding.message or None)
+    return make_checked(status=finding.status, now=now, message=finding.message or None)
 
 
-def _name_state(quote: _CheckedQuote, *, is_unchecked_text: bool) -> str:
-    if is_unchecked_text and not quote.message:
-        return _WORDS_OF_STATES.get(quote.state, "not found")
-    return quote.state.value
+def _name_status(quote: _CheckedQuote, *, replaces_source: bool) -> str:
+    if replaces_source and not quote.message:
+        return _WORDS_BY_STATUS.get(quote.status, "not found")
+    return quote.status.value
 
 
-def _format_quote(quote: _CheckedQuote, *, is_unchecked_text: bool) -> Iterator[str]:
+def _format_quote(quote: _CheckedQuote, *, replaces_source: bool) -> Iterator[str]:
     """Format a quote with where it is now, or why it cannot be checked."""
     place = f"{quote.place}:{quote.line}" if quote.line else quote.place
-    state = _name_state(quote, is_unchecked_text=is_unchecked_text)
-    yield sanitise_line(f'{place}: {state}: "{quote.quote}"')
+    status = _name_status(quote, replaces_source=replaces_source)
+    yield sanitise_line(f'{place}: {status}: "{quote.quote}"')
     if now := quote.now:
         path = PLAIN_PATH_STEP.join(filter(None, [now.doc, *now.path]))
         changes = f": {now.changes}" if now.changes else ""
-        where = "in" if is_unchecked_text else "now in"
+        where = "in" if replaces_source else "now in"
         yield "    " + sanitise_line(f"{where} [{now.section_id}] {path}, line {now.start_line}{changes}")
     elif quote.message:
         yield f"    {sanitise_line(quote.message)}"

@@ -64,8 +64,8 @@ _COMPARED_MAX = 20_000
 """Maximum number of words to compare for a part of a quote that is not there as it is."""
 _OMITTED_MAX = 8
 """Maximum number of optional words next to each other that a quote may leave out."""
-_PLACES_MAX = 8
-"""Maximum number of places to follow at once, where the same optional word stands several times."""
+_ROWS_MAX = 8
+"""Maximum number of rows to follow at once, where the same optional word stands several times."""
 _COUNTED_MAX = 8
 """Number of words of a quote whose occurrences are counted."""
 _RARE_MAX = 32
@@ -87,13 +87,13 @@ yalnızca hariç sadece δεν μη μην χωρίς εκτός μόνο ποτ
 לא אין בלי ללא רק אלא אינו אינה नहीं न मत बिना केवल सिवाय
 """
 _TURNING_WORDS = frozenset(_TURNING_TEXT.split())
-"""Words that turn the meaning, in European languages, Arabic, Hebrew and Hindi."""
+"""Words that reverse or limit what is said, in European languages, Arabic, Hebrew and Hindi."""
 _TURNING_PARTS_TEXT = (
     "n't|n’t|不|没|沒|無|无|非|未|勿|别|別|除|仅|僅|只|ない|なし|なく|ず|ません|않|못|없|아니|안 |만 "
     "|ไม่|ห้าม|ยกเว้น|เว้นแต่|เท่านั้น"
 )
 _TURNING_PARTS = tuple(_TURNING_PARTS_TEXT.split("|"))
-"""Parts of words that turn the meaning, in languages that write them together with other words."""
+"""Parts of words that do so, in languages that write them together with other words."""
 _SENTENCE_END = re.compile(
     rf"(?P<stop>[.…]){CLOSERS}(?:\[[^\[\]\s]{{1,12}}\]|[\d¹²³⁴-⁹]{{1,2}}|<sup>[^<>]*</sup>)*"
     rf"(?:\s+(?![a-zß-öø-ÿ])|(?=[A-Z][a-z]))|[!?]{CLOSERS}\s+(?![a-zß-öø-ÿ])|[。！？｡]|।"
@@ -127,11 +127,11 @@ def find_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) ->
     readings = _read_quote(quote)
     if not readings:
         return None
-    for start, end in _list_places(quote, text):
+    for start, end in _list_excerpt_bounds(quote, text):
         words = read_words(text[start:end] if (start, end) != (0, len(text)) else text)
-        place = _Place(text, start, words)
+        excerpt = _Excerpt(text, start, words)
         for reading in readings:
-            for low, high in _find_parts(reading, place):
+            for low, high in _find_parts(reading, excerpt):
                 if reading.ellipses and len(_ELLIPSIS.findall(text, low, high)) < reading.ellipses:
                     continue
                 if within is None or any(begin <= low and high <= stop for begin, stop in within):
@@ -139,7 +139,7 @@ def find_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) ->
     return None
 
 
-class _Place(Struct, frozen=True):
+class _Excerpt(Struct, frozen=True):
     """A part of a text with its words, which have a row each."""
 
     text: str
@@ -224,8 +224,8 @@ def _count_letters(parts: Sequence[TextWords], texts: Sequence[str]) -> int:
     """Count the letters and digits of the words of some texts."""
     count = 0
     for words, text in zip(parts, texts, strict=True):
-        rows = zip(words.starts, words.ends, strict=True)
-        count += sum(sum(map(str.isalnum, text[start:end])) for start, end in rows)
+        for start, end in zip(words.starts, words.ends, strict=True):
+            count += sum(map(str.isalnum, text[start:end]))
     return count
 
 
@@ -245,52 +245,52 @@ def _swap_first_case(parts: tuple[TextWords, ...], quote: str) -> tuple[TextWord
     return (replace(first, keys=keys, key_bytes=keys.tobytes()), *parts[1:])
 
 
-def _find_parts(reading: _Reading, place: _Place) -> Iterator[Bounds]:
+def _find_parts(reading: _Reading, excerpt: _Excerpt) -> Iterator[Bounds]:
     """Yield the bounds of the parts of a quote, where each follows the one before in the same sentence."""
-    words = place.words
-    runs_of_parts = [_find_runs(part, words, place.text) for part in reading.parts]
+    words = excerpt.words
+    runs_of_parts = [_find_runs(part, words, excerpt.text) for part in reading.parts]
     if reading.hides_words:
         runs_of_parts = [(run for run in runs if not _is_code(words, run)) for runs in runs_of_parts]
     if len(runs_of_parts) == 1:
-        yield from ((place.shift + run.start, place.shift + run.end) for run in runs_of_parts[0])
+        yield from ((excerpt.shift + run.start, excerpt.shift + run.end) for run in runs_of_parts[0])
         return
     ordered = [sorted(runs, key=_FIRST_ROW) for runs in runs_of_parts]
     for first in ordered[0]:
         last = first
         for following in ordered[1:]:
             index = bisect_left(following, last.last_row + 1, key=_FIRST_ROW)
-            if index == len(following) or not _may_omit(place, last.last_row, following[index].first_row):
+            if index == len(following) or not _may_omit(excerpt, last.last_row, following[index].first_row):
                 break
             last = following[index]
         else:
-            yield place.shift + first.start, place.shift + last.end
+            yield excerpt.shift + first.start, excerpt.shift + last.end
 
 
-def _may_omit(place: _Place, last: int, first: int) -> bool:
+def _may_omit(excerpt: _Excerpt, last: int, first: int) -> bool:
     """Return whether an ellipsis may leave out the words between: those of one sentence, item or row."""
-    text = place.text
-    flags = place.words.flags
+    text = excerpt.text
+    flags = excerpt.words.flags
     rows = range(last + 1, first + 1)
-    if len(rows) == 1 and _ELLIPSIS.search(text, place.end(last), place.start(first)):
+    if len(rows) == 1 and _ELLIPSIS.search(text, excerpt.end(last), excerpt.start(first)):
         return True  # the ellipsis of the text, which omits nothing
-    if any(flags[row] & BLOCK and not _continues(place, row) for row in rows):
+    if any(flags[row] & BLOCK and not _continues(excerpt, row) for row in rows):
         return False
     is_in_row = any(flags[row] & CELL for row in rows)
-    if not is_in_row and _has_sentence_end(text, place.end(last), place.start(first)):
+    if not is_in_row and _has_sentence_end(text, excerpt.end(last), excerpt.start(first)):
         return False
-    omitted = [text[place.start(row) : place.end(row)] for row in rows[:-1]]
+    omitted = [text[excerpt.start(row) : excerpt.end(row)] for row in rows[:-1]]
     edges = {make_key(word).casefold() for word in (*omitted[:_TURNING_NEAR], *omitted[-_TURNING_NEAR:])}
     near = f"{''.join(omitted[: 2 * _TURNING_NEAR])} {''.join(omitted[-2 * _TURNING_NEAR :])} "
     return edges.isdisjoint(_TURNING_WORDS) and not any(part in near for part in _TURNING_PARTS)
 
 
-def _continues(place: _Place, row: int) -> bool:
+def _continues(excerpt: _Excerpt, row: int) -> bool:
     """Return whether a paragraph continues the sentence of the one before, as after a page break."""
-    start = place.start(row)
+    start = excerpt.start(row)
     return (
-        not place.words.flags[row] & CODE
-        and place.text[start].islower()
-        and _PARAGRAPH_BREAK.fullmatch(place.text, place.end(row - 1), start) is not None
+        not excerpt.words.flags[row] & CODE
+        and excerpt.text[start].islower()
+        and _PARAGRAPH_BREAK.fullmatch(excerpt.text, excerpt.end(row - 1), start) is not None
     )
 
 
@@ -380,27 +380,27 @@ def _walk(
         following: set[int] = set()
         glued: list[tuple[int, int]] = []
         for start in rows:
-            for place in _iter_next_rows(words, start, step):
-                if words.keys[place] == part.keys[number]:
-                    following.add(place + step)
-                if words.joined.get(min(place, place + step)) == part.keys[number]:
-                    following.add(place + 2 * step)
+            for next_row in _iter_next_rows(words, start, step):
+                if words.keys[next_row] == part.keys[number]:
+                    following.add(next_row + step)
+                if words.joined.get(min(next_row, next_row + step)) == part.keys[number]:
+                    following.add(next_row + 2 * step)
                 if number + step == stop:
-                    glued += _match_gluing(part, part.keys[number], words, place, step, text)
+                    glued += _match_gluing(part, part.keys[number], words, next_row, step, text)
         if not following:
             return glued
-        rows = following if len(following) <= _PLACES_MAX else set(nsmallest(_PLACES_MAX, following))
+        rows = following if len(following) <= _ROWS_MAX else set(nsmallest(_ROWS_MAX, following))
     outer = words.ends if step > 0 else words.starts
-    return [(place - step, outer[place - step]) for place in rows]
+    return [(after - step, outer[after - step]) for after in rows]
 
 
 def _iter_next_rows(words: TextWords, row: int, step: int) -> Iterator[int]:
     """Yield the rows that may come next: the next word, and those after it as long as it may be left out."""
-    for place in range(row, row + step * (_OMITTED_MAX + 1), step):
-        if not 0 <= place < len(words):
+    for next_row in range(row, row + step * (_OMITTED_MAX + 1), step):
+        if not 0 <= next_row < len(words):
             return
-        yield place
-        if not words.flags[place] & OPTIONAL:
+        yield next_row
+        if not words.flags[next_row] & OPTIONAL:
             return
 
 
@@ -444,7 +444,7 @@ def _include_marks(quote: str, text: str, start: int, end: int) -> Bounds:
     return start, end
 
 
-def _list_places(quote: str, text: str) -> Iterator[Bounds]:
+def _list_excerpt_bounds(quote: str, text: str) -> Iterator[Bounds]:
     """Yield the parts of a long text that may contain a quote. A short text is one part.
 
     A rare word of the quote is looked for as it is, then without the markup that may divide it.
