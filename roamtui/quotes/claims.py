@@ -1,16 +1,19 @@
 """Read the claims of a Markdown file: quotes with their claimed sources.
 
-An export has a ``Source: handbook.md`` line and then one line per citation::
+There are two forms. An export has a ``Source: handbook.md`` line and then one line per citation::
 
     1. ✓ [a8a96034] Loans > Late fees, line 12 (quote found in the text): "A late spade costs 50 cents a day."
 
-In any other file, as in a saved answer, a quote has an id after it or in its sentence.
+A person writes a quote with a link to its file, and to its section, in the same sentence::
+
+    Being late is not dear: "A late spade costs 50 cents a day" ([Late fees](handbook.md#late-fees)).
 """
 
 from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -31,6 +34,11 @@ _CELL_LINE = re.compile(
     re.MULTILINE,
 )
 """A line of a table of several documents. In its quote, quotation marks have backslashes."""
+_LINK = re.compile(
+    r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)"
+)
+_LINK_MASK = "[xxxxxxxx]"
+"""Stands for a link. It has the length of an id in square brackets."""
 _VERIFIED = (QuoteState.FOUND.label, PASSAGE_LABEL, CHANGED_LABEL)
 """Labels in exports of quotes that were found."""
 
@@ -47,6 +55,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     """Path or URL of the quoted document. Empty if the whole conversation or file has only one source."""
     section_id: str = ""
     """Empty if the claim names no section."""
+    anchor: str = ""
+    """Anchor of the section's heading, from a link."""
 
 
 def parse_source_line(markdown: str) -> str:
@@ -63,7 +73,7 @@ def _parse_quote(text: str) -> str:
 
 
 def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
-    """Return the claims of a Markdown file: an export's lists, or any other page's quotes with ids."""
+    """Return the claims of a Markdown file: an export's lists, or any other page's links."""
     exported = [*_CITATION_LINE.finditer(markdown), *_CELL_LINE.finditer(markdown)]
     if exported:
         claims = [
@@ -78,16 +88,52 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
             if match["state"] in (None, *_VERIFIED)
         ]
         return tuple(sorted(claims, key=lambda claim: claim.line))
-    return tuple(
-        Claim(
-            quote=quotation.text,
-            place=name,
-            line=_get_line_number(markdown, quotation.start),
-            section_id=quotation.marks[0].section_id,
+    # A link inside a quote is part of its words. Every other link becomes an id, so that a quote binds to it.
+    # Both forms have the same length: quotes, whose length may be limited, are the same in both readings.
+    masked = _LINK.sub(_LINK_MASK, markdown)
+    quotes = read_answer(masked).quotes
+    is_quoted = bytearray(len(masked))
+    for quote in quotes:
+        is_quoted[quote.start : quote.end] = b"\1" * (quote.end - quote.start)
+    links: dict[str, re.Match[str]] = {}
+    ends: list[int] = []
+    shifts = [0]
+
+    def replace_link(link: re.Match[str]) -> str:
+        start = link.start() - shifts[-1]
+        ends.append(start + len(_LINK_MASK))
+        shifts.append(link.end() - ends[-1])
+        if is_quoted[start]:
+            return _LINK_MASK
+        placeholder_id = f"{len(links):08x}"
+        links[placeholder_id] = link
+        return f"[{placeholder_id}]"
+
+    claims = []
+    with_ids = _LINK.sub(replace_link, markdown)
+    for quotation in read_answer(with_ids).quotes:
+        if quotation.is_code or not quotation.marks:
+            continue
+        section_id = quotation.marks[0].section_id
+        source = ""
+        anchor = ""
+        if section_id in links:
+            source, _, anchor = (links[section_id]["wide"] or links[section_id]["target"]).partition("#")
+            section_id = ""
+        first = with_ids.index(quotation.text, quotation.start)
+        places = (quotation.start, first, first + len(quotation.text))
+        mark, start, end = (offset + shifts[bisect_right(ends, offset)] for offset in places)
+        claims.append(
+            Claim(
+                quote=markdown[start:end],
+                place=name,
+                line=_get_line_number(markdown, mark),
+                source=unquote(source),
+                section_id=section_id,
+                anchor=unquote(anchor),
+            )
         )
-        for quotation in read_answer(markdown).quotes
-        if quotation.marks and not quotation.is_code
-    )
+    return tuple(claims)
 
 
 def _get_line_number(text: str, offset: int) -> int:

@@ -63,11 +63,17 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     If the quote is nowhere, similar words are looked for in the claimed section, or in all documents if there
     is no such section.
     """
-    expected = claim.section_id if claim.section_id in library else None
+    expected: str | None = None
+    if claim.section_id in library:
+        expected = claim.section_id
+    elif not claim.section_id and claim.anchor:
+        row = library.root.anchors.get(claim.anchor.lower())
+        expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
     span, is_in_section = find_anywhere(claim.quote, library, expected)
-    status = ClaimStatus.SAME if is_in_section or not claim.section_id else ClaimStatus.MOVED
+    is_placed = bool(claim.section_id or claim.anchor)
+    status = ClaimStatus.SAME if is_in_section or not is_placed else ClaimStatus.MOVED
     if span is None:
         status = ClaimStatus.CHANGED
         similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
