@@ -9,7 +9,8 @@ from rich.console import Console
 from textual.app import App
 
 from roamtui.tui.context import ImageMode
-from roamtui.tui.pictures import CELLS_MAX, choose_image_mode, encode_image, make_placeholders, resolve_image_mode
+from roamtui.tui.kitty import CELLS_MAX, encode_image, make_placeholders
+from roamtui.tui.pictures import choose_image_mode, resolve_image_mode
 from tests.case_files import read_rows
 
 

@@ -16,7 +16,7 @@ from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, 
 from roamtui.sources.convert.html_tree import make_absolute_href
 from roamtui.sources.convert.numbering import PLAIN_NUMBER, format_number
 from roamtui.sources.convert.office_math import write_formula
-from roamtui.sources.convert.separated import MarkdownCell, write_table
+from roamtui.sources.convert.tables import MarkdownCell, write_table
 from roamtui.sources.convert.xml_elements import get_attribute, get_local_name
 from roamtui.sources.convert.zip_package import ZipPackage
 

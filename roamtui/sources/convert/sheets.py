@@ -17,7 +17,6 @@ from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
 from roamtui.sources.convert.converted import ZIP_START, ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
-from roamtui.sources.convert.separated import MarkdownCell, is_header, write_cell, write_table
 from roamtui.sources.convert.sheet_extras import (
     RAISED_END,
     RAISED_START,
@@ -25,6 +24,7 @@ from roamtui.sources.convert.sheet_extras import (
     mark_raised,
     read_extras,
 )
+from roamtui.sources.convert.tables import MarkdownCell, is_header, write_cell, write_table
 from roamtui.sources.convert.zip_package import BYTES_MAX, ZIP_ERRORS, ZipPackage
 
 _CELLS_MAX = 4_000_000

@@ -12,14 +12,8 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from roamtui.sources.web.backend import (
-    Deadline,
-    Dial,
-    HostResolver,
-    Resolve,
-    resolve_proxy,
-    resolve_with_system,
-)
+from roamtui.sources.web.addresses import HostResolver, Resolve, resolve_with_system
+from roamtui.sources.web.backend import Deadline, Dial
 from roamtui.sources.web.cache import PageCache
 from roamtui.sources.web.head import find_refresh
 from roamtui.sources.web.http_client import HttpClient
@@ -33,6 +27,7 @@ from roamtui.sources.web.page import (
     HttpResponse,
     OriginNotApprovedError,
 )
+from roamtui.sources.web.proxy import resolve_proxy
 from roamtui.sources.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
 
 _DEFAULT_OPTIONS = FetchOptions()

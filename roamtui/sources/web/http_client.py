@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 
 import httpcore
 
-from roamtui.sources.web.backend import CheckedBackend, Deadline, Dial, HostResolver, ProxyDial
+from roamtui.sources.web.addresses import HostResolver
+from roamtui.sources.web.backend import CheckedBackend, Deadline, Dial
 from roamtui.sources.web.page import (
     PAGE_STATUSES,
     USER_AGENT,
@@ -24,6 +25,7 @@ from roamtui.sources.web.page import (
     HttpResponse,
     UnreachableError,
 )
+from roamtui.sources.web.proxy import ProxyDial
 
 ACCEPT = "text/markdown, text/plain;q=0.9, text/html;q=0.8, */*;q=0.5"
 _IDLE_CONNECTIONS_MAX = 32

@@ -35,16 +35,15 @@ from roamtui.sources.pictures import (
 from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.context import ImageMode, TuiOptions
+from roamtui.tui.kitty import CELLS_MAX, send_image
 from roamtui.tui.pictures import (
     CELL_PIXELS,
-    CELLS_MAX,
     DrawnPicture,
     FullScreenRequested,
     choose_image_mode,
     draw,
     draw_row,
     get_source_and_doc,
-    send_image,
 )
 from roamtui.tui.screens.dialogs import ConfirmDialog, make_key_hints
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.sources.web.backend import AddressScope, classify_address, resolve_with_system
+from roamtui.sources.web.addresses import AddressScope, classify_address, resolve_with_system
 from roamtui.sources.web.page import FetchError
 from roamtui.sources.web.urls import normalise_url, origin_of
 from tests.fakes.hostile_server import PUBLIC_ADDRESS, FakeInternet, HostileServer, answer, redirect

@@ -9,8 +9,8 @@ from contextlib import suppress
 import pytest
 
 from roamtui.errors import UsageError
-from roamtui.sources.web.backend import resolve_proxy
 from roamtui.sources.web.page import FetchError
+from roamtui.sources.web.proxy import resolve_proxy
 from tests.fakes.hostile_server import (
     PUBLIC_ADDRESS,
     Client,
