@@ -113,7 +113,7 @@ class TypographicHeadings:
             return 0.0
         if self._is_large_or_bold(row):
             return 2.0
-        return 0.3 * self._is_apart(index)
+        return 0.3 if self._is_apart(index) else 0.0
 
     def _is_long(self, start: int, end: int) -> bool:
         return self._offsets[end] - self._offsets[start] >= self._long_min
@@ -186,7 +186,7 @@ class TypographicHeadings:
                 row.page == after.page and _is_italic_or_capitals(after)
                 for after in rows[index + 1 : index + 2]
             )
-            is_apart = self._is_apart(index) or _get_last_sign(rows[index - 1].text) in ".!?"
+            is_apart = self._is_apart(index) or (index > 0 and _get_last_sign(rows[index - 1].text) in ".!?")
             if is_below or not is_apart or not _is_italic_or_capitals(row):
                 return 0
         letters = NON_LETTERS.sub("", text)
@@ -215,9 +215,11 @@ class TypographicHeadings:
     def _is_apart(self, index: int) -> bool:
         """Return whether a short row starts a page or column, or has more room above it than usual."""
         row = self._rows[index]
-        above = self._rows[index - 1]
         if _get_last_sign(row.text) in ".:;," or len(row.text) > _APART_LENGTH_MAX:
             return False
+        if not index:
+            return True
+        above = self._rows[index - 1]
         return row.top < above.top or row.top - above.top > _APART_RATIO * self._leading * row.size
 
     def _compute_style(self, index: int) -> tuple[float, ...]:

@@ -182,3 +182,8 @@ def test_a_short_release_has_the_titles_that_a_reader_sees_besides_its_bookmarks
         *("Summary", "Boats Inc. reports results", "Full Year Highlights", "Narrative", "Cash Returns"),
         *("Tables", "Reconciliation of net debt"),
     ]
+
+
+def test_a_title_at_the_start_of_a_file_does_not_depend_on_its_last_row() -> None:
+    pages = [lay_out("BOATS AND OARS", *_PROSE, "", "MASTS AND SAILS", *_PROSE), lay_out("The end of it")]
+    assert [title for _, title in _outline(pages)] == ["BOATS AND OARS", "MASTS AND SAILS"]
