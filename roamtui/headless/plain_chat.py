@@ -140,4 +140,6 @@ class PlainChat:
         elif name == "/outline":
             write_sanitised(render_outline(conversation.state.library))
         else:
+            if name != "/help":
+                write_sanitised(f"{line} is not one of these commands:\n")
             write_sanitised(_HELP)
