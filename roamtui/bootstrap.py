@@ -302,17 +302,17 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return Agent(conversation, model or self.make_model(), searcher, self.agent_options)
 
     def make_searcher_factory(
-        self, *, needs_vectors: bool = False, keeps_vectors: bool = False
+        self, *, fails_without_vectors: bool = False, keeps_vectors: bool = False
     ) -> Callable[[Library], Searcher | None]:
         """Return a function that creates a library's searcher, or returns None if search is off.
 
-        With `needs_vectors`, a hybrid search fails if its embedder fails, instead of falling back to
+        With `fails_without_vectors`, a hybrid search fails if its embedder fails, instead of falling back to
         keywords. With `keeps_vectors`, vectors for searches by meaning are stored on disk.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
         """
-        services = self.make_search_services(needs_vectors=needs_vectors)
+        services = self.make_search_services(fails_without_vectors=fails_without_vectors)
         location = IndexLocation(
             folder=cache_path("indexes"),
             on_warning=self.on_warning,
@@ -320,10 +320,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         )
         return partial(make_searcher, options=self.settings.retrieval, services=services, location=location)
 
-    def make_search_services(self, *, needs_vectors: bool = False) -> SearchServices:
+    def make_search_services(self, *, fails_without_vectors: bool = False) -> SearchServices:
         """Create the services that search needs in addition to a library. Nothing is loaded or requested yet.
 
-        With `needs_vectors`, a hybrid search fails if its embedder fails, instead of falling back to
+        With `fails_without_vectors`, a hybrid search fails if its embedder fails, instead of falling back to
         keywords.
 
         Raises:
@@ -334,7 +334,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         reranks = options.mode is not SearchMode.OFF and options.rerank == "on"
         meaning = find_local_embedder(options.meaning) if options.mode is SearchMode.KEYWORD else None
         if not options.needs_vectors and not reranks:
-            return SearchServices(meaning=meaning, needs_vectors=needs_vectors, on_warning=self.on_warning)
+            return SearchServices(
+                meaning=meaning, fails_without_vectors=fails_without_vectors, on_warning=self.on_warning
+            )
         background = BackgroundLoop(self.model_environ)
         embedder = None
         reranker = None
@@ -355,7 +357,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             embedder=embedder,
             meaning=meaning,
             reranker=reranker,
-            needs_vectors=needs_vectors,
+            fails_without_vectors=fails_without_vectors,
             progress=self.progress or ProgressLine(EMBEDDING_FORM),
             on_warning=self.on_warning,
         )

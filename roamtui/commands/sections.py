@@ -97,7 +97,7 @@ def _run_index(args: Namespace) -> None:
     if args.delete:
         delete_source_index(library, options)
         return
-    services = bootstrap.make_search_services(needs_vectors=True)
+    services = bootstrap.make_search_services(fails_without_vectors=True)
     model = bootstrap.make_model() if args.summaries else None
     run_index(library, options, services, model, assume_yes=args.yes)
 
@@ -131,7 +131,7 @@ def _run_eval(args: Namespace) -> int:
         scope=args.scope,
         mode=bootstrap.settings.retrieval.mode,
         open_library=lambda path: bootstrap.open((str(path),), load_all=True)[0],
-        make_searcher=bootstrap.make_searcher_factory(needs_vectors=True),
+        make_searcher=bootstrap.make_searcher_factory(fails_without_vectors=True),
         model=bootstrap.make_model() if args.model else None,
         agent_options=bootstrap.agent_options,
     )

@@ -164,7 +164,7 @@ class SearchServices(Struct, frozen=True, kw_only=True):
     """Called while sections are embedded."""
     on_warning: Callable[[str], None] | None = None
     """Receives a sentence when the search falls back to another method or rebuilds an index."""
-    needs_vectors: bool = False
+    fails_without_vectors: bool = False
     """Whether a hybrid search fails with its embedder, instead of using keywords. Then no deadline holds."""
     given_warnings: set[str] = field(default_factory=set)
     """The warnings given so far."""
@@ -175,16 +175,15 @@ class SearchServices(Struct, frozen=True, kw_only=True):
             self.given_warnings.add(sentence)
             self.on_warning(sentence)
 
-    def fall_back_to_keywords(self, error: RoamtuiError, mode: SearchMode) -> None:
+    def warn_of_fallback(self, error: RoamtuiError, mode: SearchMode) -> None:
         """Warn that the search uses only keywords because of `error`.
 
         Raises:
-            RoamtuiError: `error` itself, if the mode or the caller needs vectors, or the index cannot be
-                used.
+            RoamtuiError: `error` itself, if keywords must not replace vectors, or the index cannot be used.
         """
         if (
             mode is not SearchMode.HYBRID
-            or self.needs_vectors
+            or self.fails_without_vectors
             or isinstance(error, (IndexLostError, UsageError))
         ):
             raise error

@@ -101,7 +101,7 @@ class HybridSearcher:
         self._meaning: MeaningOrder | None = None
         if services.meaning is not None and options.mode is SearchMode.KEYWORD:
             self._meaning = MeaningOrder(services.meaning, options.chunk_size)
-            if services.needs_vectors:
+            if services.fails_without_vectors:
                 self._meaning = MeaningOrder(services.meaning, options.chunk_size, seconds_max=None)
 
     def refresh(self, library: Library) -> None:
@@ -175,7 +175,7 @@ class HybridSearcher:
                 progress = on_progress or services.progress
                 vectors = VectorIndex(library, options.chunk_size, vector_store, services.embedder, progress)
             except RoamtuiError as error:
-                services.fall_back_to_keywords(error, options.mode)
+                services.warn_of_fallback(error, options.mode)
         self._indexed_library = library
         self._vectors = vectors
 
@@ -194,7 +194,7 @@ class HybridSearcher:
         try:
             vector_ids = [*vectors.rank(text[:_QUERY_LENGTH_MAX], limit=CANDIDATES, within=within)]
         except RoamtuiError as error:
-            self._services.fall_back_to_keywords(error, mode)
+            self._services.warn_of_fallback(error, mode)
             return lists
         weight = _FOLLOW_UP_WEIGHT
         if not topic:

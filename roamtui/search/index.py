@@ -81,8 +81,8 @@ class SectionIndex:
         """Bring the store up to date with `library`."""
         self.library = library
         self.store = store or SectionStore()
-        self.layout = library.numbering
-        indexed = [IndexedDocument.make(document, self.layout, library) for document in library.documents]
+        self.numbering = library.numbering
+        indexed = [IndexedDocument.make(document, self.numbering, library) for document in library.documents]
         numbers = self.store.sync(indexed, on_progress)
         self._documents = {numbers[each.digest]: each.document for each in indexed}
         self._document_numbers = {id(document): number for number, document in self._documents.items()}
@@ -90,22 +90,22 @@ class SectionIndex:
         """See `_get_bounds`, which takes milliseconds for many files."""
 
     def __len__(self) -> int:
-        return len(self.layout)
+        return len(self.numbering)
 
     def title(self, number: int) -> str:
         """Return the title of a node."""
-        document, row = self.layout.locate(number)
+        document, row = self.numbering.locate(number)
         return document.columns.titles[row]
 
     def own_text(self, number: int) -> str:
         """Return the text of a node up to the next heading."""
-        document, row = self.layout.locate(number)
+        document, row = self.numbering.locate(number)
         starts = document.columns.starts
         return document.text[starts[row] : starts[row + 1]]
 
     def path_stems(self, number: int) -> frozenset[str]:
         """Return the stems of content words in a node's title, the titles above, and its file's path."""
-        document, row = self.layout.locate(number)
+        document, row = self.numbering.locate(number)
         context = _join_context(document, row, _list_titles_above(self.library, document))
         return stem_title(self.title(number)) | stem_title(context)
 
@@ -121,7 +121,7 @@ class SectionIndex:
         """Numbers of the sections with subsections, by the stems in their titles. They may be topics."""
         numbers_by_stem: dict[str, list[int]] = defaultdict(list)
         for number in range(len(self)):
-            if 1 < len(self.layout.subtree(number)) < len(self) and self.own_text(number):
+            if 1 < len(self.numbering.subtree(number)) < len(self) and self.own_text(number):
                 for word_stem in stem_title(self.title(number)):
                     numbers_by_stem[word_stem].append(number)
         return dict(numbers_by_stem)
@@ -151,7 +151,7 @@ class SectionIndex:
         """Return the first and the last row of the store between which a range of nodes is."""
         if within not in self._bounds:
             first, last = 1 << 62, -1
-            for document, start, end in self.layout.iter_runs(within):
+            for document, start, end in self.numbering.iter_runs(within):
                 base = self._document_numbers[id(document)] << _ROW_BITS
                 first, last = min(first, base + start), max(last, base + end - 1)
             self._bounds[within] = first, last
@@ -160,7 +160,7 @@ class SectionIndex:
     def _get_number(self, row: int) -> int:
         """Return the number of the node of a row of the store, or -1 if this library has no such node."""
         document = self._documents.get(row >> _ROW_BITS)
-        return -1 if document is None else self.layout.number_of(document, row & ((1 << _ROW_BITS) - 1))
+        return -1 if document is None else self.numbering.number_of(document, row & ((1 << _ROW_BITS) - 1))
 
 
 @lru_cache(maxsize=1 << 15)
@@ -201,13 +201,15 @@ class IndexedDocument(Struct, frozen=True):
     """Digest of all of these, the same in every process."""
 
     @classmethod
-    def make(cls, document: Document, layout: NodeNumbering, library: Library) -> IndexedDocument:
+    def make(cls, document: Document, numbering: NodeNumbering, library: Library) -> IndexedDocument:
         """Describe a document of a library."""
         columns = document.columns
         summaries = library.summaries
         above = _list_titles_above(library, document)
         rows = range(len(columns)) if columns.has_files else ()
-        loaded = frozenset(row for row in rows if len(layout.subtree(layout.number_of(document, row))) > 1)
+        loaded = frozenset(
+            row for row in rows if len(numbering.subtree(numbering.number_of(document, row))) > 1
+        )
         digest = blake2b(digest_size=16)
         names = (
             str(VERSION),

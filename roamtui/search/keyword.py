@@ -215,7 +215,7 @@ def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlie
     numbers = range(len(index))
     if within is not None and within != index.library.root_id:
         node = index.library.node(within)
-        numbers = index.layout.subtree(index.layout.number_of(node.document, node.row))
+        numbers = index.numbering.subtree(index.numbering.number_of(node.document, node.row))
     query = parse_query(text)
     topics = recall_topics(index, text, earlier) if earlier else {}
     scores: dict[int, float] = {}
@@ -230,7 +230,7 @@ def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlie
     # A named section has the best score, which leaves the other scores comparable with each other.
     hits = tuple(
         Hit(
-            section_id=index.layout.id_of(number),
+            section_id=index.numbering.id_of(number),
             score=1.0 if number in named else scores[number] / best,
             why=f"text rank {ranks[number]}",
             is_named=number in named,
@@ -238,7 +238,7 @@ def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlie
         for number in list(dict.fromkeys((*named, *scores)))[:limit]
     )
     topic_ids = tuple(
-        index.layout.id_of(number) for number in sorted(topics, key=lambda number: -topics[number])
+        index.numbering.id_of(number) for number in sorted(topics, key=lambda number: -topics[number])
     )
     matcher = TermMatcher(query.terms, query.language)
     return Ranking(library=index.library, hits=hits, matcher=matcher, topics=topic_ids)
@@ -252,7 +252,7 @@ def _score_sections(
     Up to `count` sections are found, and as many in each topic.
     """
     scores = _score_words(index, query, count, within)
-    for numbers in map(index.layout.subtree, topics):
+    for numbers in map(index.numbering.subtree, topics):
         inside = range(max(numbers.start, within.start), min(numbers.stop, within.stop))
         scores |= _score_words(index, query, count, inside)
     if not scores:

@@ -25,16 +25,17 @@ _STATEMENT_TITLES = "title : (statement OR sheet OR (profit AND loss))"
 def find_statements(
     index: SectionIndex, question: str, within: range, scores: Mapping[int, float]
 ) -> list[int]:
-    """Return the statements that a question names, or a line of them as "gross margin", best first.
+    """Return the statements that a question names, either by title or by one of their lines, best first.
 
-    A statement often shares no other word with the question: a balance sheet does not contain "quick ratio".
+    A line is, for example, "gross margin". A statement often shares no other word with the question: a
+    balance sheet does not contain "quick ratio".
 
     For each name, at most one section of each document is returned: preferably one at the highest level, then
     one with the best score. `scores` has the scores of sections for the words of the question.
     """
     best_scores: dict[int, float] = {}
     for number, score in scores.items():
-        key = id(index.layout.locate(number)[0])
+        key = id(index.numbering.locate(number)[0])
         best_scores[key] = max(score, best_scores.get(key, 0.0))
     score_min = _DOCUMENT_SHARE * max(best_scores.values(), default=0.0)
     numbers: dict[int, None] = {}
@@ -43,7 +44,7 @@ def find_statements(
             continue
         best: dict[int, tuple[int, float, int]] = {}
         for number in _list_statements(index, kind, within):
-            document, row = index.layout.locate(number)
+            document, row = index.numbering.locate(number)
             if best_scores.get(id(document), 0.0) >= score_min:
                 order = (document.columns.levels[row], -scores.get(number, 0.0), number)
                 best[id(document)] = min(order, best.get(id(document), order))
@@ -61,7 +62,7 @@ def _list_statements(index: SectionIndex, kind: str, within: range) -> Iterator[
     for number, _ in index.rank(_STATEMENT_TITLES, within, _TITLES_MAX):
         title = index.title(number)[:_TITLE_LENGTH_MAX]
         if names.fullmatch(" ".join(noise.sub(" ", title).split())):
-            text = "".join(map(index.own_text, index.layout.subtree(number)[:2]))
+            text = "".join(map(index.own_text, index.numbering.subtree(number)[:2]))
             if text.count("\n|") >= _ROWS_MIN:
                 yield number
 

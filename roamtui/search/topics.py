@@ -62,7 +62,7 @@ def boost_topics(
     """
     boosts: dict[int, float] = {}
     for topic, strength in topics.items():
-        for number in index.layout.subtree(topic):
+        for number in index.numbering.subtree(topic):
             if number in scores:
                 boosts[number] = max(boosts.get(number, 0.0), strength)
     fit = max((scores[number] for number in boosts), default=0.0)

@@ -145,7 +145,7 @@ def read_cases(number: int, embedder: LocalEmbedder) -> tuple[list[Case], list[C
 
 def _open(path: Path, embedder: LocalEmbedder) -> tuple[Library, Searcher]:
     library = open_library((str(path),))
-    searcher = make_searcher(library, RetrievalOptions(), SearchServices(meaning=embedder, needs_vectors=True))
+    searcher = make_searcher(library, RetrievalOptions(), SearchServices(meaning=embedder, fails_without_vectors=True))
     assert searcher is not None
     return library, searcher
 

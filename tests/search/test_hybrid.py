@@ -106,8 +106,8 @@ def test_hybrid_search_falls_back_to_keywords_if_the_embedder_fails(fails_after:
 
 
 def test_a_failing_embedder_is_an_error_if_vectors_are_needed() -> None:
-    for mode, needs_vectors in ((SearchMode.VECTOR, False), (SearchMode.HYBRID, True)):
-        searcher = _make({"mode": mode}, embedder=HashedEmbedder(fails_after=0), needs_vectors=needs_vectors)
+    for mode, fails in ((SearchMode.VECTOR, False), (SearchMode.HYBRID, True)):
+        searcher = _make({"mode": mode}, embedder=HashedEmbedder(fails_after=0), fails_without_vectors=fails)
         with pytest.raises(ModelError, match="away"):
             searcher.search("late fees")
 

@@ -27,7 +27,7 @@ def rank_titles(index: SectionIndex, expression: str) -> list[str]:
 
 def rank_scores(index: SectionIndex, expression: str) -> dict[str, float]:
     found = index.rank(expression, range(len(index)), 20)
-    return {index.layout.id_of(number): round(score, 9) for number, score in found}
+    return {index.numbering.id_of(number): round(score, 9) for number, score in found}
 
 
 def _change(library: Library, **texts: str) -> Library:

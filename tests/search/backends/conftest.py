@@ -58,7 +58,7 @@ class Backend:
     def open(
         self, library: Library, mode: SearchMode = SearchMode.KEYWORD, embedder: HashedEmbedder | None = None
     ) -> Searcher:
-        services = SearchServices(embedder=embedder or HashedEmbedder(), needs_vectors=True)
+        services = SearchServices(embedder=embedder or HashedEmbedder(), fails_without_vectors=True)
         searcher = make_searcher(library, msgspec.structs.replace(self.options, mode=mode), services, self.location)
         assert searcher is not None
         return searcher
