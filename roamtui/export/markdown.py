@@ -32,7 +32,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
     """Render a conversation: each question as a heading, then its answer and the sources of its quotes."""
     parts = [f"# {sanitise_line(state.title) or 'Conversation'}", _format_source(source)]
     for exchange in state.exchanges:
-        parts += f"## {sanitise_line(exchange.question)}", _number_marks(exchange)
+        parts += [f"## {sanitise_line(exchange.question)}", _number_marks(exchange)]
         parts += [f"*{text}*" for text, _ in list_endings(exchange)]
         parts.append("\n".join(format_sources(exchange)))
         if summary := format_proof(exchange):

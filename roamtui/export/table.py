@@ -14,8 +14,7 @@ from roamtui.markdown.visible import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.plain import format_count, format_json, sanitise_line, sanitise_text, shorten
 from roamtui.quotes.wording import format_quote
-from roamtui.table.cells import Cell, CellState
-from roamtui.table.runner import TableRun
+from roamtui.table.cells import Cell
 from roamtui.table.store import Row, Table
 
 _JSON_FIELDS = ("value", "state", "note", "citations", "conversation", "model", "usage")
@@ -116,23 +115,6 @@ def _render_proof(cell: Cell, source: str) -> str:
 def _escape_markdown(text: str) -> str:
     """Escape the text of a document or a model, so that no part of it is read as Markdown."""
     return re.sub(r"([\\`*_\[\]|<>~])", r"\\\1", sanitise_line(text))
-
-
-def format_progress(run: TableRun) -> str:
-    """Format what is done of a table, and what the run has used."""
-    counted = [(state, run.states[state]) for state in CellState if run.states[state]]
-    states = ", ".join(
-        format_count(count, "passage") if state is CellState.PASSAGE else f"{count:,} {state.label}"
-        for state, count in counted
-    )
-    parts = [f"{run.done:,} of {run.total:,} cells{': ' if states else ''}{states}"]
-    if run.pending:
-        parts.append(f"{run.pending:,} left to fill")
-    if tokens := run.usage.input_tokens + run.usage.output_tokens:
-        parts.append(f"{tokens:,} tokens")
-    if run.usage.cost_usd:
-        parts.append(f"${run.usage.cost_usd:.2f}")
-    return " · ".join(parts)
 
 
 RENDERERS = {".csv": render_csv, ".md": render_markdown_table, ".json": render_json_table}

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 from roamtui.errors import UsageError
-from roamtui.export.table import RENDERERS, format_progress
+from roamtui.export.table import RENDERERS
 from roamtui.models.base import OFFLINE
 from roamtui.output import ProgressLine, check_output_path, warn, write_notice, write_text
 from roamtui.table.cells import CellState
-from roamtui.table.runner import TablePlan, fill_table
+from roamtui.table.runner import TablePlan, fill_table, format_progress
 from roamtui.table.store import Table
 
 

@@ -43,6 +43,17 @@ _NESTING_MAX = 10
 """Maximum depth of nested containers. The marks of deeper ones stay as they are."""
 
 
+class _Mark(Struct, frozen=True):
+    """A line that opens or closes a container, or is a whole one."""
+
+    fence: str
+    """What both marks of a container have in common, such as colons."""
+    first_line: str
+    """The first line of its alert; empty if only the content is shown."""
+    opens: bool
+    closes: bool
+
+
 class _Container(Struct, kw_only=True):
     """An open container."""
 
@@ -90,35 +101,30 @@ def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterat
         opened = fence
         fence = update_fence(fence, line)
         is_code = opened or fence or (_measure_indent(text) >= 4 if inner else row in code)
-        fence_name, title, change = ("", "", 0) if is_code or row in headings else _read_mark(line.strip())
-        if not fence_name or (len(stack) >= _NESTING_MAX and change > 0):
+        mark = None if is_code or row in headings else _read_mark(line.strip())
+        if mark is None or (len(stack) >= _NESTING_MAX and mark.opens):
             yield start + text if text.strip() else start.rstrip()
-        elif change < 0:
-            matching = [depth for depth, each in enumerate(stack) if each.fence == fence_name]
+        elif mark.closes:
+            matching = [depth for depth, each in enumerate(stack) if each.fence == mark.fence]
             del stack[matching[-1] if matching else len(stack) :]
             yield stack[-1].start.rstrip() if stack else ""
         else:
             start = start if inner else line[: _measure_indent(line)]
-            start += "> " if title else ""
-            if change:
-                stack.append(_Container(fence=fence_name, start=start))
-            yield (start + title).rstrip()
+            start += "> " if mark.first_line else ""
+            if mark.opens:
+                stack.append(_Container(fence=mark.fence, start=start))
+            yield (start + mark.first_line).rstrip()
 
 
-def _read_mark(line: str) -> tuple[str, str, int]:
-    """Read the mark that a line consists of.
-
-    Returns:
-        What both marks of a container have in common, such as colons; empty if the line is no mark. The first
-        line of its alert; empty if only the content is shown. 1 if it opens the container, -1 if it closes
-        it, 0 for both.
-    """
+def _read_mark(line: str) -> _Mark | None:
+    """Read the mark that a line consists of, or None if it is no mark."""
     if match := _FENCE.fullmatch(line):
         name = match["fence"]
         kind = (match["kind"] or "").lower()
-        change = 1 if match["kind"] else -1
+        opens = bool(kind)
+        closes = not kind
         if kind and match["fence"].startswith("/") and kind not in KINDS:
-            return "", "", 0
+            return None
         rest = match["title"] or ""
         text = ""
         attributes = _read_attributes(rest)
@@ -129,18 +135,16 @@ def _read_mark(line: str) -> tuple[str, str, int]:
         name = kind = match["name"].lower()
         attributes = _read_attributes(match["attributes"])
         text = match["text"] or ""
-        is_whole = text or match["attributes"].endswith("/")
-        change = 0 if is_whole else 1
-        if match["end"]:
-            change = -1
+        closes = bool(match["end"])
+        opens = not (closes or text or match["attributes"].endswith("/"))
         title = attributes.get("title") or attributes.get("label", "")
     else:
-        return "", "", 0
+        return None
     if not title and kind not in ALERTS:
-        return name if change else "", "", change
+        return _Mark(name, "", opens=opens, closes=closes) if opens or closes else None
     title = f"[{title}]({attributes['href']})" if title and "href" in attributes else title
     title = ": ".join(filter(None, (title if title.lower() != kind else "", text)))
-    return name, f"[!{kind}] {title}".rstrip(), change
+    return _Mark(name, f"[!{kind}] {title}".rstrip(), opens=opens, closes=closes)
 
 
 def _read_attributes(text: str) -> dict[str, str]:

@@ -173,11 +173,14 @@ class MarkdownLayout(Struct, kw_only=True):
         lines: list[Line] = []
         bullets = place.bullets + any(block.number is None and item.term is None for item in block.items)
         for index, item in enumerate(block.items):
-            bullet = BULLETS[(bullets - 1) % len(BULLETS)] + " "
-            if block.number is not None:
+            if item.term is not None:
+                bullet = _DEFINITION_INDENT
+            elif item.is_done is not None:
+                bullet = CHECKBOXES[item.is_done]
+            elif block.number is not None:
                 bullet = f"{block.number + index}{block.delimiter} "
-            bullet = bullet if item.is_done is None else CHECKBOXES[item.is_done]
-            bullet = bullet if item.term is None else _DEFINITION_INDENT
+            else:
+                bullet = BULLETS[(bullets - 1) % len(BULLETS)] + " "
             indent = place.indent + len(bullet)
             inside = replace(place, indent=indent, bullets=bullets, is_tight=block.is_tight)
             added = self.lay_out(item.blocks, inside) or self._make_lines([()], item.start, item.end)

@@ -221,7 +221,7 @@ class _BlockReader(Struct, kw_only=True):
                 case "table_open":
                     blocks += self._read_table()
                 case "fence" | "code_block":
-                    first = (token.map or (0, 0))[0]
+                    first = _get_first_line(token)
                     info = token.info.strip() if start >= self.start else ""
                     code = token.content.removesuffix("\n")
                     blocks.append(self._make_code(code, info, first + (token.type == "fence"), after))
@@ -259,7 +259,7 @@ class _BlockReader(Struct, kw_only=True):
             start, end = self._find_span(token)
             following = self.tokens[self._next]
             if token.type == "dt_open":
-                end = self.lines[(token.map or (0, 0))[0] + 1]
+                end = self.lines[_get_first_line(token) + 1]
                 self._open("dt")
                 term = Paragraph(words=self._read_words(following.children or []), start=start, end=end)
                 items.append(Item(blocks=(), is_done=None, term=term, start=start, end=end))
@@ -270,7 +270,7 @@ class _BlockReader(Struct, kw_only=True):
         return List(items=tuple(items), number=None, delimiter="", is_tight=is_tight)
 
     def _read_admonition(self, token: Token) -> Quote:
-        row = (token.map or (0, 0))[0]
+        row = _get_first_line(token)
         title = Inline()
         if self.tokens[self._next].type == "admonition_title_open":
             title = self._read_words(self.tokens[self._next + 1].children or [])
@@ -280,7 +280,7 @@ class _BlockReader(Struct, kw_only=True):
 
     def _read_note(self, token: Token) -> Iterator[Block]:
         """Yield the blocks of a footnote. Its mark leads back to its reference."""
-        row = (token.map or (0, 0))[0]
+        row = _get_first_line(token)
         mark = f"[^{token.meta['label']}]"
         start = self.source.shift + self.source.text.index(mark, self.source.starts[row])
         link = Link(f"{mark}:", is_reference_mark=True)
@@ -334,7 +334,7 @@ class _BlockReader(Struct, kw_only=True):
             children[0].meta["pieces"] = [(first[length:], begin + length, stop), *others]
             alert = alert_line[1].lower()
             title = self._read_words(children[:after])
-            end = self.lines[(token.map or (0, 0))[0] + 1]
+            end = self.lines[_get_first_line(token) + 1]
         blocks = self.read_blocks("blockquote_close")
         if blocks or alert:
             yield Quote(blocks=blocks, alert=alert, title=title, start=start, end=end)
@@ -342,7 +342,7 @@ class _BlockReader(Struct, kw_only=True):
     def _read_html(self, token: Token) -> Iterator[Block]:
         """Yield the paragraphs and the code of a block of HTML. Its lists and tables become lines."""
         start, end = self._find_span(token)
-        first = (token.map or (0, 0))[0]
+        first = _get_first_line(token)
         if match := _PRE.fullmatch(token.content.strip()):
             text = html.unescape(_ANY_TAG.sub("", match[1]))
             yield self._make_code(text.strip("\n"), "", first + text.startswith("\n"), end)
@@ -482,7 +482,8 @@ class _BlockReader(Struct, kw_only=True):
         if len(self._open_elements) >= _NESTING_MAX:
             return
         number = None if href is None else len(self.links)
-        self.links += [] if href is None else [Link(href)]
+        if href is not None:
+            self.links.append(Link(href))
         self._open_elements.append((name, EMPHASES.get(name, Emphasis.NONE), number))
 
     def _close(self, name: str) -> None:
@@ -522,6 +523,10 @@ class _BlockReader(Struct, kw_only=True):
             elif tag.name == "a" and "href" in tag.attributes:
                 self._open(tag.name, tag.attributes["href"])
             self._add(" │ " if tag.name in _CELLS and not self._is_at_start else _LEADS.get(tag.name, ""))
+
+
+def _get_first_line(token: Token) -> int:
+    return token.map[0] if token.map else 0
 
 
 def _read_task(blocks: tuple[Block, ...]) -> tuple[bool | None, tuple[Block, ...]]:

@@ -45,7 +45,7 @@ def tokenize_answer(text: str, env: EnvType, *, has_marks: bool) -> list[Token]:
 
 @lru_cache(maxsize=4)
 def _get_parser(*, has_marks: bool = False, is_answer: bool = False, is_extended: bool = False) -> MarkdownIt:
-    """Return the parser, which is made once. It looks for a `InlineSource` in its environment."""
+    """Return the parser, which is made once. It looks for an `InlineSource` in its environment."""
     parser = make_parser("table", "strikethrough")
     parser.core.ruler.at("inline", _read_inline)
     parser.core.ruler.disable("text_join")  # an escape or entity is not as long as its source
@@ -99,8 +99,10 @@ def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     offset = source.place.locate(state.pos)
     first = bisect_left(source.marks, offset, key=itemgetter(0))
     marks = source.marks[first : bisect_right(source.marks, offset, key=itemgetter(0))]
-    end = state.pos + marks[0][1] - offset if marks else 0
-    if state.src[end - 1 : end] != "]":  # no mark, or one that continues on an indented line
+    if not marks:
+        return False
+    end = state.pos + marks[0][1] - offset
+    if state.src[end - 1 : end] != "]":  # the mark continues on an indented line
         return False
     for index, (_, _, label) in enumerate(marks if not silent else (), start=first):
         token = state.push("mark", "", 0)

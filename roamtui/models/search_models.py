@@ -162,6 +162,6 @@ class ModelReranker:
 
 def parse_choice(reply: str, count: int) -> tuple[int, ...]:
     """Return the positions, from 0, that the last list of numbers in a reply names, each once, in order."""
-    *_, listed = ("", *_LIST.findall(reply))
-    positions = (int(number) - 1 for number in _NUMBER.findall(listed))
+    lists = _LIST.findall(reply)
+    positions = (int(number) - 1 for number in _NUMBER.findall(lists[-1] if lists else ""))
     return tuple(dict.fromkeys(position for position in positions if 0 <= position < count))

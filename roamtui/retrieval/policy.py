@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class RetrievalPolicy(Struct, frozen=True, kw_only=True):
-    """How many hits, and how much of each. Sizes are in tokens."""
+    """How many hits, and how much of each. Sizes are in tokens unless a field says otherwise."""
 
     # What comes with a question to a model
     question_hits_max: int = 11
@@ -57,11 +57,13 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     line_tokens: int = 60
     """Size of the excerpt of a hit if the rest has no room: its best sentence."""
     excerpt_tokens_max: int = 500
+    """Maximum size of an excerpt if there is room. Opening would cost more."""
     whole_tokens_max: int = 600
-    """Maximum size of an excerpt, and of the first one, if there is room. Opening would cost more."""
+    """The same for the first excerpt."""
     named_excerpt_tokens: int = 700
+    """Size of the excerpt of a section that the query names."""
     named_whole_tokens: int = 2_000
-    """Size of the excerpt of a section that the query names, and up to which it is shown whole."""
+    """Size up to which such a section is shown whole."""
 
     # Follow-ups
     follow_up_terms_max: int = 3
@@ -107,11 +109,13 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     answer_bonus: float = 0.1
     """Added to the score of a sentence that has what is asked for, such as a number for "how many"."""
     long_sentence: int = 500
+    """Number of characters from which a sentence is long."""
     long_factor: float = 0.8
-    """Length in characters from which a sentence has this factor: it holds many words of any question."""
+    """Factor on the score of a long sentence, which holds many words of any question."""
     passage_bonus: float = 0.5
+    """Added to the score of the best sentence if its passage has all words."""
     path_bonus: float = 0.6
-    """Added to the score of the best sentence if the passage, or the path of its section, has all words."""
+    """Added to the score of the best sentence if the path of its section has all words."""
     rank_loss: float = 0.4
     """Loss of a section for each better hit of the search. The best has 2. A financial statement that the
     question names has 1 more, so that it comes first."""

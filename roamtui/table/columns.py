@@ -93,7 +93,8 @@ def _is_date(value: str) -> bool:
     """Check a date of the form YYYY-MM-DD, in which the day and the month may be missing."""
     if _DATE.fullmatch(value):
         with suppress(ValueError):
-            return bool(date.fromisoformat(f"{value}-01-01"[:10]))
+            date.fromisoformat(value + {4: "-01-01", 7: "-01", 10: ""}[len(value)])
+            return True
     return False
 
 

@@ -279,3 +279,20 @@ class _Filler:
 
 def _format_failure(error: Exception) -> str:
     return str(error) if isinstance(error, RoamtuiError) else f"Internal error ({type(error).__name__})."
+
+
+def format_progress(run: TableRun) -> str:
+    """Format what is done of a table, and what the run has used."""
+    counted = [(state, run.states[state]) for state in CellState if run.states[state]]
+    states = ", ".join(
+        format_count(count, "passage") if state is CellState.PASSAGE else f"{count:,} {state.label}"
+        for state, count in counted
+    )
+    parts = [f"{run.done:,} of {run.total:,} cells{': ' if states else ''}{states}"]
+    if run.pending:
+        parts.append(f"{run.pending:,} left to fill")
+    if tokens := run.usage.input_tokens + run.usage.output_tokens:
+        parts.append(f"{tokens:,} tokens")
+    if run.usage.cost_usd:
+        parts.append(f"${run.usage.cost_usd:.2f}")
+    return " · ".join(parts)

@@ -12,10 +12,9 @@ from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import ModelError, StoreError
-from roamtui.export.table import format_progress
 from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
-from roamtui.table.runner import TableRun, fill_table
+from roamtui.table.runner import TableRun, fill_table, format_progress
 from roamtui.table.store import hold_table, list_rows, read_table
 from roamtui.text import estimate_tokens
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply, estimate_request_tokens

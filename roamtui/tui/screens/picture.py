@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import ClassVar
 from urllib.parse import urlsplit
@@ -156,7 +157,7 @@ class PictureScreen(Screen[None]):
         self.drawing = drawing
         self._zoom = viewport.zoom
         self._centre = ((left + right) / 2, (top + bottom) / 2)
-        columns, rows = -(-viewport.width // cell[0]), -(-viewport.height // cell[1])
+        columns, rows = ceil(viewport.width / cell[0]), ceil(viewport.height / cell[1])
         drawn: DrawnPicture = drawing.data
         if self._mode is ImageMode.KITTY:
             pixels = (viewport.width, viewport.height) if self._page is not None else None

@@ -21,12 +21,12 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.conversation.log import LOG_SUFFIX
-from roamtui.export.table import RENDERERS, format_progress
+from roamtui.export.table import RENDERERS
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column, drop_repeated_columns, parse_question
-from roamtui.table.runner import TablePlan, TableRun, fill_table
+from roamtui.table.runner import TablePlan, TableRun, fill_table, format_progress
 from roamtui.table.store import Row, Table, delete_column
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.clipboard import copy_or_stop

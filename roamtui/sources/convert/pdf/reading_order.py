@@ -139,7 +139,7 @@ def _divide_prose(groups: list[list[Word]]) -> list[list[Word]]:
     end = len(is_divided) - is_divided[::-1].index(True)
     left = [side for group in groups[first:end] if (side := [word for word in group if word.x0 < x])]
     right = [side for group in groups[first:end] if (side := [word for word in group if word.x0 >= x])]
-    are_prose = _fill_column(left) and _fill_column(right)
+    are_prose = _is_prose_column(left) and _is_prose_column(right)
     longest = max(line[-1].x1 for line in left)
     is_beside = x - _GUTTER_MAX * measure_size(left[0]) < longest < x + _COLUMN_EDGE_WIDTH
     if sum(is_divided) < max(_LINES_MIN, _FILLED_SHARE_MIN * (end - first)) or not are_prose or not is_beside:
@@ -154,7 +154,7 @@ def _find_gutter(group: Sequence[Word]) -> tuple[float, float] | None:
     return gaps[0] if len(gaps) == 1 else None
 
 
-def _fill_column(lines: Sequence[Sequence[Word]]) -> bool:
+def _is_prose_column(lines: Sequence[Sequence[Word]]) -> bool:
     """Return whether a column's lines are prose: many words, few figures, and mostly long lines."""
     words = [word.text for line in lines for word in line]
     figures = sum(any(map(str.isdigit, word)) for word in words)
