@@ -31,7 +31,8 @@ from roamtui.paths import cache_path, is_standard_input, table_path
 from roamtui.plain import sanitise_line
 from roamtui.search.base import IndexLostError, Progress, Searcher, SearchMode, SearchServices
 from roamtui.search.hybrid import make_searcher
-from roamtui.search.index import IndexLocation, load_summaries
+from roamtui.search.index import IndexLocation
+from roamtui.search.section_store import load_summaries
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.convert.converted import ConversionOptions, PageReport
 from roamtui.sources.listing import estimate_load_cost, split_sources

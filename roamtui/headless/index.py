@@ -15,9 +15,10 @@ from roamtui.paths import cache_path, is_standard_input
 from roamtui.plain import format_count
 from roamtui.search.base import RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
-from roamtui.search.index import SUMMARIES, IndexLocation, SectionStore, delete_index
+from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance import LanceStore
+from roamtui.search.section_store import SUMMARIES, SectionStore, delete_index
 from roamtui.text import estimate_tokens, format_tokens
 
 _REQUESTS_AT_ONCE = 4

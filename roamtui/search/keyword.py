@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from roamtui.document.library import Library
 from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
 from roamtui.search.corrections import suggest_corrections
-from roamtui.search.index import IndexLocation, SectionIndex, SectionStore, stem_title
+from roamtui.search.index import IndexLocation, SectionIndex, stem_title
 from roamtui.search.lexicon import (
     ROOT_LENGTH_MIN,
     STOP_WORDS,
@@ -30,6 +30,7 @@ from roamtui.search.lexicon import (
     stem,
 )
 from roamtui.search.passages import RANKED_LENGTH_MAX, make_snippet, rank_sentences
+from roamtui.search.section_store import SectionStore
 from roamtui.search.statements import find_statements
 from roamtui.search.terms import (
     TERMS_MAX,

@@ -8,7 +8,8 @@ import pytest
 
 from roamtui.errors import ModelError
 from roamtui.headless.index import add_summaries
-from roamtui.search.index import IndexLocation, load_summaries
+from roamtui.search.index import IndexLocation
+from roamtui.search.section_store import load_summaries
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder
 

@@ -9,8 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
-from roamtui.search.index import SUMMARIES, VERSION, IndexLocation, SectionIndex, SectionStore, load_summaries
+from roamtui.search.index import IndexLocation, SectionIndex
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.section_store import SUMMARIES, VERSION, SectionStore, load_summaries
 from tests.search.libraries import make_folder, make_library
 
 FILES = {

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.errors import ModelError
-from roamtui.search.index import SectionStore
+from roamtui.search.section_store import SectionStore
 from roamtui.search.vectors import VectorIndex, make_chunks, split_text
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import make_folder, make_library
