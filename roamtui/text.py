@@ -21,6 +21,7 @@ Delivered = Mapping[str, Sequence[Bounds]]
 """Ranges of characters that the model already has, by the key of the document."""
 PAGE_TOKENS = 4_000
 _LINE_END = re.compile("\r\n?|\n")
+_SIGNS = re.compile(r"[\W_]+")
 _BLANK = re.compile(r"\s+")
 _BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[ \t]*(?>\r\n|\r|\n)+")
 _FRONT_OPENING = re.compile(r"---[ \t]*\n(?!\n)")
@@ -51,6 +52,11 @@ def compute_line_starts(text: str) -> array[int]:
     if starts[-1] == len(text):
         starts.pop()
     return starts
+
+
+def fold_letters(text: str) -> str:
+    """Return only the letters and digits of a text, in lower case, to compare titles."""
+    return _SIGNS.sub("", text).casefold()
 
 
 def normalise_line_ends(text: str) -> str:

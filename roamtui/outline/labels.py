@@ -13,7 +13,7 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.markdown.inline import strip_tags
 from roamtui.plain import sanitise_line, shorten, strip_anchor
-from roamtui.text import Span, format_tokens, measure_front_matter, normalise_line_ends
+from roamtui.text import Span, fold_letters, format_tokens, measure_front_matter, normalise_line_ends
 
 WHOLE_TOKENS_MAX = 3_000
 """Maximum tokens of a subtree that a model gets whole when it opens a section."""
@@ -37,7 +37,6 @@ _SKIPPED_LINE = re.compile(
 _FRONT_LINE = re.compile(r"^[\w-]+:(\s|$)")
 _LINE_MARKS = re.compile(r"^\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+)+")
 EMPHASIS = re.compile(r"\*\*|__|`")
-_NON_WORD = re.compile(r"[\W_]+")
 _ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 
 
@@ -62,7 +61,7 @@ def format_node_and_heading(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -
     if file is None or file.sole_row is None:
         return name
     title = shorten(strip_anchor(escape(file.columns.titles[file.sole_row])), length_max)
-    words, stem = (_NON_WORD.sub("", text).casefold() for text in (title, node.title.rpartition(".")[0]))
+    words, stem = map(fold_letters, (title, node.title.rpartition(".")[0]))
     return name if not words or words in stem else f"{name}: {title}"
 
 
@@ -92,7 +91,7 @@ def list_titles(library: Library, section_id: str) -> list[str]:
     for node_id in (*library.node(section_id).ancestors, section_id):
         node = library.node(node_id)
         name = format_node_title(node, length_max=80)
-        words = _NON_WORD.sub("", name.rpartition(".")[0] if node.kind is NodeKind.FILE else name).casefold()
+        words = fold_letters(name.rpartition(".")[0] if node.kind is NodeKind.FILE else name)
         if not words or words != words_before:
             names.append(name)
         words_before = words

@@ -22,6 +22,7 @@ from roamtui.sources.convert.docx_styles import (
     read_looks,
     read_number,
 )
+from roamtui.sources.convert.escaping import write_note_mark
 from roamtui.sources.convert.html import convert_noted
 from roamtui.sources.convert.html_blocks import BlockWriter
 from roamtui.sources.convert.numbering import PLAIN_NUMBER
@@ -258,7 +259,7 @@ class _HtmlWriter:
             self._relations = self._package.read_relations(part)
             self.notes[number - 1] = self.write_blocks(note)
             self._relations = outer
-        return f"\ue000{self._note_numbers[key]}\ue001"
+        return write_note_mark(self._note_numbers[key])
 
     def _write_drawing(self, parent: Any, words: str = "") -> Iterator[str]:
         """Yield a drawing's pictures, which `words` describe. Its text boxes follow the paragraph."""

@@ -6,7 +6,6 @@ No entity of the XML is expanded, and no other file is read.
 from __future__ import annotations
 
 import posixpath
-import re
 from bisect import bisect_left
 from typing import Any
 from urllib.parse import unquote
@@ -19,6 +18,7 @@ from roamtui.sources.convert.html_tree import read_page
 from roamtui.sources.convert.xml_elements import get_attribute, join_text
 from roamtui.sources.convert.zip_package import ZipPackage
 from roamtui.sources.decode import decode_html
+from roamtui.text import fold_letters
 
 _TEXT_CIPHER = b"xmlenc#aes"
 """Algorithm of encrypted text; obfuscated fonts use another one."""
@@ -26,7 +26,6 @@ _PAGE_TYPE_NAMES = """
 application/xhtml+xml text/html application/x-dtbook+xml text/x-oeb1-document application/xml text/xml
 """
 _PAGE_TYPES = frozenset(_PAGE_TYPE_NAMES.split())
-_NOT_LETTERS = re.compile(r"[\W_]+")
 _NavigationPoint = tuple[int, str, str]
 """An entry of the contents: its level from 1, its title, and an element's id, or "" for a whole part."""
 
@@ -126,7 +125,7 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
             else:
                 place.addprevious(heading)
         # The navigation often has the number, as in "Chapter 1. Title", where the page has only the title.
-        if len(_simplify(title)) > len(_simplify("".join(heading.itertext()))):
+        if len(fold_letters(title)) > len(fold_letters("".join(heading.itertext()))):
             heading[:] = []
             heading.text = title
         listed[heading] = level, int(heading.tag[1])
@@ -140,9 +139,5 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
 
 def _is_similar(first: str, second: str) -> bool:
     """Return whether two titles are the same, but for words at the start or end of one of them."""
-    short, long = sorted(map(_simplify, (first, second)), key=len)
+    short, long = sorted(map(fold_letters, (first, second)), key=len)
     return bool(short) and (long.startswith(short) or long.endswith(short))
-
-
-def _simplify(title: str) -> str:
-    return _NOT_LETTERS.sub("", title).casefold()

@@ -24,8 +24,8 @@ _INLINE_SYNTAX = re.compile(
 _CLOSING_HASHES = re.compile(r"(?<=\s)(?=#+$)")
 _FENCES = re.compile("`{3,}")
 _ORDINALS = frozenset({"st", "nd", "rd", "th"})
-_NOTE_MARK = re.compile("\ue000\\d+\ue001")
-"""A reference to a note: its number between two characters for private use."""
+NOTE_MARK = re.compile("\ue000(\\d+)\ue001")
+"""A reference to a note in HTML: its number between two characters for private use."""
 
 
 def escape_inline(text: str) -> str:
@@ -50,7 +50,12 @@ def write_code(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
+def write_note_mark(number: int) -> str:
+    """Write a reference to a note, which `NOTE_MARK` finds."""
+    return f"\ue000{number}\ue001"
+
+
 def write_raised(words: str) -> str:
     """Set raised words off, so that a figure does not join the number before it, unlike `4th`."""
-    is_plain = words in _ORDINALS or not any(map(str.isalnum, _NOTE_MARK.sub("", words)))
+    is_plain = words in _ORDINALS or not any(map(str.isalnum, NOTE_MARK.sub("", words)))
     return words if is_plain else f"<sup>{words}</sup>"

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import (
+    NOTE_MARK,
     escape_inline,
     escape_line_starts,
     write_code,
@@ -50,7 +51,6 @@ _SPANNED_LENGTH_MAX = 200
 _SPANNED_ROOM = 2_000
 """How many characters a table may repeat beyond its own length."""
 _PRE_BOUNDARY = re.compile(r"</pre>\s*<pre>")
-_NOTE_NUMBER = re.compile("\ue000(\\d+)\ue001")
 
 
 class _Block(str):
@@ -91,8 +91,8 @@ def convert_noted(html: str, notes: Sequence[str]) -> str:
     out: list[str] = []
     texts = [" ".join("\n\n".join(write_blocks(read_page(note)[0])).split()) for note in notes]
     for block in write_blocks(read_page(_PRE_BOUNDARY.sub("\n", html))[0]):
-        out.append(_NOTE_NUMBER.sub(r"[^\1]", block))
-        for number in map(int, _NOTE_NUMBER.findall(block)):
+        out.append(NOTE_MARK.sub(r"[^\1]", block))
+        for number in map(int, NOTE_MARK.findall(block)):
             if 0 < number <= len(texts) and texts[number - 1]:
                 out.append(f"[^{number}]: {texts[number - 1]}")
                 texts[number - 1] = ""

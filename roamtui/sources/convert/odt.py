@@ -8,6 +8,7 @@ from typing import Any
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
+from roamtui.sources.convert.escaping import write_note_mark
 from roamtui.sources.convert.html import convert_noted
 from roamtui.sources.convert.html_blocks import BlockWriter
 from roamtui.sources.convert.numbering import PLAIN_NUMBER
@@ -88,7 +89,7 @@ class _HtmlWriter:
                 return f'<a href="{escape(get_attribute(element, "href"))}">{self.write_content(element)}</a>'
             case "note":
                 self.notes.extend(map(self.write_content, element.iterfind("{*}note-body")))
-                return f"\ue000{len(self.notes)}\ue001"
+                return write_note_mark(len(self.notes))
             case "frame":
                 return self._write_frame(element)
             case "control":

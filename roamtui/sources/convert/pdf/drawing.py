@@ -10,6 +10,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest, compute_viewport
 from roamtui.sources.convert.pdf.pdfium import PdfFile
 from roamtui.sources.convert.pdf.words import Word
+from roamtui.text import fold_letters
 
 _MARK = bytes(value * 2 // 5 for value in range(256))
 """Dims the blue of a pixel, which makes white yellow and leaves black letters as they are."""
@@ -51,9 +52,9 @@ def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
 
 def _find_quote(words: list[Word], quote: str) -> list[tuple[int, int]]:
     """Find a quote or parts of it, without its Markdown syntax. Return first and last character of each."""
-    on_page = [(text, word) for word in words if (text := _keep_letters(word.text))]
+    on_page = [(text, word) for word in words if (text := fold_letters(word.text))]
     words_of_quote = _RAISED_TAG.sub("", quote.replace("|", " ")).split()
-    parts = [*filter(None, map(_keep_letters, words_of_quote))]
+    parts = [*filter(None, map(fold_letters, words_of_quote))]
     matcher = SequenceMatcher(None, [text for text, _ in on_page], parts, autojunk=False)
     length_min = min(_PART_LENGTH_MIN, sum(map(len, parts)))
     return [
@@ -61,7 +62,3 @@ def _find_quote(words: list[Word], quote: str) -> list[tuple[int, int]]:
         for block in matcher.get_matching_blocks()
         if block.size and sum(map(len, parts[block.b : block.b + block.size])) >= length_min
     ]
-
-
-def _keep_letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))

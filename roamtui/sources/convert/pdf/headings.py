@@ -15,8 +15,8 @@ from roamtui.sources.convert.pdf.titles import (
     count_similar_rows,
     is_marked,
     join_rows,
-    make_comparison_key,
 )
+from roamtui.text import fold_letters
 
 _LENGTH_MAX = 150
 """Maximum length of a title, in characters."""
@@ -54,12 +54,12 @@ def merge_headings(kept: Sequence[DetectedHeading], more: Iterable[DetectedHeadi
     A heading of level 0 gets a level: one below the heading before it.
     """
     taken = {row for heading in kept for row in range(heading.row, heading.end)}
-    inserted = {heading.row: make_comparison_key(heading.title) for heading in kept if not heading.count}
+    inserted = {heading.row: fold_letters(heading.title) for heading in kept if not heading.count}
     free = [
         heading
         for heading in more
         if taken.isdisjoint(range(heading.row, max(heading.row + 1, heading.end)))
-        and make_comparison_key(heading.title) not in inserted.get(heading.row, "")
+        and fold_letters(heading.title) not in inserted.get(heading.row, "")
     ]
     merged = sorted([*kept, *free], key=lambda heading: heading.row)
     above = 0

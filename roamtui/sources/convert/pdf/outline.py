@@ -17,8 +17,9 @@ from roamtui.sources.convert.pdf.pdfium import TocEntry
 from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers
 from roamtui.sources.convert.pdf.tables import PageText
-from roamtui.sources.convert.pdf.titles import is_marked, join_rows, make_comparison_key, strip_number
+from roamtui.sources.convert.pdf.titles import is_marked, join_rows, strip_number
 from roamtui.sources.convert.pdf.typography import TypographicHeadings
+from roamtui.text import fold_letters
 
 _PAGES_PER_BOOKMARK_MAX = 4
 """Bookmarks of one or two pages are an outline only if the file has at most this many pages for each."""
@@ -100,8 +101,8 @@ class _TitleFinder:
 
     def find(self, entry: TocEntry) -> range:
         """Return the rows that are most like the title of an entry; an empty range if none are."""
-        whole = make_comparison_key(entry.title)
-        bare = make_comparison_key(strip_number(entry.title))
+        whole = fold_letters(entry.title)
+        bare = fold_letters(strip_number(entry.title))
         starts = {whole[:2], bare[:2], bare[:2].replace("ff", "f")}
         best = 0.0
         span = range(0)
@@ -144,8 +145,8 @@ class _RowKeys(NamedTuple):
 
 def _make_keys(row: PageRow) -> _RowKeys:
     bare = strip_number(row.text)
-    head = make_comparison_key(_LAST_BRACKET.sub("", bare)) if is_marked(row) else ""
-    return _RowKeys(make_comparison_key(row.text), make_comparison_key(bare), head)
+    head = fold_letters(_LAST_BRACKET.sub("", bare)) if is_marked(row) else ""
+    return _RowKeys(fold_letters(row.text), fold_letters(bare), head)
 
 
 def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[float, int]:

@@ -10,7 +10,6 @@ from roamtui.sources.convert.pdf.words import HYPHEN
 
 _HYPHENS = f"-{HYPHEN}"
 NON_LETTERS = re.compile(r"[\W\d_]+")
-_NON_WORD = re.compile(r"[\W_]+")
 _NUMBER = re.compile(
     r"(?:(?:(?:part\s+[iv]+\W+)?items?|chapter|section|part|appendix|note|kapitel|abschnitt|anhang|teil|chapitre"
     r"|annexe|lecture)\s*)?"
@@ -20,11 +19,6 @@ _NUMBER = re.compile(
 _SIZE_TOLERANCE = 0.06
 """Maximum difference in letter height between two rows of one title, as a share of the height."""
 CONTINUED = re.compile(r"(?:continued|cont['’]?d\.?|concluded)\W*$", re.IGNORECASE)
-
-
-def make_comparison_key(title: str) -> str:
-    """Return the letters and digits of a title, in lower case."""
-    return _NON_WORD.sub("", title).casefold()
 
 
 def strip_number(title: str) -> str:
