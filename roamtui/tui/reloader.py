@@ -82,9 +82,7 @@ class Reloader:
             self._seen = stamps
             changed = frozenset(key for key in old.keys() | stamps.keys() if old.get(key) != stamps.get(key))
             library = await asyncio.to_thread(self._reload_library, before, changed)
-            # it reads the files that are still unread
-            if self._conversation.library_loader.source_loader is not None:
-                await asyncio.to_thread(self._conversation.library_loader.source_loader.list_again)
+            await self._conversation.library_loader.list_again()
             words = "No changes"
             if not _is_same(library, before):
                 await self._conversation.library_loader.reload(library)

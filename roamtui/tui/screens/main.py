@@ -33,7 +33,7 @@ from roamtui.tui.clipboard import copy_or_stop
 from roamtui.tui.context import AppContext
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import CommandRequested, DocumentRequested, StatusMessage
-from roamtui.tui.panes.panes import PaneSwitcher
+from roamtui.tui.panes.switcher import PaneSwitcher
 from roamtui.tui.panes.titled_panes import ReaderPane, TreePane
 from roamtui.tui.reloader import Reloader
 from roamtui.tui.section_commands import make_section_command
