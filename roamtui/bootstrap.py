@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
-from roamtui.conversation.log import LOG_SUFFIX, ConversationStore, open_store
+from roamtui.conversation.line_file import LOG_SUFFIX
+from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.conversation.state import RECORDED
 from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library, LibrarySource

@@ -164,7 +164,8 @@ class Launch(Struct, frozen=True, kw_only=True):
             RoamtuiError: An argument cannot be used. The screen has not changed yet.
         """
         if self.conversation_id is not None and not self.sources:
-            saved = open_store().find(self.conversation_id)
+            store = open_store()
+            saved = store.find(self.conversation_id) if self.conversation_id else store.find_latest()
             return replace(self, sources=split_sources(saved.source), conversation_id=saved.id).run()
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain()

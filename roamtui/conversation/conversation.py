@@ -21,7 +21,8 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.library_loader import Approver, LibraryLoader, deny
 from roamtui.conversation.library_sync import identify_document, resume_state
-from roamtui.conversation.log import LOG_SUFFIX, ConversationLog, ConversationStore
+from roamtui.conversation.line_file import LOG_SUFFIX
+from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.conversation.question_flow import has_exchange, plan_rewind
 from roamtui.conversation.state import (
     RECORDED,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,17 +26,12 @@ from roamtui.conversation.events import (
     QuestionsRewound,
     StepRecorded,
 )
+from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, get_lock_path, map_store_errors
 from roamtui.conversation.state import ConversationState, apply_events, fold_events, make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import StoreError, UsageError, format_reason
-from roamtui.paths import (
-    conversations_path,
-    is_standard_input,
-    make_private_folder,
-    open_private_file,
-    write_all,
-)
+from roamtui.paths import conversations_path, is_standard_input
 
 _HEAD_START = b'{"format": "roamtui conversation", "version": '
 _HEAD = _HEAD_START + b"3}\n"
@@ -67,91 +60,6 @@ _PARTLY_DAMAGED = "It is damaged: the rest cannot be read."
 _NO_SUCH = 'No conversation "{}". Run `roamtui conversations` to list them.'
 _NO_LIBRARY = Library(source="", root=parse_document(""))
 """Takes the place of the document if a conversation is read without its document."""
-
-
-LOG_SUFFIX = ".jsonl"
-_LOCKS_NAME = "locks"
-"""Folder of the files to lock, because on Windows nobody could read a locked file of lines."""
-
-
-class LineFile:
-    """A file of lines, locked for other programs from `open` until `close`."""
-
-    def __init__(self, path: Path) -> None:
-        """Lock a file of lines, which need not exist yet, and create its folder if it is missing.
-
-        Raises:
-            OSError: Another program uses the file (`EBUSY`), or the folder cannot be written.
-        """
-        self._path = path
-        self._release = acquire_lock(path)
-        self._size = 0
-        """Length of the complete lines. Whatever follows was left by a write that failed."""
-        try:
-            self._size = path.read_bytes().rfind(b"\n") + 1 if path.exists() else 0
-        except OSError:
-            self.close()
-            raise
-
-    def append(self, lines: bytes) -> None:
-        """Append complete lines. When this returns, they are on disk.
-
-        Raises:
-            OSError: They cannot be written, or the file was deleted. The next call cuts off what was written
-                of them.
-        """
-        if self._size and self._path.stat().st_size < self._size:
-            raise OSError(errno.EIO, "another program has shortened the file")
-        file = open_private_file(self._path)
-        try:
-            os.ftruncate(file, self._size)
-            os.lseek(file, self._size, os.SEEK_SET)
-            write_all(file, lines)
-            os.fsync(file)
-        finally:
-            os.close(file)
-        self._size += len(lines)
-
-    def close(self) -> None:
-        """Let other programs write the file."""
-        self._release()
-
-
-def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
-    """Keep other programs that do the same from changing a file. Return the function that releases the lock.
-
-    Raises:
-        OSError: Another program holds the lock for longer than `seconds` (`EBUSY`), or its file cannot be
-            written.
-    """
-    # The import takes 20 ms, and nothing is saved before the first question.
-    from filelock import FileLock, Timeout  # noqa: PLC0415
-
-    lock_path = _get_lock_path(path)
-    make_private_folder(lock_path.parent)
-    lock = FileLock(lock_path, timeout=seconds, mode=0o600, thread_local=False)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise OSError(errno.EBUSY, "another program is using it") from None
-    return lock.release
-
-
-def _get_lock_path(path: Path) -> Path:
-    return path.parent / _LOCKS_NAME / path.stem
-
-
-@contextmanager
-def map_store_errors(action: str, folder: Path) -> Iterator[None]:
-    """Turn an `OSError` into a `StoreError` that says what failed, such as ``save the note``, and why.
-
-    Raises:
-        StoreError: An operation on disk failed.
-    """
-    try:
-        yield
-    except OSError as error:
-        raise StoreError(f"Could not {action}: {format_reason(error)} ({folder}).") from None
 
 
 def encode_events(events: Iterable[ConversationEvent]) -> bytes:
@@ -434,19 +342,31 @@ class ConversationStore:
     def find(self, conversation_id: str) -> ConversationSummary:
         """Return a conversation whose source can be read again, by its id.
 
-        An empty id means the latest answered one that is not damaged.
-
         Raises:
             StoreError: The folder or the conversation cannot be read.
             UsageError: There is no such conversation.
         """
-        for summary in self.list():
-            is_latest = not conversation_id and summary.is_continuable and not summary.is_one_shot
-            if (summary.id == conversation_id or is_latest) and not is_standard_input(summary.source):
+        for summary in self._list_resumable():
+            if summary.id == conversation_id:
                 if not summary.source:  # damage hides which document it is about
                     raise StoreError(_UNREADABLE.format(f"The conversation {summary.id}"))
                 return summary
-        raise UsageError("there is no such conversation. `roamtui conversations` lists them.")
+        raise UsageError(_NO_SUCH.format(conversation_id))
+
+    def find_latest(self) -> ConversationSummary:
+        """Return the latest answered conversation that is not damaged and whose source can be read again.
+
+        Raises:
+            StoreError: The folder cannot be read.
+            UsageError: There is no such conversation.
+        """
+        for summary in self._list_resumable():
+            if summary.is_continuable and not summary.is_one_shot:
+                return summary
+        raise UsageError("no conversation can be continued yet. Name a document to start one.")
+
+    def _list_resumable(self) -> Iterator[ConversationSummary]:
+        return (summary for summary in self.list() if not is_standard_input(summary.source))
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Rename a conversation that no program uses.
@@ -472,7 +392,7 @@ class ConversationStore:
             path = self._get_path(conversation_id)
             path.unlink()
             with suppress(OSError):  # Windows deletes the lock when it is released
-                _get_lock_path(path).unlink()
+                get_lock_path(path).unlink()
 
     @contextmanager
     def _using(self, conversation_id: str, verb: str) -> Iterator[LineFile]:

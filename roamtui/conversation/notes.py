@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Citation
 from roamtui.conversation.library_sync import get_source_key
-from roamtui.conversation.log import acquire_lock, map_store_errors
+from roamtui.conversation.line_file import acquire_lock, map_store_errors
 from roamtui.document.library import Library
 from roamtui.errors import UsageError
 from roamtui.outline.labels import strip_heading

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, field
 
-from roamtui.conversation.log import LOG_SUFFIX, LineFile, map_store_errors
+from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, map_store_errors
 from roamtui.plain import sanitise_line
 from roamtui.sources.listing import list_sources
 from roamtui.sources.read import check_file, is_path

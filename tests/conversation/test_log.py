@@ -12,7 +12,8 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation import log as log_module
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
-from roamtui.conversation.log import ConversationLog, ConversationStore, LineFile, decode_log, encode_events
+from roamtui.conversation.line_file import LineFile
+from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
 from roamtui.conversation.question_flow import plan_rewind
 from roamtui.errors import StoreError
 from tests.conversation.conversations import Recorder, make_library
@@ -146,7 +147,7 @@ def test_a_damaged_log_says_so_in_the_list_and_stays_and_is_continued_in_a_copy(
     problems = {summary.id: summary.problem for summary in store.list()}
     assert problems["aaa"] == ""
     assert "is damaged" in problems["bbb"]
-    assert store.find("").id == "aaa"
+    assert store.find_latest().id == "aaa"
     if can_be_read:
         log, warning = store.open("bbb")
         assert "continue in a copy" in warning

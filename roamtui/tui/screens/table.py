@@ -20,7 +20,7 @@ from textual.widgets.data_table import RowKey
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.log import LOG_SUFFIX
+from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.export.table import RENDERERS
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import format_count, sanitise_line, shorten

@@ -1,0 +1,97 @@
+"""`LineFile`: a file of lines that only one program writes, and what can go wrong with it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from roamtui.errors import StoreError, format_reason
+from roamtui.paths import make_private_folder, open_private_file, write_all
+
+LOG_SUFFIX = ".jsonl"
+_LOCKS_NAME = "locks"
+"""Folder of the files to lock, because on Windows nobody could read a locked file of lines."""
+
+
+class LineFile:
+    """A file of lines, locked for other programs from `open` until `close`."""
+
+    def __init__(self, path: Path) -> None:
+        """Lock a file of lines, which need not exist yet, and create its folder if it is missing.
+
+        Raises:
+            OSError: Another program uses the file (`EBUSY`), or the folder cannot be written.
+        """
+        self._path = path
+        self._release = acquire_lock(path)
+        self._size = 0
+        """Length of the complete lines. Whatever follows was left by a write that failed."""
+        try:
+            self._size = path.read_bytes().rfind(b"\n") + 1 if path.exists() else 0
+        except OSError:
+            self.close()
+            raise
+
+    def append(self, lines: bytes) -> None:
+        """Append complete lines. When this returns, they are on disk.
+
+        Raises:
+            OSError: They cannot be written, or the file was deleted. The next call cuts off what was written
+                of them.
+        """
+        if self._size and self._path.stat().st_size < self._size:
+            raise OSError(errno.EIO, "another program has shortened the file")
+        file = open_private_file(self._path)
+        try:
+            os.ftruncate(file, self._size)
+            os.lseek(file, self._size, os.SEEK_SET)
+            write_all(file, lines)
+            os.fsync(file)
+        finally:
+            os.close(file)
+        self._size += len(lines)
+
+    def close(self) -> None:
+        """Let other programs write the file."""
+        self._release()
+
+
+def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
+    """Keep other programs that do the same from changing a file. Return the function that releases the lock.
+
+    Raises:
+        OSError: Another program holds the lock for longer than `seconds` (`EBUSY`), or its file cannot be
+            written.
+    """
+    # The import takes 20 ms, and nothing is saved before the first question.
+    from filelock import FileLock, Timeout  # noqa: PLC0415
+
+    lock_path = get_lock_path(path)
+    make_private_folder(lock_path.parent)
+    lock = FileLock(lock_path, timeout=seconds, mode=0o600, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise OSError(errno.EBUSY, "another program is using it") from None
+    return lock.release
+
+
+def get_lock_path(path: Path) -> Path:
+    """Return the path of the file that is locked in place of a file of lines."""
+    return path.parent / _LOCKS_NAME / path.stem
+
+
+@contextmanager
+def map_store_errors(action: str, folder: Path) -> Iterator[None]:
+    """Turn an `OSError` into a `StoreError` that says what failed, such as ``save the note``, and why.
+
+    Raises:
+        StoreError: An operation on disk failed.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"Could not {action}: {format_reason(error)} ({folder}).") from None
