@@ -18,12 +18,12 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.log import ConversationStore, open_store
-from roamtui.conversation.state import RECORDED
+from roamtui.conversation.state import OFFLINE, RECORDED
 from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library, LibrarySource
 from roamtui.document.loader import Loader, LoadingOptions, is_url, load_files, load_pages, open_sources
 from roamtui.errors import SourceError, UsageError
-from roamtui.models.base import OFFLINE, Model
+from roamtui.models.base import Model
 from roamtui.models.local_embedder import find_local_embedder
 from roamtui.models.registry import make_model
 from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder

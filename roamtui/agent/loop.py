@@ -74,16 +74,15 @@ from roamtui.conversation.question_flow import (
     finish_question,
     has_exchange,
 )
-from roamtui.conversation.state import AskOptions, Exchange
+from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.conversation.transcript import PromptContext, shrink_transcript
-from roamtui.conversation.update import ExpandSections
+from roamtui.conversation.update import AskOptions, ExpandSections
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.parallel import run_in_thread
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
     ARGUMENTS_LENGTH_MAX,
-    OFFLINE,
     TOOL_TOKENS,
     TOOLLESS_TOKENS,
     TOOLS_WINDOW_MIN,

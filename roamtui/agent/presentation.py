@@ -14,9 +14,8 @@ from roamtui.conversation.events import (
     SectionsSearched,
     StopReason,
 )
-from roamtui.conversation.state import Exchange
+from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.document.library import Library
-from roamtui.models.base import OFFLINE
 from roamtui.plain import format_count
 from roamtui.quotes.read import MARKED_ID
 from roamtui.quotes.verdicts import AnswerProof, make_proof

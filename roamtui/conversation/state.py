@@ -58,6 +58,8 @@ from roamtui.document.library import Library, LibrarySource
 from roamtui.plain import sanitise_line, shorten
 from roamtui.text import PAGE_TOKENS, Bounds, Span, add_delivered, merge_bounds
 
+OFFLINE = "offline"
+"""Name of the choice to use no model."""
 RECORDED = "recorded"
 """Name of the model that repeats one answer. A conversation is saved once another model is asked."""
 _ID_LENGTH = 12
@@ -118,17 +120,23 @@ class Exchange(Struct, frozen=True, kw_only=True):
     """What happened during the question, as it is shown to a person later."""
 
     @property
+    def _is_answered(self) -> bool:
+        return self.stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
+
+    @property
     def is_unproven(self) -> bool:
         """Whether it has an answer without a quote, so that nothing could be checked."""
-        is_answer = self.stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT) and bool(self.answer)
-        return is_answer and all(citation.quote is None for citation in self.citations)
+        return (
+            self._is_answered
+            and bool(self.answer)
+            and all(citation.quote is None for citation in self.citations)
+        )
 
     @property
     def is_proven(self) -> bool:
         """Whether it has an answer with quotes, all of which are in text that the model got."""
         states = {citation.state for citation in self.citations if citation.quote is not None}
-        is_answer = self.stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
-        return is_answer and bool(states) and QuoteState.NOT_FOUND not in states
+        return self._is_answered and bool(states) and QuoteState.NOT_FOUND not in states
 
     @property
     def outcome(self) -> QuestionAnswered:
@@ -156,21 +164,6 @@ class Exchange(Struct, frozen=True, kw_only=True):
         if self.stopped is StopReason.CANCELLED:
             return f"{self.answer}\n\n[interrupted by the person]".lstrip()
         return self.answer or _NO_ANSWER
-
-
-class AskOptions(Struct, frozen=True, kw_only=True):
-    """How a question is asked."""
-
-    within: str | None = None
-    """Id of the section that the question is about, or None for the whole document."""
-    replaces: Exchange | None = None
-    """The exchange that the question replaces, which is removed first. If the conversation no longer has it,
-    because the person switched to another one, nothing is asked."""
-    open_first: tuple[str, ...] = ()
-    """Sections to open before the question."""
-    needs_success: bool = False
-    """Whether nothing is asked if the question before it failed or reached a limit, or if the person has
-    switched to another conversation since."""
 
 
 class ConversationState(Struct, frozen=True, kw_only=True):
@@ -276,8 +269,7 @@ class ConversationState(Struct, frozen=True, kw_only=True):
         """Collect the quotable ranges of the newest hits and closed sections, by document key."""
         excerpts: dict[str, list[Bounds]] = {}
         for exchange in self.exchanges[self.reloaded_at :][-_EXCERPT_QUESTIONS_MAX:]:
-            for span in (*exchange.iter_excerpts(), *exchange.closed):
-                excerpts.setdefault(span.doc, []).append((span.start, span.end))
+            add_delivered(excerpts, (*exchange.iter_excerpts(), *exchange.closed))
         return {doc: merge_bounds(bounds) for doc, bounds in excerpts.items()}
 
     def collect_delivered(self) -> dict[str, list[Bounds]]:

@@ -20,7 +20,7 @@ from roamtui.conversation.events import (
     SectionsClosed,
     SectionsExpanded,
 )
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
 from roamtui.outline.expansion import estimate_delivery_tokens, format_no_room, render_section
@@ -71,6 +71,21 @@ class ReadSection(Struct, frozen=True, kw_only=True):
 
 
 Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection
+
+
+class AskOptions(Struct, frozen=True, kw_only=True):
+    """How a question is asked."""
+
+    within: str | None = None
+    """Id of the section that the question is about, or None for the whole document."""
+    replaces: Exchange | None = None
+    """The exchange that the question replaces, which is removed first. If the conversation no longer has it,
+    because the person switched to another one, nothing is asked."""
+    open_first: tuple[str, ...] = ()
+    """Sections to open before the question."""
+    needs_success: bool = False
+    """Whether nothing is asked if the question before it failed or reached a limit, or if the person has
+    switched to another conversation since."""
 
 
 def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from roamtui.conversation.events import (
     WarningRaised,
 )
 from roamtui.conversation.notices import make_notices
-from roamtui.conversation.state import AskOptions
+from roamtui.conversation.update import AskOptions
 from roamtui.errors import EXIT_CANCELLED, SourceError
 from roamtui.export.json import to_json, to_json_passage
 from roamtui.headless.answer_lines import get_terminal_form, write_answer

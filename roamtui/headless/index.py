@@ -7,9 +7,10 @@ import asyncio
 from msgspec.structs import replace
 
 from roamtui.agent.introductions import SUMMARY_PROMPT, SummaryTask, plan_missing_summaries, write_summary
+from roamtui.conversation.state import OFFLINE
 from roamtui.document.library import Library
 from roamtui.errors import ModelError, StoreError, UsageError
-from roamtui.models.base import OFFLINE, Model
+from roamtui.models.base import Model
 from roamtui.output import ProgressLine, confirm, warn, write_notice, write_text
 from roamtui.paths import cache_path, is_standard_input
 from roamtui.plain import format_count

@@ -6,9 +6,9 @@ import asyncio
 import sys
 from pathlib import Path
 
+from roamtui.conversation.state import OFFLINE
 from roamtui.errors import UsageError
 from roamtui.export.table import RENDERERS
-from roamtui.models.base import OFFLINE
 from roamtui.output import ProgressLine, check_output_path, warn, write_notice, write_text
 from roamtui.table.cells import CellState
 from roamtui.table.runner import TablePlan, fill_table, format_progress

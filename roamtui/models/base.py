@@ -215,9 +215,6 @@ _FIRST_TOKEN_SECONDS = 120.0
 _LOCAL_FIRST_TOKEN_SECONDS = 900.0
 """A server of one's own may need minutes to read a long request before its first word."""
 
-OFFLINE = "offline"
-"""Name of the choice to use no model."""
-
 
 def replace_flags(words: str, *, model: str, server: str) -> str:
     """Replace the flags in a model's error by what chooses a model and its server elsewhere.

@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.events import Message, Role
+from roamtui.conversation.state import OFFLINE
 from roamtui.errors import ModelError, SourceError, UsageError
 from roamtui.models.base import (
-    OFFLINE,
     PROVIDERS,
     Model,
     ModelOptions,

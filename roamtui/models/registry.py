@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Mapping
 
 from typing_extensions import override
 
-from roamtui.conversation.state import RECORDED
+from roamtui.conversation.state import OFFLINE, RECORDED
 from roamtui.errors import ModelError, SourceError, UsageError
-from roamtui.models.base import OFFLINE, Model, ModelEvent, ModelOptions, ModelRequest
+from roamtui.models.base import Model, ModelEvent, ModelOptions, ModelRequest
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.worker_process import WorkerProcess

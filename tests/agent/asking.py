@@ -14,7 +14,8 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, Message, QuestionAnswered
 from roamtui.conversation.library_loader import Approver
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import AskOptions, ConversationState
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
 from roamtui.search.base import Hit, Progress, Searcher
 from tests.case_files import read_case

@@ -21,8 +21,8 @@ from roamtui.conversation.events import (
     StopReason,
 )
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import AskOptions, fold_events
-from roamtui.conversation.update import CloseSections, ExpandSections
+from roamtui.conversation.state import fold_events
+from roamtui.conversation.update import AskOptions, CloseSections, ExpandSections
 from roamtui.errors import ModelError, UnknownSectionError
 from roamtui.quotes.verdicts import make_proof
 from tests.agent.asking import expanding, ids, make_agent, model_of, saying

@@ -10,7 +10,8 @@ from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.agent.presentation import list_passages, match_proof
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAnswered, QuoteState, SectionsExpanded, SectionsSearched, StopReason
-from roamtui.conversation.state import AskOptions, Exchange
+from roamtui.conversation.state import Exchange
+from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library, open_sources
 from roamtui.document.parse import parse_document

@@ -26,8 +26,8 @@ from roamtui.conversation.events import (
     StopReason,
 )
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import AskOptions, ConversationState, Exchange, fold_events
-from roamtui.conversation.update import ExpandSections
+from roamtui.conversation.state import ConversationState, Exchange, fold_events
+from roamtui.conversation.update import AskOptions, ExpandSections
 from roamtui.models.base import ModelRequest
 from tests.agent.asking import MANUAL, FakeSearcher
 from tests.anomalies.waits import act_at_wait, cancel_at_wait

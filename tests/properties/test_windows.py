@@ -12,8 +12,8 @@ from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, StopReason
-from roamtui.conversation.state import AskOptions, OpenSectionOptions
-from roamtui.conversation.update import ExpandSections
+from roamtui.conversation.state import OpenSectionOptions
+from roamtui.conversation.update import AskOptions, ExpandSections
 from roamtui.document.library import Library
 from roamtui.search.keyword import KeywordSearcher
 from tests.conversation.conversations import check_messages, make_library

@@ -22,11 +22,11 @@ from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.events import QuoteState, StopReason, Usage
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notices import Severity
-from roamtui.conversation.state import Exchange
+from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.document.loader import build_library
 from roamtui.errors import ModelError
 from roamtui.launch import AppServices, run_until_exit
-from roamtui.models.base import OFFLINE, Model, ModelEvent, ModelRequest, TextDelta
+from roamtui.models.base import Model, ModelEvent, ModelRequest, TextDelta
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE
 from roamtui.search.base import Progress

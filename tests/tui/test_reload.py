@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from roamtui.bootstrap import Bootstrap
-from roamtui.conversation.state import AskOptions
+from roamtui.conversation.update import AskOptions
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp

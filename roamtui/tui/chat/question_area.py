@@ -18,7 +18,7 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed
 from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.state import AskOptions
+from roamtui.conversation.update import AskOptions
 from roamtui.plain import sanitise_line, sanitise_text, shorten
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.labels import format_full_path

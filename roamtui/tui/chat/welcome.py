@@ -7,9 +7,9 @@ from collections import Counter
 from textual.content import Content
 from typing_extensions import override
 
+from roamtui.conversation.state import OFFLINE
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.models.base import OFFLINE
 from roamtui.plain import format_count, sanitise_line, shorten, strip_anchor
 from roamtui.text import format_tokens
 from roamtui.tui.actions import Keymap

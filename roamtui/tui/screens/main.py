@@ -19,10 +19,11 @@ from typing_extensions import override
 
 from roamtui.conversation.events import ConversationEvent, ConversationStarted, DocumentReloaded
 from roamtui.conversation.notices import Severity
-from roamtui.conversation.state import RECORDED, AskOptions
+from roamtui.conversation.state import OFFLINE, RECORDED
+from roamtui.conversation.update import AskOptions
 from roamtui.document.document import NodeKind
 from roamtui.errors import UnknownSectionError, UsageError
-from roamtui.models.base import OFFLINE, format_window
+from roamtui.models.base import format_window
 from roamtui.plain import format_count
 from roamtui.text import Span
 from roamtui.tui.actions import ANYWHERE_IDS, SCOPE_TITLES, Keymap, Scope, format_keys, make_bindings
