@@ -33,7 +33,7 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.markdown.visible import read_visible_line
 from roamtui.outline.labels import PATH_STEP, list_titles
-from roamtui.outline.structure import find_unread_pages
+from roamtui.outline.references import find_unread_pages
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.choose import complete_follow_up, search_question
 from roamtui.retrieval.missing import list_missing_words

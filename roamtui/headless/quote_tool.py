@@ -11,7 +11,7 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import format_path
-from roamtui.outline.structure import resolve_name
+from roamtui.outline.references import resolve_name
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN

@@ -11,15 +11,15 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
 from roamtui.outline.labels import format_line_range, format_path
-from roamtui.outline.render import render_outline
-from roamtui.outline.structure import (
-    ChildRanges,
+from roamtui.outline.references import (
     Reference,
     explain_unresolved,
     find_unread_pages,
     resolve_reference,
     suggest_ids,
 )
+from roamtui.outline.render import render_outline
+from roamtui.outline.structure import ChildRanges
 from roamtui.output import write_json, write_notice, write_text
 from roamtui.plain import format_count
 from roamtui.search.base import Hit, Searcher, SearchMode

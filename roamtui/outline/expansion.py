@@ -28,15 +28,9 @@ from roamtui.outline.labels import (
     format_node_title,
     format_path,
 )
+from roamtui.outline.references import Reference, explain_unresolved, parse_reference
 from roamtui.outline.render import fill_lines
-from roamtui.outline.structure import (
-    LISTED_MAX,
-    ChildRanges,
-    Reference,
-    explain_unresolved,
-    list_outline_children,
-    parse_reference,
-)
+from roamtui.outline.structure import LISTED_MAX, ChildRanges, list_outline_children
 from roamtui.plain import shorten
 from roamtui.text import (
     PAGE_TOKENS,

@@ -1,11 +1,7 @@
-"""Make the parts of an outline: entries for nodes, ranges of many nodes, and references to both.
-
-A reference is an id, one of its pages (``07f3277d:2``), a range (``07f3277d:c2.5``), a path or a title.
-"""
+"""Make the parts of an outline: entries for nodes, and ranges of many nodes."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
@@ -13,16 +9,15 @@ from itertools import accumulate
 from msgspec import Struct
 
 from roamtui.document.document import NodeKind
-from roamtui.document.library import Library, fold_name
+from roamtui.document.library import Library
 from roamtui.outline.labels import (
-    PATH_STEP,
     PLAIN_PATH_STEP,
     WHOLE_TOKENS_MAX,
     format_node_and_heading,
     format_node_title,
     has_own_text,
 )
-from roamtui.plain import sanitise_line, shorten
+from roamtui.plain import format_count
 from roamtui.text import format_tokens, measure_front_matter, normalise_line_ends
 
 LISTED_MAX = 250
@@ -32,19 +27,6 @@ _RANGE_CHILDREN_MAX = 60
 """Maximum number of children in a range. It doubles if there would be more than `_RANGES_MAX` ranges."""
 _RANGES_MAX = 64
 _TITLE_LENGTH_MAX = 80
-_REFERENCE = re.compile(r"([0-9a-f]{8})(?::(?:(\d{1,6})|c(\d{1,6}(?:\.\d{1,6})*)))?\Z", re.ASCII)
-_CANDIDATES_MAX = 20_000
-_COMPARED_AT_ONCE = 1_000
-"""Texts that are compared without a pause, which takes up to 5 ms."""
-_ID_SCORE_MIN = 62.0
-_TITLE_SCORE_MIN = 55.0
-_SUGGESTED_MAX = 3
-_ID_MARKS = " \t\r\n[]`\"'§"
-_ID_LIKE = re.compile(r"[0-9a-f]{6,10}(?:\Z|:)", re.ASCII)
-_TITLE_GOES_ON = re.compile(r"[.,:/'’-]?\w")
-"""Matches after "Article 7" in "Article 70", "Article 7.1" and "Article 7-A", which it does not name."""
-_NUMBERED = re.compile(r"(?:sections?|clauses?|paragraphs?|abschnitt|ziffer|§+) ?(?=\d)")
-"""Words before a number that a text refers to, but that its title seldom has: "Section 2.6"."""
 
 
 class OutlineEntry(Struct, frozen=True, kw_only=True):
@@ -115,140 +97,6 @@ def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
     if file.sole_row is not None:
         return file.list_children(file.sole_row)
     return file.list_children(-1)[file.head_rows :]  # without a preamble
-
-
-class Reference(Struct, frozen=True, kw_only=True):
-    """A parsed id from a tool call."""
-
-    section_id: str
-    page: int | None = None
-    """1-based page of the section's own text."""
-    steps: tuple[int, ...] = ()
-    """1-based number of a range of the section's children, then of a range within that range, and so on."""
-
-
-def resolve_reference(library: Library, text: str) -> Reference | None:
-    """Resolve an id of any form, or what `resolve_name` accepts."""
-    reference = parse_reference(text)
-    if reference is None and (section_id := resolve_name(library, text)) is not None:
-        reference = Reference(section_id=section_id)
-    return reference
-
-
-def parse_reference(text: str) -> Reference | None:
-    """Parse an id of any form, or return None if `text` does not look like one."""
-    match = _REFERENCE.match(text.strip(_ID_MARKS).lower())
-    if match is None:
-        return None
-    section_id, page, steps = match.groups()
-    return Reference(
-        section_id=section_id,
-        page=int(page) if page else None,
-        steps=tuple(int(step) for step in steps.split(".")) if steps else (),
-    )
-
-
-def resolve_name(library: Library, text: str) -> str | None:
-    """Return the only section with this title, file name or path (``guide.md > Install``), or None.
-
-    If none has it, the first words of a title that only one section has are enough.
-    """
-    named = _list_named(library, text)
-    return named[0] if len(named) == 1 else None
-
-
-def explain_unresolved(library: Library, name: str) -> str:
-    """Say how many sections have a name that does not resolve to one."""
-    count = len(_list_named(library, name))
-    subject = f"{count} sections are" if count > 1 else "no section is"
-    rest = " …" if count > 1 and _split_name(name)[-1] not in library.ids_by_name else ""
-    return f'{subject} called "{shorten(sanitise_line(name), 80)}{rest}"'
-
-
-def _split_name(text: str) -> list[str]:
-    return [fold_name(part) for part in text.replace(PATH_STEP, PLAIN_PATH_STEP).split(PLAIN_PATH_STEP)]
-
-
-def _list_named(library: Library, text: str) -> list[str]:
-    """List the sections with a title, file name or path, or else those whose title begins with these words.
-
-    A file can be named by its path, or by the end of its path, with or without the extension.
-    """
-    *above, last = _split_name(text)
-    names = [last]
-    if last and last not in library.ids_by_name:
-        starts = [last, _NUMBERED.sub("", last, count=1)]
-        names = next(filter(None, (_list_titles(library, start) for start in starts)), [])
-    named: dict[str, None] = {}
-    for section_id in (found for name in names for found in library.ids_by_name.get(name, ())):
-        # The nodes above must have the other names in this order. The iterator skips other nodes between
-        # them.
-        titles = iter(
-            [fold_name(library.node(node_id).title) for node_id in library.node(section_id).ancestors]
-        )
-        if all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in above):
-            named[get_canonical_id(library, section_id)] = None
-    return [*named]
-
-
-def _list_titles(library: Library, start: str) -> list[str]:
-    """List the titles that begin with some words, folded."""
-    return [name for name in library.list_names(start) if not _TITLE_GOES_ON.match(name, len(start))]
-
-
-def suggest_ids(library: Library, requested: str, *, only_near: bool = False) -> tuple[str, ...]:
-    """Return up to 3 ids whose digits or titles are most similar to `requested`, or `only_near` it.
-
-    If several have the name `requested`, it returns the first of these. Digits count only if `requested` has
-    about the form of an id.
-    """
-    if named := _list_named(library, requested):
-        return tuple(named[:_SUGGESTED_MAX])
-    wanted = sanitise_line(requested)[:200].strip("[]\"'` ")
-    ids: list[str] = []
-    titles: list[str] = []
-    for document, first, end in library.iter_runs():
-        last = min(end, first + _CANDIDATES_MAX - len(ids))
-        ids += document.ids[first:last]
-        titles += document.columns.titles[first:last]
-        if len(ids) == _CANDIDATES_MAX:
-            break
-    by_id = _rank_similar(wanted.lower(), ids) if _ID_LIKE.match(wanted.lower()) else []
-    by_title = _rank_similar(wanted, titles)
-    suggested_ids = [ids[index] for index, score in by_id if score >= _ID_SCORE_MIN]
-    suggested_ids += [ids[index] for index, score in by_title if score >= _TITLE_SCORE_MIN]
-    if not only_near:
-        suggested_ids += [ids[index] for index, _ in by_id or by_title]
-    return tuple(dict.fromkeys(suggested_ids))[:_SUGGESTED_MAX]
-
-
-def find_unread_pages(library: Library, query: str) -> tuple[str, ...]:
-    """Return up to 3 links whose pages were not read, with titles that are most similar to `query`."""
-    if not any(NodeKind.LINK in document.columns.kinds for document in library.documents):
-        return ()
-    links = [node_id for node_id in library.walk() if library.node(node_id).kind is NodeKind.LINK]
-    unread = [node_id for node_id in links if not library.node(node_id).is_loaded]
-    return tuple(
-        unread[index]
-        for index, _ in _rank_similar(query, [library.node(page_id).title for page_id in unread])
-    )
-
-
-def _rank_similar(wanted: str, texts: Sequence[str]) -> list[tuple[int, float]]:
-    """Return the positions of up to 3 texts similar to `wanted`, best first, with scores from 0 to 100."""
-    from rapidfuzz import fuzz, process  # noqa: PLC0415 - few questions need it
-
-    best: list[tuple[int, float]] = []
-    # In parts, because rapidfuzz lets no other thread run, such as the one that draws the screen.
-    for start in range(0, len(texts), _COMPARED_AT_ONCE):
-        part = texts[start : start + _COMPARED_AT_ONCE]
-        score_min = best[-1][1] if len(best) == _SUGGESTED_MAX else 0.0
-        ranked = process.extract(
-            wanted, part, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX, score_cutoff=score_min
-        )
-        best += [(start + index, score) for _, score, index in ranked]
-        best = sorted(best, key=lambda entry: -entry[1])[:_SUGGESTED_MAX]
-    return best
 
 
 class ChildRanges(Struct, frozen=True):
@@ -330,7 +178,7 @@ class ChildRanges(Struct, frozen=True):
                 if title_length_max
                 else []
             )
-            count = f"{end - start} section{'s' if end - start > 1 else ''}"
+            count = format_count(end - start, "section")
             size = f"({count}, {format_tokens(self.tokens_before[end] - self.tokens_before[start])})"
             reference = f"{section_id}:c{'.'.join(map(str, (*steps, number)))}"
             if end - start == 1:

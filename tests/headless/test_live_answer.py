@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.headless.live_answer import RewritableText
-from roamtui.outline.structure import resolve_name
+from roamtui.outline.references import resolve_name
 from tests.cli.conftest import GARDEN
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply
 

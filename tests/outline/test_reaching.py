@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.outline.labels import has_own_text
+from roamtui.outline.references import resolve_reference
 from roamtui.outline.render import render_outline
-from roamtui.outline.structure import get_canonical_id, resolve_reference
+from roamtui.outline.structure import get_canonical_id
 from roamtui.text import Bounds, merge_bounds, subtract_delivered
 from tests.outline.documents import (
     NONCE,

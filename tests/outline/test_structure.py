@@ -8,15 +8,8 @@ from hypothesis import strategies as st
 
 from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
-from roamtui.outline.structure import (
-    LISTED_MAX,
-    ChildRanges,
-    Reference,
-    explain_unresolved,
-    parse_reference,
-    resolve_name,
-    suggest_ids,
-)
+from roamtui.outline.references import Reference, explain_unresolved, parse_reference, resolve_name, suggest_ids
+from roamtui.outline.structure import LISTED_MAX, ChildRanges
 from tests.outline.documents import find_id, make_library
 
 

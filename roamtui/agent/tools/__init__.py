@@ -15,7 +15,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ToolFinished
 from roamtui.document.library import Library
 from roamtui.models.base import ToolSpec
-from roamtui.outline.structure import resolve_name
+from roamtui.outline.references import resolve_name
 from roamtui.retrieval.policy import DEFAULT_POLICY
 from roamtui.search.base import Searcher
 from roamtui.text import Span

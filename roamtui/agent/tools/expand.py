@@ -11,7 +11,7 @@ from roamtui.conversation.update import ExpandSections
 from roamtui.document.library import Library
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
-from roamtui.outline.structure import parse_reference, suggest_ids
+from roamtui.outline.references import parse_reference, suggest_ids
 from roamtui.text import format_tokens
 
 IDS_MAX = 20

@@ -10,7 +10,7 @@ from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.library import Library
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import format_path
-from roamtui.outline.structure import explain_unresolved, find_unread_pages, resolve_reference
+from roamtui.outline.references import explain_unresolved, find_unread_pages, resolve_reference
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.choose import drop_weak_hits
 from roamtui.retrieval.render import format_short_path, render_hits
