@@ -45,7 +45,7 @@ def make_reading_app(*sources: Path, is_watching: bool = False) -> RoamApp:
     reload_library = partial(Bootstrap().reload, sources=names)
     return make_app(
         library=library,
-        source_loader=loader,
+        loader=loader,
         searcher=KeywordSearcher,
         reload_library=reload_library,
         reload_on_change=is_watching,
