@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from textual import events
+from textual.worker import WorkerCancelled
 
 from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.plain import sanitise_text
@@ -91,12 +92,12 @@ class Life:
         """Start a conversation, and wait until the widgets of the last one, each a task, have ended.
 
         Raises:
-            TimeoutError: The app is stuck; a note has its screen.
+            TimeoutError, WorkerCancelled: The app is stuck; a note has its screen.
         """
         try:
             async with asyncio.timeout(_STEP_SECONDS):
                 await self._start_conversation()
-        except TimeoutError as error:
+        except (TimeoutError, WorkerCancelled) as error:  # as a worker's `wait` calls the timeout
             error.add_note(screen_text(self._app))
             raise
 
