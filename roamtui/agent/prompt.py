@@ -11,8 +11,8 @@ Reading
 confirm it. Open a section first only where it breaks off ([…]) before what you need, or points to it.
 - Otherwise open the smallest sections that promise the answer, several at once, or search in the document's \
 words.
-- Before you say no, search once in the words such a text would use, unless what you have settles it. Never \
-say "only" or "nowhere" of what you have not read.
+- Before you say no or leave a part open, search once in the words such a text would use, unless what you \
+have settles it. Never say "only" or "nowhere" of what you have not read.
 
 Answering
 - In the question's language, answer what was asked, with the limits and exceptions that change it, and \

@@ -54,6 +54,12 @@ def test_a_first_hit_far_ahead_comes_whole_and_others_share_the_rest() -> None:
     assert _count(library, second) >= _count(library, third) > 100
 
 
+def test_a_short_first_hit_comes_whole_beside_many_others() -> None:
+    library = _make_library(8, *[50] * 8)
+    first, *_ = _choose(library, *[1.0] * 9)
+    assert library.text_at(first[0]).count(_NEST) == 8
+
+
 def test_a_weak_hit_gets_only_what_the_others_leave() -> None:
     library = _make_library(*[50] * 9)
     *strong, weak = _choose(library, 1.0, *[0.9] * 7, 0.5)
