@@ -55,9 +55,8 @@ class PaneSwitcher(Horizontal):
         """The keys at the foot of the focused pane, if they are shown."""
 
     def on_mount(self) -> None:
-        """Show the panes that fit the app: the switcher's own width is known only after the first layout."""
+        """Use the app's width until the first layout, which gives the switcher its own."""
         self._columns = self.app.size.width
-        self.show()
 
     def on_resize(self, event: events.Resize) -> None:
         """Show the panes that fit the new width."""
