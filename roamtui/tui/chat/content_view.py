@@ -15,6 +15,11 @@ from typing_extensions import override
 from roamtui.plain import sanitise_text, shorten
 from roamtui.tui.targets import TARGET_META, Target, TargetActivated
 
+_NO_LETTERS = re.compile(r"\W+")
+_QUESTION_LENGTH_MAX = 4_000
+"""In characters. A question with a whole pasted page would push its answer out of view."""
+_SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
+
 
 class ContentView(Widget):
     """A widget that shows the lines that `draw` returns, and its targets, which keys and clicks choose."""
@@ -89,12 +94,6 @@ class ContentView(Widget):
         if isinstance(index, int) and index < len(self.targets):
             event.stop()
             self.post_message(TargetActivated(self.targets[index]))
-
-
-_NO_LETTERS = re.compile(r"\W+")
-_QUESTION_LENGTH_MAX = 4_000
-"""In characters. A question with a whole pasted page would push its answer out of view."""
-_SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
 
 
 def wrap(
