@@ -101,4 +101,6 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
         assert after_ids.get("", plain_ids) == plain_ids
         assert set(conversation.state.open_sections) == {node_id for node_id in opened if node_id in library}
         assert len(set(library.walk())) == len(library)
+        documents = (library.root, *library.documents)
+        assert all(document.columns.starts[-1] == len(document.text) for document in documents)
         assert conversation.state.sources == library.sources
