@@ -21,9 +21,9 @@ def test_the_app_survives_and_shows_what_is_true(seed: int, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_every_key_can_be_pressed_everywhere_and_messages_name_keys_that_work(tmp_path: Path) -> None:
-    walks = key_walk.walk_all(tmp_path, 150, seed=1, tell=lambda _: None)
+    walks = key_walk.walk_all(tmp_path, 150, seed=2, tell=lambda _: None)
     assert [walk.pressed.total() for walk in walks] == [150] * len(key_walk.SIZES)
-    assert sum(walk.messages.total() for walk in walks) > len(walks)
+    assert len({message for walk in walks for message in walk.messages}) > 1
 
 
 @pytest.mark.slow
