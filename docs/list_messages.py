@@ -27,12 +27,17 @@ _FIELDS = re.compile(
     r"|stop_reason"
 )
 """Names of variables and fields whose texts are shown."""
-_PARSERS = ("removeprefix", "removesuffix", "split", "partition", "replace")
-"""Methods whose texts are looked for in another text, not shown."""
+_PARSERS = ("removeprefix", "removesuffix", "split", "partition", "replace", "format", "format_count")
+"""Functions whose texts are looked for in another text, or are a part of one."""
+_FOR_MODELS = (
+    *("agent/prompt.py", "agent/tools/", "conversation/transcript.py", "headless/mcp.py"),
+    *("headless/quote_tool.py", "outline/expansion.py", "retrieval/render.py"),
+)
+"""Modules that write to a model. Only the notices of tools are shown to a person."""
 _SENTENCE = re.compile(r"[^\W\d_]{2,}.*\s")
 _PART = re.compile(r"\{[^}]*\}")
-_CODE = re.compile(r"\\|\(\?|\$\w|^<")
-"""Only patterns, styles and HTML have these characters."""
+_CODE = re.compile(r"\\|\(\?|\$\w|^<|Error [A-Z]")
+"""Only patterns, styles, HTML and lists of errors have these characters."""
 
 
 def main() -> None:
@@ -45,7 +50,10 @@ def list_messages() -> Iterator[tuple[str, str]]:
     """Yield each message once in each file, with its file and line."""
     for path in sorted(_PACKAGE.rglob("*.py")):
         listed: set[str] = set()
+        is_for_model = path.relative_to(_PACKAGE).as_posix().startswith(_FOR_MODELS)
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if is_for_model and not ast.unparse(node).startswith("notice"):
+                continue
             for value in _list_values(node):
                 for line, text in _iter_texts(value):
                     if (
@@ -86,7 +94,9 @@ def _iter_texts(node: ast.AST) -> Iterator[tuple[int, str]]:
             yield line, " ".join("".join(parts).split())
             for part in values:
                 yield from (_iter_texts(part.value) if isinstance(part, ast.FormattedValue) else ())
-        case ast.Call(func=ast.Attribute(attr=name)) if name in _PARSERS:
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id="format_count" as name)) if (
+            name in _PARSERS
+        ):
             return
         case _:
             for child in ast.iter_child_nodes(node):
@@ -96,8 +106,8 @@ def _iter_texts(node: ast.AST) -> Iterator[tuple[int, str]]:
 def _name_part(node: ast.AST) -> str:
     """Return the name of a value in a text, in braces."""
     match node:
-        case ast.Call(func=ast.Name(id="format_count"), args=[_, ast.Constant(value=str(noun)), *_]):
-            return f"{{count}} {noun}s"
+        case ast.Call(func=ast.Name(id="format_count"), args=[_, ast.Constant(value=str(noun)), *plural]):
+            return f"{{count}} {ast.literal_eval(plural[0]) if plural else f'{noun}s'}"
         case ast.Call(func=ast.Name(id=name)) if name.startswith("format_"):
             return f"{{{name.removeprefix('format_').replace('_', ' ')}}}"
         case ast.Subscript(slice=ast.Constant(value=str(name))):

@@ -100,7 +100,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             SourceError: A source cannot be read.
         """
         if not sources:
-            raise UsageError("no document given. Try `roamtui handbook.md` or `roamtui --help`.")
+            raise UsageError("no document was given. Try `roamtui handbook.md` or `roamtui --help`.")
         if is_url(sources[0]) and sys.stderr.isatty():
             write_notice(f"Fetching {sources[0]}…")
         with report_conversion(sources[0]) as write_progress:
@@ -121,14 +121,14 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             return replace(library, summaries={**library.summaries, **load_summaries(path)})
         except IndexLostError as error:
             self.on_warning(
-                f"The search index on disk cannot be read ({error}). If it had summaries, they are missing."
+                f"The search index on disk cannot be read ({error}). Any summaries in it are not used."
             )
             return library
 
     def open_added(self, name: str) -> tuple[Library, Loader | None]:
         """Open a source that is added to a conversation, with all its files. Errors are as in `open`."""
         if is_standard_input(name):
-            raise UsageError("a document from standard input cannot be added. Save it as a file first.")
+            raise UsageError("a document from standard input cannot be added. Save it as a file.")
         return self.open(split_sources(name), load_all=True, on_progress=lambda *_: None)
 
     def reopen(
@@ -164,8 +164,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             and (origin := origin_of(source)) not in self.loading.parse_allowed()
         ):
             raise SourceError(
-                "This web address comes from a file, not from you."
-                f" To allow fetching it, add --allow-origin {origin}."
+                "This web address was not fetched, because it comes from a file and not from you."
+                f" To allow it, add --allow-origin {origin}."
             )
         library, loader = self.open(split_sources(source), load_all=True)
         if added:
@@ -276,13 +276,14 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             latest = next((summary for summary in summaries if summary.is_continuable), None)
             if latest is None:
                 raise UsageError(
-                    "there is no conversation with an answer about this document. Leave out --continue."
+                    "there is no conversation with an answer about this document. "
+                    "To start one, leave out --continue."
                 )
             damaged = [summary.id for summary in summaries[: summaries.index(latest)] if summary.problem]
             if damaged:
                 self.on_warning(
                     f"The newest conversation, {damaged[0]}, is damaged, so the one before it was resumed. "
-                    f"`--conversation {damaged[0]}` shows what can be read of the damaged one."
+                    f"To see what can be read of the damaged one, use `--conversation {damaged[0]}`."
                 )
             return latest.id
         if all(summary.id != conversation_id for summary in summaries):
@@ -348,7 +349,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             if settings.model in (OFFLINE, RECORDED):
                 raise UsageError(
                     f'the model "{OFFLINE}" cannot rerank search results.'
-                    ' Choose another, or set retrieval.rerank to "off".'
+                    ' Choose another model, or set retrieval.rerank to "off".'
                 )
             own = settings.model_options(settings.model)
             model = make_model(

@@ -53,8 +53,8 @@ def main(argv: list[str] | None = None) -> int:
     except RoamtuiError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:
-        file = f" {error.filename}" if error.filename is not None else ""
-        return _fail(f"could not read or write{file}: {format_reason(error)}.")
+        file = "a file" if error.filename is None else error.filename
+        return _fail(f"could not read or write {file}: {format_reason(error)}.")
     except Exception as error:  # the last stop before a person would see a traceback
         if os.environ.get("ROAMTUI_DEBUG"):
             raise

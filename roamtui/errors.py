@@ -35,7 +35,7 @@ class UnknownSectionError(UsageError):
     """The library has no section with this id."""
 
     def __init__(self, section_id: str) -> None:
-        super().__init__(f'No section "{section_id}". Run `roamtui outline SOURCE` for the ids.')
+        super().__init__(f'There is no section "{section_id}". Run `roamtui outline SOURCE` for the ids.')
         self.section_id = section_id
 
 

@@ -27,7 +27,7 @@ from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer, discover_models, list_usable_models
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE, list_saved, make_offers
-from roamtui.output import ProgressLine, write_notice
+from roamtui.output import ProgressLine, warn, write_notice
 from roamtui.paths import config_path, is_standard_input, themes_path
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 _NOTES_MAX = 5
 _DEFECT_MESSAGE = (
-    "roamtui: internal error. Your conversation is saved: `roamtui --continue` resumes it. To report the"
-    " error, set ROAMTUI_DEBUG=1, do the same again, and send what is printed."
+    "roamtui: there was an internal error. Your conversation is saved, and `roamtui --continue` resumes it."
+    " To report the error, set ROAMTUI_DEBUG=1, repeat your steps, and include the error text in your report."
 )
 _TABLE_JOBS = 4
 """Number of table cells that the app fills at a time."""
@@ -125,7 +125,7 @@ class AppServices(Services):
         if isinstance(model, RecordedModel):
             question = model.question
             notes.append(
-                "A recorded demo: a person wrote the model's answers, and quoted one figure wrong on purpose."
+                "This is a recorded demo. A person wrote its answers, and misquoted one figure on purpose."
             )
         progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self._bootstrap, on_warning=notes.append, progress=progress)
@@ -228,7 +228,7 @@ def run_until_exit(app: RoamApp) -> int:
     if app.return_code not in (None, 0, EXIT_CANCELLED) and app.error_console.quiet:
         write_notice(_DEFECT_MESSAGE)
     for failure in filter(None, [screen.app_context.close() for screen in app.documents.values()]):
-        write_notice(f"roamtui: {failure}")
+        warn(failure)
     with suppress(KeyError, StoreError):  # a table, or a demo, which is not saved
         state = app.main_screen.conversation.state
         is_saved = bool(open_store().load(state.id).exchanges)

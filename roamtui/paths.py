@@ -69,7 +69,7 @@ def get_resource_dir(name: Literal["themes", "examples"]) -> Path:
     for folder in (_PACKAGE_DIR / "_data" / name, _PACKAGE_DIR.parent / name):
         if folder.is_dir():
             return folder
-    raise RoamtuiError(f'The folder "{name}" is missing from this installation of roamtui. Install it again.')
+    raise RoamtuiError(f'The folder "{name}" is missing from this installation. Install roamtui again.')
 
 
 def is_standard_input(source: str) -> bool:

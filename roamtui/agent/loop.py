@@ -122,7 +122,7 @@ _REMINDER_TOKENS = 100
 _TOOL_NAME_LENGTH_MAX = 60
 _BROKEN_CALL_LENGTH_MAX = 2_000
 """Maximum number of characters of a call that could not be read, which is sent back."""
-_BROKEN_CALL_NOTICE = "Told the model that its tool call was not valid"
+_BROKEN_CALL_NOTICE = "The model made an invalid request, and was asked to correct it"
 _REJECTED_LENGTH_MAX = 300
 """Maximum number of characters of a rejected answer in its event. Its step holds the whole text."""
 _SAME_CALLS_MAX = 3
@@ -482,7 +482,7 @@ class Agent:
             return True
         self._spending.settle(state.id, spent)
         question = "The next request may exceed your spending limit."
-        detail = f"${spent:.2f} of ${limit:.2f} spent."
+        detail = f"So far, ${spent:.2f} of ${limit:.2f} has been spent."
         if await self.conversation.approver(
             ApprovalRequest(question=question, detail=detail, yes="Continue")
         ):
@@ -562,7 +562,7 @@ class Agent:
             tool = run.tools.get(use.call.name)
             if run.call_counts[key] > 1:
                 result = ToolResponse(
-                    text=REPEATED_CALL, notice="The model repeated a request, which was not carried out again"
+                    text=REPEATED_CALL, notice="The model repeated a request, so it was not carried out again"
                 )
             elif tool is None:
                 result = ToolResponse(

@@ -24,7 +24,9 @@ NO_STEP = Step(text="", uses=())
 _NO_ANSWER = "The model returned no answer. Ask again, ask a narrower question, or choose another model."
 _BROKEN_CALL = "The model writes tool calls that cannot be read, so it gave no answer. Choose another model."
 _REPEATED_NOTE = "(The answer was stopped here, because the model repeated itself.)"
-_CUT_NOTE = "(The answer is cut off here: it reached the model's limit, or the provider withheld the rest.)"
+_CUT_NOTE = (
+    "(The answer is cut off here, because it reached the model's limit or the provider withheld the rest.)"
+)
 """Part of the answer, so the model reads it with the next question."""
 _TOO_EXPENSIVE = (
     "The next step could exceed the spending limit. Raise max_cost_usd or start a new conversation."

@@ -85,9 +85,9 @@ def format_proof(exchange: Exchange) -> str:
     if not replies_with_passages(exchange):
         return format_verification(exchange.citations)
     count = len(exchange.citations)
-    if not count:
-        return ""
-    return f"{format_count(count, 'passage')} · no model has read {'it' if count == 1 else 'them'}"
+    if count == 1:
+        return "1 passage · no model has read it"
+    return f"{format_count(count, 'passage')} · no model has read them" if count else ""
 
 
 def format_sources(exchange: Exchange) -> list[str]:

@@ -71,7 +71,7 @@ def _run_serve(args: Namespace) -> None:
     except ModuleNotFoundError:
         raise RoamtuiError(MISSING_EXTRA.format("serve")) from None
     if is_standard_input(args.source):
-        raise UsageError("serve needs a file, not standard input.")
+        raise UsageError("`roamtui serve` cannot read a document from standard input. Name a file.")
     bootstrap, *_ = open_sources(args)
     bootstrap.make_model()  # errors must be reported here, because the browser starts the app
     title = os.path.basename(args.source)  # noqa: PTH119 - an address, too

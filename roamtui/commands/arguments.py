@@ -47,8 +47,9 @@ class CommandParser(ArgumentParser):
         """Raise a sentence that names the help of the command, and says if its words need quotation marks."""
         extra = message.removeprefix("unrecognized arguments: ")
         if self.words and extra != message and not extra.startswith("-"):
-            message += f". Put the {self.words} in quotation marks"
-        raise UsageError(f"{message.rstrip('.')}. See `{self.prog} --help`.")
+            raise UsageError(f"{message}. Put the {self.words} in quotation marks. See `{self.prog} --help`.")
+        message = message.rstrip(".")
+        raise UsageError(f"{message}. See `{self.prog} --help`.")
 
     def add_file_argument(self, *names: str, **options: Any) -> None:  # noqa: ANN401 - those of `add_argument`
         """Add an argument that a shell completes with the names of files."""
@@ -163,7 +164,7 @@ def parse_count(text: str) -> int:
     """Parse a whole number of 1 or more."""
     if text.isdecimal() and int(text):
         return int(text)
-    raise ArgumentTypeError("must be a whole number of 1 or more")
+    raise ArgumentTypeError(f'"{text}" is not a whole number of 1 or more')
 
 
 def decode(text: str) -> str:

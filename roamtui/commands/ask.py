@@ -49,7 +49,7 @@ def _run_ask(args: Namespace) -> int:
     from roamtui.headless.ask import OutputFormat, run_ask
 
     if not args.question.strip():
-        raise UsageError("the question is empty.")
+        raise UsageError("the question is empty. Write one in quotation marks.")
     bootstrap, library, loader = open_sources(args)
     agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, args.conversation))
     agent.conversation.is_one_shot = True
@@ -102,7 +102,7 @@ def _run_table(args: Namespace) -> int:
     )
     if table.columns and not args.questions and args.file is None:
         questions = " · ".join(column.question for column in table.columns)
-        write_notice(f"These questions come from earlier runs: {questions}")
+        write_notice(f"The table has these questions from earlier runs: {questions}")
     for explanation in filter(None, map(explain_unknown_type, map(parse_question, args.questions))):
         warn(explanation)
     return run_table(table, plan, args.output)

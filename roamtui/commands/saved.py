@@ -36,12 +36,12 @@ def _run_conversations(args: Namespace) -> None:
 
     if (args.id is None) != (args.action == "list"):
         raise UsageError(
-            "list takes no ID. Leave the ID out."
+            "`roamtui conversations list` needs no ID. Leave it out."
             if args.action == "list"
             else f"{args.action} needs the ID of a conversation. `roamtui conversations` lists them."
         )
     if args.output is not None and args.action != "export":
-        raise UsageError("-o works only with export.")
+        raise UsageError("-o works only with `roamtui conversations export`.")
     if args.id is None:
         print_conversations(as_json=args.format == "json", lists_one_shots=args.all)
     elif args.action == "delete":
@@ -66,7 +66,7 @@ def _run_notes(args: Namespace) -> None:
         handle = delete_notes if args.delete else print_notes
         handle(args.source, make_bootstrap(args).reopen)
     elif args.delete:
-        raise UsageError("--delete needs the name of a document.")
+        raise UsageError("--delete needs a document. Name the one whose notes you want to delete.")
     else:
         list_notes()
 

@@ -65,7 +65,7 @@ def _run_search(args: Namespace) -> int:
     from roamtui.headless.sections import print_hits, search_with_pages
 
     if not args.query.strip():
-        raise UsageError("the query is empty.")
+        raise UsageError("the query is empty. Write the words to search for.")
     bootstrap, library, loader = open_sources(args)
     options = bootstrap.settings.retrieval
     searcher = bootstrap.make_searcher_factory()(library)

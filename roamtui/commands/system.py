@@ -29,7 +29,7 @@ def _run_mcp(args: Namespace) -> None:
     from roamtui.paths import is_standard_input
 
     if any(map(is_standard_input, args.sources)):
-        raise UsageError("mcp cannot read a document from standard input. Name a file instead of -.")
+        raise UsageError("`roamtui mcp` cannot read a document from standard input. Name a file.")
     try:
         from roamtui.headless.mcp import McpSession, run_server
     except ModuleNotFoundError:

@@ -68,10 +68,10 @@ class QuoteState(StrEnum):
 _QUOTE_LABELS = {
     QuoteState.FOUND: ("quote found in the text", "✓"),
     QuoteState.ELSEWHERE: ("quote found in another section", "!"),
-    QuoteState.NOT_FOUND: ("quote not in what the model has read", "✗"),
+    QuoteState.NOT_FOUND: ("quote not in the text that the model read", "✗"),
     QuoteState.NO_QUOTE: ("no quote", ""),
 }
-CHANGED_LABEL = "changed since"
+CHANGED_LABEL = "changed since the answer"
 """Stands in place of the label of a quote that was found, and that the document no longer has."""
 FOUND_LEAD = "Open already for the question below:"
 """Introduces the sections that are opened with a question."""

@@ -123,7 +123,9 @@ class LibraryLoader:
         if origin is Origin.AGENT and refusal in self._refused:
             return False
         question = f"Allow this conversation to fetch pages from {web_origin.partition('://')[2]}?"
-        detail = f"{shorten(urls[0], _URL_LENGTH_MAX)}{f' and {len(urls) - 1} more' if len(urls) > 1 else ''}"
+        detail = shorten(urls[0], _URL_LENGTH_MAX)
+        if len(urls) > 1:
+            detail = f"{detail} and {len(urls) - 1} more"
         is_approved = await self._conversation.approver(
             ApprovalRequest(question=question, detail=detail, yes="Fetch")
         )

@@ -54,7 +54,7 @@ _LISTED_KINDS: frozenset[type[ConversationEvent]] = frozenset(
 """Events that a summary is made from. The lines of the others are long."""
 _COPY = "(copy)"
 _TORN = "The last entry of this conversation was cut off on disk, and is left out."
-_DAMAGED = "An entry of this conversation cannot be read. You continue in a copy of what comes before it."
+_DAMAGED = "An entry of this conversation cannot be read, so you are now in a copy of what comes before it."
 _UNREADABLE = "{} is damaged and cannot be read."
 _PARTLY_DAMAGED = "It is damaged: the rest cannot be read."
 _NO_SUCH = 'No conversation "{}". Run `roamtui conversations` to list them.'
@@ -132,7 +132,9 @@ def decode_log(
     head, *lines = content.splitlines(keepends=True) or (b"",)
     if head != _HEAD:
         if head.startswith(_HEAD_START) and head.endswith(b"}\n"):
-            raise StoreError(f"{name} was saved by another version of roamtui. Open it with that version.")
+            raise StoreError(
+                f"{name} was saved by another version of roamtui, which must be used to open it."
+            )
         raise StoreError(f"{name} is damaged, or is not a conversation of roamtui.")
     sequence = _Sequence()
     events: list[ConversationEvent] = []
@@ -282,7 +284,7 @@ class ConversationStore:
             file = LineFile(path)
         except OSError as error:
             reason = format_reason(error)
-            warning = f"You continue in a copy of the conversation, because it cannot be changed: {reason}."
+            warning = f"This conversation cannot be changed ({reason}), so you are now in a copy of it."
         try:
             if file is not None:  # the last program may have written more before it closed the log
                 content = self._read(conversation_id)

@@ -123,7 +123,7 @@ def get_note_store(conversation: Conversation) -> NoteStore:
         UsageError: Nothing is saved here.
     """
     if conversation.store is None:
-        raise UsageError("Notes are saved with conversations, and saving is off.")
+        raise UsageError("Notes cannot be saved here, because saving conversations is off.")
     return NoteStore(conversation.store.notes_folder, get_source_key(conversation.state.library))
 
 

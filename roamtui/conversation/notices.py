@@ -67,7 +67,7 @@ _EXPANSION_WORDS = {
     ExpandStatus.UNPINNED: ("Unpinned {}", "◆", Severity.INFO),
     ExpandStatus.ALREADY_OPEN: ("Already open: {}", "◆", Severity.INFO),
     ExpandStatus.UNKNOWN: ("Not in this document: {}", "?", Severity.WARNING),
-    ExpandStatus.NO_ROOM: ("No room to open {} for the model", "!", Severity.WARNING),
+    ExpandStatus.NO_ROOM: ("The model has no room left to open {}", "!", Severity.WARNING),
     ExpandStatus.FAILED: ("Could not open {}", "✗", Severity.ERROR),
 }
 _CLOSE_WORDS = {
@@ -133,7 +133,9 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="·")
         case ThoughtsRecorded(text=text, tokens=tokens):
             yield Notice(
-                NoticeSlot.ACTIVITY, f"Thought for {format_tokens(tokens)} tokens: {text}", symbol="✻"
+                NoticeSlot.ACTIVITY,
+                f"The model thought for {format_tokens(tokens)} tokens: {text}",
+                symbol="✻",
             )
         case ReminderSent(notice=text):
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="❝")

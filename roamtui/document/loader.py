@@ -53,7 +53,7 @@ class LoadingOptions(Struct, frozen=True, kw_only=True):
         try:
             return frozenset(map(origin_of, self.allowed))
         except SourceError as error:
-            raise UsageError(f"--allow-origin or web.allow: {error}") from None
+            raise UsageError(f"--allow-origin or web.allow cannot be used: {error}") from None
 
 
 def make_error_document(key: str, problem: str, *, is_page: bool) -> Document:
@@ -65,7 +65,7 @@ def make_error_document(key: str, problem: str, *, is_page: bool) -> Document:
 
 def make_refusal(url: str, origin: str) -> Document:
     """Make the document that says that a page's origin is not approved, and how to approve it."""
-    remedy = f"Allow it when asked, or add --allow-origin {origin}."
+    remedy = f"Allow it when roamtui asks, or add --allow-origin {origin}."
     problem = f"{url} was not fetched, because {origin} is not allowed. {remedy}"
     return replace(make_error_document(url, problem, is_page=True), refused_origin=origin)
 
@@ -274,7 +274,7 @@ def open_sources(
         address = suggest_url(names[0]) if len(names) == 1 else None
         if address is None:
             raise
-        raise SourceError(f"{error} If you mean a site, write {address}.") from None
+        raise SourceError(f"{error} If you mean a website, write {address}.") from None
     rows = [
         NodeRow(NodeKind.FOLDER if is_folder else NodeKind.FILE, len(path), path[-1], 0)
         for path, is_folder in listing.list_entries()

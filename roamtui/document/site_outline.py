@@ -78,8 +78,10 @@ def outline_site(fetch: Callable[[str], FetchedPage], home: FetchedPage, title: 
     for path, links_of_folder in folders.items():
         heading = f"## {_escape(' / '.join(map(_make_title, path)))}"
         lines += ["", heading, "", *links_of_folder] if path else links_of_folder
-    origin_note = f"{home.url} has no llms.txt; this outline of {count} is from its sitemap."
-    note = f"{origin_note} Pages are fetched when opened."
+    note = (
+        f"{home.url} has no llms.txt, so this outline of {count} comes from its sitemap. "
+        "Pages are fetched when you open them."
+    )
     return RawText(text="\n".join(lines) + "\n", source=sitemaps[0], name="llms.txt", notes=(note,))
 
 

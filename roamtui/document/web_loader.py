@@ -85,7 +85,9 @@ def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
         text, notes = decode_text(page.body, page.url)
         return ConvertedText(text=text, notes=notes)
     what = f"is {page.media_type or 'of no known type'}" if page.body.strip() else "is empty"
-    raise SourceError(f"{page.url} {what}, and cannot be opened from the web. Download it and open the file.")
+    raise SourceError(
+        f"{page.url} cannot be opened from the web, because it {what}. Download it and open the file."
+    )
 
 
 class TwinFinder:
@@ -169,7 +171,7 @@ def open_web_source(url: str, fetch: Fetch) -> Library:
         if is_site and detect_page_format(page) is Format.HTML:
             if (library := _open_outline(fetch, url, page)) is not None:
                 return library
-            notes.append(f"{page.url} has no llms.txt; showing the page itself.")
+            notes.append(f"{page.url} has no llms.txt, so only this page is shown.")
         page = TwinFinder().prefer(fetch, page)
     document = parse_page(page)
     return Library(source=url, root=replace(document, notes=(*notes, *document.notes)))

@@ -90,7 +90,7 @@ def read_questions(path: Path) -> tuple[tuple[EvalQuestion, ...], tuple[str, ...
         data = path.read_bytes()
     except OSError as error:
         raise SourceError(
-            f"could not read {path}: {format_reason(error)}. Name a file with questions."
+            f"could not read {path}: {format_reason(error)}. Check the path of the file of questions."
         ) from None
     questions: list[EvalQuestion] = []
     problems: list[str] = []
@@ -128,7 +128,7 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
             continue
         if (row := _find_gold_row(document, gold)) is None:
             description = f'"{" > ".join(gold.titles)}"' if gold.titles else f"line {gold.number}"
-            raise SourceError(f"{description} is not in {doc}.")
+            raise SourceError(f"the expected section {description} is not in {doc}.")
         strict.update(document.ids[row : row + 1 if question.gold_own_only else document.columns.ends[row]])
         if (parent := document.columns.parents[row]) >= 0:
             parents.add(document.ids[parent])

@@ -23,7 +23,7 @@ from roamtui.markdown.lines import RunStyle, TextRole
 from roamtui.markdown.visible import read_visible_line
 from roamtui.outline.labels import format_path
 from roamtui.output import write_notice, write_sanitised, write_styled
-from roamtui.plain import format_count, sanitise_text, shorten
+from roamtui.plain import sanitise_text, shorten
 from roamtui.quotes.verdicts import AnswerProof
 from roamtui.quotes.wording import describe_source
 from roamtui.retrieval.passages import find_statement
@@ -77,7 +77,7 @@ def write_answer(
         return
     lines: list[str] = []
     for number, citation in enumerate(exchange.citations, start=1):
-        label = "no such section"
+        label = "there is no such section"
         if citation.section_id in library:
             label = format_path(library, citation.section_id)
             if citation.state in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND):
@@ -90,7 +90,7 @@ def write_answer(
         lines.append(verification)
     if unopened := list_unopened_hits(exchange, library):
         likely = "; ".join(format_path(library, hit.section_id) for hit in unopened)
-        lines.append(f"{format_count(len(unopened), 'likely section')} not opened: {likely}")
+        lines.append(f"The answer may also be in sections that were not opened: {likely}")
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
     ending = "" if has_verdicts else "; choose a model with --model"
     if tokens:
@@ -126,7 +126,7 @@ def _write_passages(exchange: Exchange, library: Library) -> None:
         lines.append(f"{path}, {passage.place}: “{shorten(sentence, _SENTENCE_MAX)}” [{passage.section_id}]")
     write_sanitised("\n".join(lines) + "\n")
     if exchange.citations:
-        write_notice(f"{format_proof(exchange)} · choose a model with --model")
+        write_notice(f"{format_proof(exchange)} · for an answer, choose a model with --model")
 
 
 def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:

@@ -49,14 +49,14 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
         write_text("No conversations yet.\n")
     if hidden := len(saved) - len(summaries):
         write_notice(
-            f"{format_count(hidden, 'conversation')} from `roamtui ask` not shown. Add --all to see them."
+            f"Not shown: {format_count(hidden, 'conversation')} from `roamtui ask`. To see all, add --all."
         )
 
 
 def delete_conversation(conversation_id: str) -> None:
     """Delete a conversation, and say so."""
     open_store().delete(conversation_id)
-    write_notice(f"Deleted {conversation_id}.")
+    write_notice(f"Deleted conversation {conversation_id}.")
 
 
 def print_conversation(

@@ -94,14 +94,14 @@ def _describe_meaning(meaning: str) -> str:
     try:
         embedder = find_local_embedder(meaning)
     except UsageError as error:
-        return f"not usable: {error}"
+        return f"search by meaning cannot be used: {error}"
     if embedder is not None:
-        return f"search uses the model in {embedder.folder}"
+        return f"search compares words and meaning, with the model in {embedder.folder}"
     if meaning == "off":
         return "search compares words only"
     install = "" if has_packages() else "run `pip install 'roamtui[meaning]'`, and "
     return (
-        f"search compares words only; to let it compare meaning too, {install}put the files of {_MODEL_PAGE}"
+        f"search compares words only. To search by meaning too, {install}download the files of {_MODEL_PAGE}"
         f" into {models_path() / DEFAULT_MODEL}"
     )
 
@@ -115,7 +115,7 @@ def clear_cache() -> None:
             size = path.lstat().st_size
             path.unlink()
             sizes.append(size)
-    write_notice(f"Deleted {format_count(len(sizes), 'cached file')}, {sum(sizes) / 1e6:.1f} MB.")
+    write_notice(f"Deleted {format_count(len(sizes), 'cached file')} ({sum(sizes) / 1e6:.1f} MB).")
 
 
 def _find_version(package: str) -> str:

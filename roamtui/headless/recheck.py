@@ -196,7 +196,9 @@ def _read_export(text: str, name: str) -> list[Claim]:
                     if each["verified"] and each["quote"]
                 ]
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise SourceError(f"{name} is not an export of roamtui, or was changed. Export it again.") from None
+        raise SourceError(
+            f"{name} was not exported by roamtui, or has been changed since. Export it again."
+        ) from None
     return claims
 
 
@@ -206,7 +208,7 @@ def _read_csv(text: str, name: str) -> list[Claim]:
         titles, *rows = csv.reader(io.StringIO(text))
     except (ValueError, csv.Error):
         raise SourceError(
-            f"{name} is not a table that roamtui exported, or was changed since. Export it again."
+            f"{name} is not a table that roamtui exported, or has changed since. Export it again."
         ) from None
     columns = [number for number, title in enumerate(titles) if title.endswith(_QUOTE_COLUMN)]
     return [

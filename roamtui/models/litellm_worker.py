@@ -123,7 +123,9 @@ class LitellmWorker:
         elif not resolved.is_usable:
             variables = " or ".join(resolved.missing_keys)
             reason = f"{resolved.title} needs a key in the environment variable {variables}"
-            yield ModelFailure(reason=reason, advice="Set it, or choose another model with --model.")
+            yield ModelFailure(
+                reason=reason, advice="Set this variable, or choose another model with --model."
+            )
         else:
             try:
                 if job.operation == "embed":

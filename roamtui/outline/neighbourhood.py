@@ -19,13 +19,16 @@ _BESIDE_MAX = 3
 """Maximum number of neighbours that are named for each hit."""
 _NEAR_MAX = 8
 """Maximum number of neighbours that are looked at on each side."""
-_HEAD = "Outline near them, with sizes in tokens; all of it is [{root}]"
+_HEAD = "Outline near them, with sizes in tokens; all of it is {top}:"
+_HEAD_ALONE = "The whole outline is {top}."
 
 
 def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_max: int) -> str:
     """Return what is near some sections, best first, in at most `tokens_max` tokens; empty if none fits."""
-    lines = [_format_top(library, int(_TOP_SHARE * tokens_max))]
-    left = tokens_max - estimate_tokens(lines[0])
+    top = _format_top(library, int(_TOP_SHARE * tokens_max))
+    head = _HEAD.format(top=top)
+    lines: list[str] = []
+    left = tokens_max - estimate_tokens(head)
     named = {library.root_id, *section_ids}
     for parent_id, near_ids in _list_near(library, section_ids).items():
         parent = "" if parent_id == library.root_id else f"{_refer(library, parent_id, named)}: "
@@ -35,7 +38,9 @@ def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_ma
             lines.append(line)
             left -= cost
             named.update((parent_id, *near_ids))
-    return "\n".join(lines) if left >= 0 else ""
+    if left < 0:
+        return ""
+    return "\n".join([head, *lines]) if lines else _HEAD_ALONE.format(top=top)
 
 
 def _list_near(library: Library, section_ids: Sequence[str]) -> dict[str, list[str]]:
@@ -71,17 +76,17 @@ def _refer(library: Library, section_id: str, named: Container[str]) -> str:
 def _format_top(library: Library, tokens_max: int) -> str:
     """Name the root, whose id opens the outline, and as much of the top level as fits."""
     entries = [entry for entry in (make_entry(library, node_id) for node_id in list_roots(library)) if entry]
-    line = _HEAD.format(root=library.root_id)
+    line = f"[{library.root_id}]"
     for count in range(len(entries), 0, -1):
         titles = (
             format_node_title(library.node(entry.section_id), length_max=_TITLE_LENGTH_MAX)
             for entry in entries[:count]
         )
         rest = f"; +{len(entries) - count}" if count < len(entries) else ""
-        longer = f"{line} ({'; '.join(titles)}{rest}):"
-        if estimate_tokens(longer) <= tokens_max:
+        longer = f"{line} ({'; '.join(titles)}{rest})"
+        if estimate_tokens(_HEAD.format(top=longer)) <= tokens_max:
             return longer
-    return f"{line}:"
+    return line
 
 
 def _name(library: Library, section_id: str) -> str:

@@ -135,9 +135,9 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
             if not citation.is_verified:
                 warning = "The section has these words, but the model had not read them"
         elif (span := find_nearest(quote, library, [section], CITED_SIMILARITY_MIN)) is not None:
-            warning = "This quote is not in its section · nearest passage"
+            warning = "This quote is not in its section, so the most similar passage is shown"
         else:
-            warning = "Nothing like this quote is in its section"
+            warning = "Its section contains nothing like this quote"
     if span is not None:
         section_id = library.section_at(span.doc, span.start) or section_id
     return CitedPassage(section_id=section_id, span=span, warning=warning)
@@ -150,11 +150,11 @@ def _find_changed(citation: Citation, quote: str, library: Library) -> CitedPass
         spans = [Span(doc=document.key, start=0, end=len(document.text))]
     span = find_nearest(quote, library, spans, CITED_SIMILARITY_MIN)
     if span is None:
-        warning = "The text has changed: nothing like this quote is left"
+        warning = "The text has changed, and contains nothing like this quote now"
         return CitedPassage(section_id=citation.section_id, warning=warning)
     changes = format_word_diff(quote, library.clean_text(span))
     section_id = library.section_at(span.doc, span.start) or citation.section_id
-    warning = "The text has changed since the answer · nearest passage"
+    warning = "The text has changed since the answer, so the most similar passage is shown"
     return CitedPassage(section_id=section_id, span=span, warning=warning, changes=changes)
 
 

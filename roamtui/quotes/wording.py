@@ -14,7 +14,7 @@ from roamtui.plain import format_count, format_json, sanitise_line, strip_anchor
 from roamtui.quotes.find import find_quote
 from roamtui.text import normalise_line_ends
 
-_UNREAD_LABEL = "not in what the model has read"
+_UNREAD_LABEL = "not in the text that the model read"
 PASSAGE_LABEL = "passage"
 """Stands in the sources of an answer of passages in place of a verdict."""
 
@@ -91,7 +91,7 @@ def format_verification(citations: Sequence[Citation]) -> str:
     if not states:
         return ""
     if verified == len(states):
-        return f"{verified}/{verified} {'quote' if verified == 1 else 'quotes'} found in the text"
+        return f"{verified}/{format_count(verified, 'quote')} found in the text"
     elsewhere = states.count(QuoteState.ELSEWHERE)
     changed = sum(citation.is_changed for citation in citations)
     unread = states.count(QuoteState.NOT_FOUND) - changed

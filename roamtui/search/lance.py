@@ -115,8 +115,8 @@ class LanceStore:
                 shorten(sanitise_line(str(error).partition(", /")[0]), _REASON_LENGTH) or type(error).__name__
             )
             advice = " Check the address, and the keys in the environment." if "://" in self._uri else ""
-            problem = f"cannot be used: {reason.rstrip('.')}.{advice}"
-            raise IndexLostError(f"The index {shorten(sanitise_line(self._uri), 80)} {problem}") from error
+            name = shorten(sanitise_line(self._uri), 80)
+            raise IndexLostError(f"The index {name} cannot be used: {reason.rstrip('.')}.{advice}") from error
 
 
 def _name_table(kind: str) -> str:

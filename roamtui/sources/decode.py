@@ -76,7 +76,9 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     if not encoding:
         encoding, assumed = _detect_encoding(data)
         if assumed:
-            notes.append(f"{name}: not UTF-8; read as {assumed}. If words look wrong, save it as UTF-8.")
+            notes.append(
+                f"{name}: read as {assumed}, because it is not UTF-8. If words look wrong, save it as UTF-8."
+            )
     text, replaced = _decode(data.removeprefix(mark), encoding)
     sample = text[:_SAMPLE_LENGTH]
     strange = len(_STRANGE.findall(sample))
@@ -84,8 +86,8 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         raise SourceError(f"{name} does not look like text. Unpack it, or convert it to text first.")
     if replaced:
         notes.append(
-            f"{name}: {format_count(replaced, 'character')} not valid {encoding.upper()}, shown as "
-            f"\N{REPLACEMENT CHARACTER}."
+            f"{name}: {format_count(replaced, 'character')} replaced with \N{REPLACEMENT CHARACTER}, because "
+            f"this is not valid {encoding.upper()}."
         )
     if ";base64," in text:
         text, left_out = _EMBEDDED_FILE.subn(r"\1…", text)
@@ -183,7 +185,7 @@ def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str
                 encoding = _detect_legacy_encoding(data) or _FALLBACK_ENCODING
     text = data.removeprefix(mark).decode(encoding, "replace")
     replaced = text.count("\N{REPLACEMENT CHARACTER}")
-    note = f"{format_count(replaced, 'character')} not readable, shown as \N{REPLACEMENT CHARACTER}."
+    note = f"{format_count(replaced, 'unreadable character')} replaced with \N{REPLACEMENT CHARACTER}."
     return text, (note,) if replaced else ()
 
 

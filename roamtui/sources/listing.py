@@ -36,7 +36,7 @@ FILE_BYTES_MAX = 32_000_000
 DEPTH_MAX = 100
 """Maximum depth of nested folders. Deeper ones are skipped with a note."""
 
-_FULL_NOTE = "More than {:,} files; the rest is skipped. Open a smaller folder."
+_FULL_NOTE = "The folder has more than {:,} files, so the rest was skipped. Open a smaller folder."
 _REPLACED = "was replaced after it was listed. Read it again."
 _OPEN_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 _SLOW_COST_MIN = 2_000_000

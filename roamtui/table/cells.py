@@ -111,7 +111,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column) -> Cell:
         citations = exchange.citations
         value = _parse_value(exchange.answer)
     if not value:
-        return replace(cell, state=CellState.FAILED, note="The answer has no value.")
+        return replace(cell, state=CellState.FAILED, note="The answer contains no value for this cell.")
     faults = [] if column.fits(value) else [f"not {column.type_description}"]
     quotes = [citation for citation in citations if citation.quote is not None]
     if quotes:

@@ -97,8 +97,8 @@ class TableRun(Struct, kw_only=True):
         """A warning about the questions that failed, with the last reason; empty if there are none."""
         if not self.unanswered:
             return ""
-        count = format_count(len(self.unanswered), "question")
-        return f"{count} failed: {self.unanswered[-1]} Run the command again to ask again."
+        questions = format_count(len(self.unanswered), "question")
+        return f"{questions} failed: {self.unanswered[-1]} To ask again, run the same command."
 
 
 OnProgress = Callable[[TableRun, Cell | None], None]
@@ -290,7 +290,7 @@ def format_progress(run: TableRun) -> str:
     )
     parts = [f"{run.done:,} of {run.total:,} cells{': ' if states else ''}{states}"]
     if run.pending:
-        parts.append(f"{run.pending:,} left to fill")
+        parts.append(f"{format_count(run.pending, 'cell')} left to fill")
     if tokens := run.usage.input_tokens + run.usage.output_tokens:
         parts.append(f"{tokens:,} tokens")
     if run.usage.cost_usd:

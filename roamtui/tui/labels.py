@@ -32,7 +32,7 @@ def format_error(error: BaseException | None) -> str:
     if isinstance(error, RoamtuiError):
         return adapt_flags(str(error))
     kind = type(error).__name__
-    return f"Internal error ({kind}: {error}). The conversation is intact; ask again."
+    return f"There was an internal error ({kind}: {error}). Your conversation is safe. Ask again."
 
 
 def adapt_flags(words: str) -> str:

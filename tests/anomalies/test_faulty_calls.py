@@ -85,7 +85,7 @@ def resume(folder: Path, failing: Failing) -> None:
     assert _read_events(folder) == before
     assert len(told) <= 1
     log = logs[0] if logs else store.open("c0ffee")[0]
-    is_copy = bool(told) and "You continue in a copy" in told[0]
+    is_copy = bool(told) and "you are now in a copy" in told[0]
     log.events += Recorder().ask("Why?").ask("And?").events[len(before) :]
     log.save()
     log.close()

@@ -40,7 +40,7 @@ from tests.real_documents import PROJECT_DIR, find_data_dir
 _SETS = ("anthropic-docs", "ray-docs", "vespa-docs", "cuad-contracts", "financebench")
 _CHUNK_SIZE, _OVERLAP, _CHUNKS_MAX = 1_000, 200, 40
 _HELD, _QUESTIONS_MAX = 0.8, 60
-_OUTLINE_START = "\n\nOutline near them"
+_OUTLINE_START = re.compile(r"\n\n(?:Outline near them|The whole outline is)")
 _STOP_WORD = re.compile(
     r"\b(?:an?|and|are|as|at|be|but|by|can|could|did|do|does|for|from|ha[dsv]e?|how|i[fns]?|into|its?|may|me|more|my|no|"
     r"not|o[fnr]|our|should|so|some|such|than|that|the|their|them|then|there|these|they|this|to|us|was|we|were|what|"
@@ -179,7 +179,7 @@ def compare_set(name: str, ways: dict[str, Way]) -> str:
         seconds += Counter({key: way.take(chunks) for key, way in ways.items()})
         for question in asked:
             message = _ask(library, searcher, question["question"])
-            budgets = len(message), len(message.partition(_OUTLINE_START)[0])
+            budgets = len(message), len(_OUTLINE_START.split(message, maxsplit=1)[0])
             tokens.append((budgets[0] // 4, budgets[1] // 4))
             held["roamtui"].append((holds(question, message),) * 2)
             for key, way in ways.items():

@@ -144,5 +144,5 @@ def test_the_newest_conversation_that_is_not_damaged_is_continued(run: RunComman
     assert f"The newest conversation, {newest}, is damaged" in continued.err
     copied = run("ask", garden, "And a spade?", "--conversation", newest, "--json")
     assert copied.json["conversation"] not in (first, newest)
-    assert "An entry of this conversation cannot be read. You continue in a copy" in copied.err
+    assert "An entry of this conversation cannot be read, so you are now in a copy" in copied.err
     assert "It is damaged" in run("conversations").out

@@ -61,7 +61,7 @@ def test_a_table_keeps_the_questions_of_earlier_runs_and_says_when_it_asks_them(
     assert PERIOD not in second.err
     third = run("table", leases)
     assert [column["question"] for column in third.json["columns"]] == [PERIOD, "Who pays for heating?"]
-    assert f"These questions come from earlier runs: {PERIOD} · Who pays for heating?\n" in third.err
+    assert f"The table has these questions from earlier runs: {PERIOD} · Who pays for heating?\n" in third.err
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.json", "t.md", "out/t.csv"])
@@ -84,7 +84,7 @@ def test_a_quote_that_a_csv_table_calls_unverified_has_not_changed(run: RunComma
     path.write_text(
         "source,Q,Q: state,Q: quote,Q: place,Q: note\n"
         'lease.md,60,found,The notice period is 60 days.,"Lease, line 3",\n'
-        'lease.md,90,partly,The notice period is 90 days.,"Lease, line 3",quote not in what the model has read\n'
+        'lease.md,90,partly,The notice period is 90 days.,"Lease, line 3",quote not in the text that the model read\n'
     )
     result = run("recheck", path)
     assert (result.code, result.out) == (0, "1 quote checked: 1 same.\n")

@@ -29,7 +29,7 @@ def test_it_says_what_is_there_and_makes_nothing(run: RunCommand, home_dir: Path
         assert f"{path} (missing)" in result.out
     assert f"{ollama.origin}: ␛[2Jmodel-0, " in result.out
     assert "\x1b" not in result.out
-    assert f"put the files of https://huggingface.co/sentence-transformers/{DEFAULT_MODEL} into" in result.out
+    assert f"download the files of https://huggingface.co/sentence-transformers/{DEFAULT_MODEL} into" in result.out
     assert f"{models_path() / DEFAULT_MODEL}\n" in result.out
     assert result.out.count("\n") <= 24
     assert list(home_dir.rglob("*")) == []
@@ -64,8 +64,8 @@ def test_it_clears_the_cache_and_leaves_indexes(run: RunCommand) -> None:
         folder.mkdir(parents=True)
         (folder / "one").write_bytes(bytes(700_000))
     result = run("doctor", "--clear-cache")
-    assert result.err == "Deleted 2 cached files, 1.4 MB.\n"
-    assert run("doctor", "--clear-cache").err == "Deleted 0 cached files, 0.0 MB.\n"
+    assert result.err == "Deleted 2 cached files (1.4 MB).\n"
+    assert run("doctor", "--clear-cache").err == "Deleted 0 cached files (0.0 MB).\n"
     left = [
         len(list(folder.iterdir())) for folder in (cache_path("pages"), cache_path("converted"), cache_path("indexes"))
     ]

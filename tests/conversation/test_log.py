@@ -150,7 +150,7 @@ def test_a_damaged_log_says_so_in_the_list_and_stays_and_is_continued_in_a_copy(
     assert store.find_latest().id == "aaa"
     if can_be_read:
         log, warning = store.open("bbb")
-        assert "continue in a copy" in warning
+        assert "you are now in a copy" in warning
         assert log.events
         log.save()
         log.close()

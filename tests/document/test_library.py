@@ -91,7 +91,7 @@ def test_an_unknown_id_raises_an_error_with_a_sentence() -> None:
     library = _list_links()
     assert "ffffffff" not in library
     for ask in (library.node, library.count_tokens, library.children):
-        with pytest.raises(UnknownSectionError, match='No section "ffffffff"'):
+        with pytest.raises(UnknownSectionError, match='There is no section "ffffffff"'):
             ask("ffffffff")
 
 

@@ -212,7 +212,7 @@ def test_a_site_without_a_list_opens_its_home_page_and_says_so() -> None:
     with FakeSite({"/llms.txt": SitePage(body=HOME, media_type="text/html"), "/": HOME.format("")}) as site:
         library = open_site(site)
         assert library.root.text == "# Home\n\nWords.\n"
-        assert library.notes == (f"{site.url('/')} has no llms.txt; showing the page itself.",)
+        assert library.notes == (f"{site.url('/')} has no llms.txt, so only this page is shown.",)
 
 
 def test_a_url_cannot_be_combined_and_origins_must_be_urls() -> None:
@@ -257,7 +257,7 @@ def test_a_site_without_a_list_is_outlined_by_its_sitemap() -> None:
         ]
         assert {"About", "Guide", "Ovens", "Rye bread"} < set(list_titles(library))
         (note,) = library.notes
-        assert "has no llms.txt; this outline of 3 pages is from its sitemap." in note
+        assert "has no llms.txt, so this outline of 3 pages comes from its sitemap." in note
         assert "/guide/ovens.html" not in site.counts.paths
 
 

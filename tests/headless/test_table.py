@@ -16,4 +16,5 @@ def test_a_table_with_a_failed_cell_ends_with_the_reason_and_what_to_do(
     table = define(tmp_path / "table", write_leases(tmp_path / "leases"), PERIOD)
     assert run_table(table, make_plan(ScriptedModel(empty_replies)), tmp_path / "table.json") == 1
     last_line = capsys.readouterr().err.splitlines()[-1]
-    assert last_line == "roamtui: 2 questions failed: The answer has no value. Run the command again to ask again."
+    note = "The answer contains no value for this cell. To ask again, run the same command."
+    assert last_line == f"roamtui: 2 questions failed: {note}"

@@ -141,7 +141,7 @@ async def test_a_provider_that_falls_silent_is_given_up(
             "groq/llama",
             (
                 "Groq needs a key in the environment variable GROQ_API_KEY. "
-                "Set it, or choose another model with --model."
+                "Set this variable, or choose another model with --model."
             ),
         ),
         (

@@ -97,11 +97,11 @@ def test_changes_of_real_documents_are_classified() -> None:
     ("answer", "words", "warning"),
     [
         ('Rooms "are let by the hour" [{Rooms}].', "are let by the hour", "had not read them"),
-        ('It says "kept for four weeks" [{Loans}].', "kept for three weeks", "nearest passage"),
+        ('It says "kept for four weeks" [{Loans}].', "kept for three weeks", "most similar passage"),
         (
             'It says "Bicycles sleep in the tower of the mill" [{Loans}].',
             None,
-            "Nothing like this quote is in its section",
+            "Its section contains nothing like this quote",
         ),
     ],
 )
@@ -112,7 +112,7 @@ def test_a_citation_leads_to_its_quote_or_to_the_nearest_words(answer: str, word
     passage = find_cited_passage(citation, state)
     assert (None if passage.span is None else state.library.text_at(passage.span)) == words
     assert passage.section_id == citation.section_id
-    assert passage.warning.endswith(warning)
+    assert warning in passage.warning
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_files_and_folders_over_the_limits_are_skipped_with_a_note(
     write(tmp_path, *(f"{number}.md" for number in range(2, 6)))
     listing = list_folder(tmp_path)
     assert keys(listing) == ["1.md", "2.md", "3.md"]
-    assert "More than 3 files" in listing.notes[0]
+    assert "more than 3 files" in listing.notes[0]
 
 
 def test_a_file_that_needs_a_converter_costs_more_to_load(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_a_byte_order_mark_names_the_encoding_and_is_dropped(mark: bytes, encodi
 def test_what_is_no_text_is_replaced_or_kept_with_a_note() -> None:
     text, notes = decode_text(b"# Words\xff and\0 more\n\xc3", "a.md")
     assert text == "# Words\ufffd and\0 more\n\ufffd"
-    assert notes[0] == "a.md: 2 characters not valid UTF-8, shown as \ufffd."
+    assert notes[0] == "a.md: 2 characters replaced with \ufffd, because this is not valid UTF-8."
     assert "1 NUL" in notes[1]
 
 
@@ -128,7 +128,7 @@ def test_a_text_in_an_older_encoding_shows_its_words_and_says_what_was_assumed(e
         decoded, notes = decode_text(text.encode(encoding), "a.txt")
         assert decoded == text
         assert len(notes) == 1
-        assert notes[0].startswith("a.txt: not UTF-8; read as ")
+        assert notes[0].startswith("a.txt: read as ")
 
 
 def test_an_encoding_is_detected_by_the_letters_that_decide_wherever_they_stand() -> None:
@@ -147,7 +147,7 @@ def _convert(data: bytes, name: str) -> ConvertedText:
 def test_every_format_that_is_text_is_read_in_its_encoding() -> None:
     rows = _convert(read_rows("sources/encodings", "japanese")[1].encode("shift_jis"), "a.csv")
     assert "| 1 | 横浜 | 大 |" in rows.text
-    assert rows.notes[1].startswith("a.csv: not UTF-8; read as Japanese text (Shift-JIS).")
+    assert rows.notes[1].startswith("a.csv: read as Japanese text (Shift-JIS), because it is not UTF-8.")
     captions = "1\n00:00:01,000 --> 00:00:04,000\nGrüße aus Köln\n"
     assert "Grüße aus Köln" in _convert(captions.encode("cp1252"), "a.srt").text
     assert "# Gebühren" in _convert("Gebühren\n========\n\nZwölf Euro.\n".encode("cp1252"), "a.rst").text
@@ -158,4 +158,4 @@ def test_every_format_that_is_text_is_read_in_its_encoding() -> None:
 def test_damaged_utf8_stays_utf8() -> None:
     text, notes = decode_text("Größe und Länge, übrigens\n".encode() + b"\xff", "a.md")
     assert text == "Größe und Länge, übrigens\n\ufffd"
-    assert notes == ("a.md: 1 character not valid UTF-8, shown as \ufffd.",)
+    assert notes == ("a.md: 1 character replaced with \ufffd, because this is not valid UTF-8.",)

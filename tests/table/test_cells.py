@@ -57,7 +57,7 @@ def test_a_value_is_the_first_line_without_markup(answer: str, value: str) -> No
         (_complete("Not found: no.\n\nMore.", stopped=StopReason.NOT_FOUND), CellState.NOT_FOUND, "Not found: no."),
         (_complete("2 euros", error="It broke."), CellState.FAILED, "It broke."),
         (_complete("2 euros", stopped=StopReason.CANCELLED), CellState.FAILED, "The question was stopped."),
-        (_complete("[a8a96034]"), CellState.FAILED, "The answer has no value."),
+        (_complete("[a8a96034]"), CellState.FAILED, "The answer contains no value for this cell."),
     ],
 )
 def test_a_cell_without_a_value_says_why(cell: Cell, state: CellState, note: str) -> None:

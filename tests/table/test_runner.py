@@ -111,7 +111,7 @@ async def test_a_stopped_run_counts_the_answers_of_rows_that_it_did_not_reach(le
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert format_progress(runs[-1]) == "2 of 4 cells: 2 found · 2 left to fill"
+    assert format_progress(runs[-1]) == "2 of 4 cells: 2 found · 2 cells left to fill"
     assert runs[-1].kept == 2
 
 
@@ -120,7 +120,7 @@ async def test_a_failed_cell_says_why_and_is_asked_again(leases: Path, folder: P
     run, table = await fill(define(folder, leases, PERIOD), ScriptedModel(failing))
     assert list_states(table) == [["failed"], ["found"]]
     assert run.unanswered_note == (
-        "1 question failed: The provider is gone; ask again. Run the command again to ask again."
+        "1 question failed: The provider is gone; ask again. To ask again, run the same command."
     )
     cell = table.list_cells(table.rows[0])[0]
     assert cell is not None

@@ -180,7 +180,7 @@ async def test_help_is_filtered_as_typed() -> None:
         )
         await press_until(pilot, "No match", *"zz")
         await press_until(pilot, "Go to the next pane.", "escape")
-        await press_until(pilot, "Picture or page: the key works only there.", *"zoom", "enter")
+        await press_until(pilot, "This key works only here: Picture or page.", *"zoom", "enter")
         await pilot.press("escape")
         await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
         assert "esc step out" not in screen_text(app)

@@ -25,7 +25,7 @@ from tests.tui.driving import (
 )
 
 SIZE = (120, 35)
-_TAG = "in Ovens › Deck oven · esc for the whole document"
+_TAG = "Only in Ovens › Deck oven · esc for the whole document"
 QUESTION = "How many loaves does the stone oven take?"
 
 
@@ -105,7 +105,7 @@ async def test_while_an_answer_streams_its_quotes_have_verdicts_and_then_keep_th
     ("quote", "shown", "note"),
     [
         ("ninety loaves", "ninety loaves", ""),
-        ("The deck oven takes fifty loaves", "The deck oven takes ninety loaves", "nearest passage"),
+        ("The deck oven takes fifty loaves", "The deck oven takes ninety loaves", "most similar passage"),
     ],
 )
 async def test_a_source_that_a_key_chooses_is_shown_in_tree_and_reader(quote: str, shown: str, note: str) -> None:

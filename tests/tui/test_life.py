@@ -127,7 +127,7 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stop
     async with running(app, (100, 30)) as (_, pilot):
         await ask(pilot, "One?")
         app.main_screen.question_box.fill("Two?")
-        await press_until(pilot, "$0.50 of $0.40 spent", "enter")
+        await press_until(pilot, "$0.50 of $0.40 has been spent", "enter")
         await press_until(pilot, lambda: not app.main_screen.is_asking, key)
         assert app.main_screen.conversation.state.exchanges[-1].stopped is stopped
 
@@ -265,7 +265,7 @@ async def test_the_recorded_answer_shows_a_false_quote_and_then_the_box_is_free(
         states = [citation.state for citation in exchange.citations]
         assert [state.value for state in states].count("not_found") == 1
         assert QuoteState.FOUND in states
-        assert "A recorded demo: a person wrote" in screen_text(app)
+        assert "This is a recorded demo. A person wrote" in screen_text(app)
         store = app.main_screen.conversation.store
         assert store is not None
         assert store.list() == (), "the person has asked nothing"
@@ -374,7 +374,7 @@ def test_a_defect_ends_the_app_with_a_sentence(
     monkeypatch.setattr(app, "run", partial(app.run, headless=True))
     assert run_until_exit(app) == 1
     told = capsys.readouterr().err
-    assert told.startswith("roamtui: internal error.")
+    assert told.startswith("roamtui: there was an internal error.")
     assert "ZeroDivisionError" not in told
 
 

@@ -106,14 +106,19 @@ async def test_who_reads_goes_on_reading_when_the_turn_of_a_waiting_question_com
 
 
 ELSEWHERE = (
-    ("tree", "o", "o works in the reader · o again goes there", "reader"),
-    ("tree", "left_square_bracket", "[ works in the reader · [ again goes there", "reader"),
-    ("tree", "r", "r works in the conversation · r again goes there", "chat-log"),
-    ("tree", "y", "y works in the conversation and the reader · y again goes to the conversation", "chat-log"),
-    ("reader", "space", "space works in the conversation and the outline · space again goes to the conv", "chat-log"),
-    ("reader", "u", "u works in the outline · u again goes there", "tree"),
-    ("chat", "backspace", "backspace works in the reader · backspace again goes there", "reader"),
-    ("chat", "ctrl+j", "ctrl+j works in the question box · ctrl+j again goes there", "question-box"),
+    ("tree", "o", "o works in the reader · press o again to go there", "reader"),
+    ("tree", "left_square_bracket", "[ works in the reader · press [ again to go there", "reader"),
+    ("tree", "r", "r works in the conversation · press r again to go there", "chat-log"),
+    ("tree", "y", "y works in the conversation and the reader · press y again to go to the conversation", "chat-log"),
+    (
+        "reader",
+        "space",
+        "space works in the conversation and the outline · press space again to go to the conv",
+        "chat-log",
+    ),
+    ("reader", "u", "u works in the outline · press u again to go there", "tree"),
+    ("chat", "backspace", "backspace works in the reader · press backspace again to go there", "reader"),
+    ("chat", "ctrl+j", "ctrl+j works in the question box · press ctrl+j again to go there", "question-box"),
     ("tree", "c", "c does nothing here · f1 shows the keys", "tree"),
 )
 

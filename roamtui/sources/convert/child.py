@@ -77,7 +77,9 @@ def _convert(job: str, data: bytes, name: str, languages: str) -> bytes:
         options = {"on_progress": report, "ocr_languages": languages.split("+") if languages else ()}
     converted = get_converter(Format[job])(data, name, **options)
     if len(converted.text) > _CHARACTERS_MAX:
-        raise SourceError(f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it.")
+        raise SourceError(
+            f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it into smaller files."
+        )
     return msgspec.json.encode({**msgspec.to_builtins(converted), "text": replace_surrogates(converted.text)})
 
 

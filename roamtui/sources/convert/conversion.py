@@ -55,7 +55,8 @@ def convert(
         return None
     if len(data) > _BYTES_MAX:
         raise SourceError(
-            f"{name} is larger than {_BYTES_MAX // 1_000_000} MB. Split it, or convert it to text."
+            f"{name} is larger than {_BYTES_MAX // 1_000_000} MB. "
+            "Split it into smaller files, or convert it to text."
         )
     if source_format in _TEXT_FORMATS and len(data) <= _QUICK_BYTES_MAX:
         converted = get_converter(source_format)(data, name)

@@ -77,7 +77,7 @@ def read_page(
     whole = _END_OF_PAGE.sub("", replace_surrogates(source))
     root = fromstring(f"<html>{whole}".encode(), parser)
     if parser.error_log.last_error and parser.error_log.last_error.type == ErrorTypes.ERR_RESOURCE_LIMIT:
-        raise SourceError("The page has elements nested too deeply. Save it as text from a browser.")
+        raise SourceError("The page has too many elements inside each other. Save it as text from a browser.")
     for element in root.xpath(f"//*[count(ancestor::*) = {_DEPTH_MAX}]"):
         strip_tags(element, "*")
     controlled_ids: frozenset[str] = frozenset()

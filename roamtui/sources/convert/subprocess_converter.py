@@ -127,7 +127,10 @@ def _run_job(
                 if on_progress is not None:
                     on_progress(*progress)
                 if time.monotonic() > deadline:
-                    raise SourceError(f"{name} takes more than {seconds_max:g} seconds to {verb}. Split it.")
+                    raise SourceError(
+                        f"{name} takes more than {seconds_max:g} seconds to {verb}. "
+                        "Split it into smaller files."
+                    )
                 try:
                     output, _ = process.communicate(timeout=min(REPORT_SECONDS, seconds_max))
                 except subprocess.TimeoutExpired as running:

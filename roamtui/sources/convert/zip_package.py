@@ -45,7 +45,9 @@ class ZipPackage:
         self._names_by_lower = {part.lower(): part for part in self._names}
         added = [part.file_size - part.compress_size for part in self._archive.infolist()]
         if sum(added) > BYTES_MAX or any(length > part_bytes_max for length in added):
-            raise SourceError(f"{name} unpacks to too much text. Split it, or convert it to text.")
+            raise SourceError(
+                f"{name} contains too much text. Split it into smaller files, or convert it to text."
+            )
 
     def list_names(self, *starts: str) -> list[str]:
         """Return the names of the parts that begin with one of some words."""

@@ -93,7 +93,9 @@ class Fetcher:
                     if target is None or target in visited:
                         break
                 if target is None:
-                    raise FetchError(f"{current} does not redirect to a web page. Check the address.")
+                    raise FetchError(
+                        f"The redirect from {current} does not lead to a web page. Check the address."
+                    )
                 is_downgrade = current.startswith("https:") and target.startswith("http:")
                 may_follow = allowed.allows(target) or covers_origin(origin_of(current), origin_of(target))
                 if not may_follow and (is_downgrade or not follows_public):
@@ -104,7 +106,7 @@ class Fetcher:
         if response.status not in PAGE_STATUSES:
             raise _make_status_error(response.url, response.status)
         if self._options.is_offline:
-            problem = "The network is off:"
+            problem = "roamtui was started with --no-network."
         day = time.strftime("%Y-%m-%d", time.localtime(response.fetched_at))
         return FetchedPage(
             url=requested_url,

@@ -308,7 +308,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             if view is not None and 0 < number <= len(view.cited):
                 self._select(view, view.cited[number - 1])
                 return self._selected_target
-        self.post_message(StatusMessage(f"No quote {numbers[-1]}"))
+        self.post_message(StatusMessage(f"There is no quote {numbers[-1]}"))
         return None
 
     def _get_exchange(self, *, is_cited: bool = False) -> ExchangeView | None:

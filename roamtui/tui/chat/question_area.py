@@ -169,12 +169,12 @@ class QuestionArea(Container):
         """Say on the border of the box how the next question will be asked. Return the previous options."""
         previous = self._options
         self._options = options
-        place = ""
+        label = "" if options.replaces is None else "Editing the last question · esc to cancel"
         if options.within is not None:
-            place = f"in {format_full_path(self._conversation.state.library, options.within)}"
-        label = f"{place} · esc for the whole document" if place else ""
-        if options.replaces is not None:
-            label = f"Editing the last question {place}".rstrip() + " · esc to cancel"
+            path = format_full_path(self._conversation.state.library, options.within)
+            label = f"Only in {path} · esc for the whole document"
+            if options.replaces is not None:
+                label = f"Editing the last question in {path} · esc to cancel"
         self._frame.border_title = Content(label)
         return previous
 

@@ -275,7 +275,7 @@ class DocumentReader(Reader):
         target = link or SectionLink(first_id)
         self.open(target.section_id, highlight=target.span)
         if link is None:
-            self.post_message(StatusMessage(f'No heading with the anchor "#{anchor}"'))
+            self.post_message(StatusMessage(f'This document has no heading for the link "#{anchor}"'))
 
     def action_edit(self) -> None:
         """Open the document at the current section in the person's editor."""
@@ -288,7 +288,7 @@ class DocumentReader(Reader):
             return "Only local files can be edited."
         file = own.path
         if file.suffix.lower() in SLOW_SUFFIXES:  # the reader shows text that was converted from the file
-            return f"{file.name} is not a text file. Edit it in its own program, then reload."
+            return f"{file.name} is not a text file. Edit it in its own program, then reload the document."
         editor = find_editor()
         if not editor:
             return "No editor configured. Set $EDITOR."

@@ -237,7 +237,7 @@ class ExportDialog(PromptDialog):
             raise RoamtuiError(f"The name must end in {' or '.join(self._renderers)}.")
         text = await asyncio.to_thread(render, path)
         if not await asyncio.to_thread(_write_file, path, text):
-            question = ConfirmDialog("File exists. Overwrite it?", str(path), yes="Overwrite")
+            question = ConfirmDialog("This file exists already. Overwrite it?", str(path), yes="Overwrite")
             if not await self.app.push_screen_wait(question):
                 raise RoamtuiError("Choose another name, or press esc to cancel.")
             await asyncio.to_thread(_write_file, path, text, "w")

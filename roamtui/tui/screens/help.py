@@ -93,7 +93,7 @@ class HelpDialog(ListDialog[str, str | None]):
             self.show_message("This does not work here. Close this list, and open a document first.")
         elif item not in self._sign_styles:
             place = next(choice.group for choice in self._choices if choice.value == item)
-            self.show_message(f"{place}: the key works only there. Close this list, and press it there.")
+            self.show_message(f"This key works only here: {place}. Close this list, and press it there.")
 
     def action_close(self) -> None:
         self.dismiss(None)

@@ -287,7 +287,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         elif panes:
             places = [f"the {SCOPE_TITLES[pane].lower()}" for pane in panes]
             way = "there" if len(places) == 1 else f"to {places[0]}"
-            self.notify(f"{name} works in {' and '.join(places)} · {name} again goes {way}", markup=False)
+            self.notify(
+                f"{name} works in {' and '.join(places)} · press {name} again to go {way}", markup=False
+            )
             self._explained_key = event.key
         elif event.is_printable or any(event.key in action.keys for action in self.keys.actions):
             help_key = self.keys.first_keys["global.help"]

@@ -168,12 +168,11 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     @work(group="opening", exit_on_error=False)
     async def _open(self, source: str, conversation_id: str | None, model: Model | None) -> None:
         worker = get_current_worker()
-        words = f"Opening {source}…"
-        self.show_message(f"{words} · esc to cancel")
+        self.show_message(f"Opening {source}… · esc to cancel")
 
         def show_progress(done: int, count: int) -> None:
             if not worker.is_cancelled:
-                self.show_message(f"{words} {done:,} of {count:,} · esc to cancel")
+                self.show_message(f"Opening {source}… {done:,} of {count:,} · esc to cancel")
 
         def report(done: int, count: int) -> None:  # called in the thread
             self.app.call_from_thread(show_progress, done, count)

@@ -262,7 +262,7 @@ class TableScreen(Screen[None]):
         if row is not None and cell is not None and cell.conversation:
             log = str(self._table.conversations / f"{cell.conversation}{LOG_SUFFIX}")
             list_key = self._keys.first_keys["global.conversations"]
-            note = f"The conversation of the cell. {list_key} lists yours."
+            note = f"This is the conversation of the cell. {list_key} lists your own."
             self.post_message(DocumentRequested(row.source, log, is_cell=True, note=note))
         else:
             self._show_message("No conversation yet.")

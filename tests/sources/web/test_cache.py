@@ -93,7 +93,7 @@ def test_offline_uses_cached_pages_of_any_age(tmp_path: Path) -> None:
         with open_fetcher(tmp_path, is_offline=True) as fetcher:
             page = fetcher.fetch(server.origin, allow(server))
             assert (page.body, page.final_url) == (b"words", f"{server.origin}/a")
-            assert "The network is off" in page.notes[0]
+            assert "roamtui was started with --no-network" in page.notes[0]
             with pytest.raises(FetchError) as caught:
                 fetcher.fetch(f"{server.origin}/missing", allow(server))
             assert caught.value.status == 404

@@ -102,7 +102,7 @@ def test_a_redirect_to_another_origin_must_be_allowed_itself() -> None:
 def test_a_redirect_to_something_other_than_a_web_page_is_not_followed(location: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = redirect(location)
-        with pytest.raises(FetchError, match=r"does not redirect to a web page|status 302"):
+        with pytest.raises(FetchError, match=r"does not lead to a web page|status 302"):
             fetcher.fetch(server.origin, allow(server), follows_public=True)
         assert server.paths == ["/"]
 

@@ -144,12 +144,12 @@ def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
         cite(LATE, "four", QuoteState.NOT_FOUND),
     )
     assert [line.plain for line in view.draw(100)[-6:]] == [
-        " Sources  4 quotes: 3 where cited, 1 not in what the model has read",
+        " Sources  4 quotes: 3 where cited, 1 not in the text that the model read",
         "  1 ✓ a.md › Fees · line 3",
         "  2 a.md › Late · line 8",
         "  3 ✓ a.md › Fees · line 3",
         "  4 ✓ a.md › Fees · line 5 “five”",
-        "  5 ✗ a.md › Late · not in what the model has read",
+        "  5 ✗ a.md › Late · not in the text that the model read",
     ]
 
 
@@ -192,7 +192,7 @@ async def test_digits_select_quotes_in_every_pane_and_show_them_where_the_conver
         screen.panes.focus_scope(Scope.CHAT)
         await pilot.press("2")
         assert get_selected(app) == 1
-        await press_until(pilot, "No quote 9", "9")
+        await press_until(pilot, "There is no quote 9", "9")
         assert (get_selected(app), app.focused) == (1, screen.chat_log)
         for scope, key, title in ((Scope.TREE, "1", "Deck oven"), (Scope.READER, "2", "Stone oven")):
             screen.panes.focus_scope(scope)

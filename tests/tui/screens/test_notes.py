@@ -146,8 +146,8 @@ async def test_a_changed_document_says_what_became_of_the_places(store: Conversa
         await open_list(pilot)
         text = " ".join(screen_text(app).split())
         assert "now reads “must rest for two hours”" in text
-        assert "this section can no longer be found" in text
-        await press_until(pilot, "This section can no longer be found.", "j", "enter")
+        assert "this section is no longer in the document" in text
+        await press_until(pilot, "This section is no longer in the document.", "j", "enter")
         assert isinstance(app.screen, NotesScreen), "there is nowhere to go"
         await press_until(pilot, lambda: app.screen is app.main_screen, "k", "enter")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Stone oven"))

@@ -129,7 +129,7 @@ async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: st
     async with showing(tables) as (app, pilot):
         await press_until(pilot, "2 of 6 cells", "r")
         await press_until(pilot, "Stopped. The cells that are filled are kept.", key)
-        await wait_until(pilot, "scripted · 2 of 6 cells: 2 found · 4 left to fill")
+        await wait_until(pilot, "scripted · 2 of 6 cells: 2 found · 4 cells left to fill")
         await press_until(pilot, "Nothing to copy or stop.", "ctrl+c")
         assert isinstance(app.screen, TableScreen)
         assert len(read_table(tables.folder).cells) == 2
@@ -172,7 +172,7 @@ async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(fill
         assert screen.conversation.state.library.title == "Lease of Bert"
         await pilot.press("ctrl+t")
         await await_grid(pilot)
-        await press_until(pilot, "The conversation of the cell. f4 lists yours.", "right", "c")
+        await press_until(pilot, "This is the conversation of the cell. f4 lists your own.", "right", "c")
         assert "Are pets allowed?" in screen_text(app)
         assert app.screen is screen, "the document is not opened twice"
 

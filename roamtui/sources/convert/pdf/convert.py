@@ -52,7 +52,7 @@ def convert_pdf(
     pages, notes = _read_pages(file, on_progress, languages)
     rows = [page.rows for page in pages]
     if not pages:
-        raise SourceError(f"{name} is damaged: it has no page. Open it in its own program and save it again.")
+        raise SourceError(f"{name} is damaged: it has no page. Get another copy of it.")
     if not any(rows):
         raise SourceError(f"{name} contains no text. {_SCAN_ADVICE}")
     repairer = WordRepairer(rows)
@@ -114,7 +114,7 @@ def _read_pages(
         shown = textwrap.shorten(", ".join(map(str, without_text)), _PAGES_LENGTH_MAX, placeholder=" …")
         notes.append(f"Pages without text: {shown}. {_SCAN_ADVICE}")
     if len(pages) < file.page_count:
-        notes.append(f"Only the first {len(pages):,} of its {file.page_count:,} pages were read.")
+        notes.append(f"Only the first {len(pages):,} of {file.page_count:,} pages were read.")
     return pages, notes
 
 
@@ -149,8 +149,7 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
         return []
     if b"Failed loading language" in done.stderr:
         raise SourceError(
-            f"tesseract has no data for {names}. Install it, or change `languages` below `[ocr]` in "
-            f"config.toml."
+            f"tesseract has no data for {names}. Install the data, or change ocr.languages in config.toml."
         )
     if done.returncode:
         return []

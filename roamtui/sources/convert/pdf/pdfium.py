@@ -100,7 +100,9 @@ class PdfFile:
         if not self._handle:
             if pdfium.FPDF_GetLastError() in _PASSWORD_ERRORS:
                 raise SourceError(f"{name} is password-protected. Save it again without a password.")
-            raise SourceError(f"{name} is a damaged PDF. Open it in its own program and save it again.")
+            raise SourceError(
+                f"{name} is a damaged PDF. Save it again with a PDF program, or get another copy."
+            )
         self.page_count: int = pdfium.FPDF_GetPageCount(self._handle)
         self.title = _read_utf16(partial(pdfium.FPDF_GetMetaText, self._handle, b"Title"))
         self._fonts: dict[tuple[bytes, int], Font] = {}

@@ -63,7 +63,7 @@ def test_a_scan_has_the_text_headings_and_tables_of_the_page(make: Callable[[byt
 
 
 def test_a_language_that_is_not_installed_is_named() -> None:
-    with pytest.raises(SourceError, match=r"tesseract has no data for xyz\. Install it"):
+    with pytest.raises(SourceError, match=r"tesseract has no data for xyz\. Install the data"):
         convert_pdf(make_scan(_TEXT_PDF, [0]), "scan.pdf", ocr_languages=["xyz"])
 
 
