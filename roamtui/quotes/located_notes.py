@@ -48,7 +48,9 @@ class LocatedNote(Struct, frozen=True, kw_only=True):
                 words = sanitise_line(self.current_citation.quote or "")
                 return f"now reads “{words}”" if is_quote else "its text has changed since"
             case ClaimStatus.GONE:
-                return f"{'these words are' if is_quote else 'this section is'} no longer in the document"
+                if is_quote:
+                    return "these words are no longer in the document"
+                return "this section is no longer in the document"
             case ClaimStatus.UNREACHABLE:
                 return self.message or "its file or page is not loaded yet"
 

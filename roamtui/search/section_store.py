@@ -266,7 +266,7 @@ class SectionStore:
                 self._data_version = version
                 stored = {digest for (digest,) in self._connection.execute("SELECT digest FROM indexed")}
                 if not self._digests <= stored:
-                    raise IndexLostError("another program has indexed another version of the document")
+                    raise IndexLostError("another program has indexed a different version of the document")
             yield
 
     @contextmanager

@@ -129,7 +129,7 @@ def explain_unknown_type(column: Column) -> str:
     if match is None or not match["type"].isalpha():
         return ""
     types = "[yes/no], [number], [date], [red | green]"
-    return f"[{match['type']}] is no type and stays in the question. The types are {types}."
+    return f"[{match['type']}] is not a type, so it stays in the question. The types are {types}."
 
 
 def read_columns(path: Path) -> tuple[Column, ...]:

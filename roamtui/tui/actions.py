@@ -319,7 +319,7 @@ ACTIONS: tuple[Action, ...] = (
     _unlisted_action(
         "picture.fit", "0", "fit", "Fit the whole picture to the screen. Press again to fit its width."
     ),
-    _unlisted_action("picture.open_outside", "enter", "open outside", "Show the file in its own program."),
+    _unlisted_action("picture.open_outside", "enter", "open outside", "Show the file in another program."),
     _priority_action("start.complete", "tab", "complete", "Complete the path."),
 )
 

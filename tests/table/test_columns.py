@@ -37,7 +37,7 @@ def test_a_type_may_follow_a_typed_question(typed: str, question: str, kind: str
 
 def test_a_word_in_brackets_that_is_no_type_is_told_with_the_types() -> None:
     explanation = explain_unknown_type(parse_question("What is it? [foo]"))
-    assert explanation.startswith("[foo] is no type and stays in the question. The types are [yes/no], ")
+    assert explanation.startswith("[foo] is not a type, so it stays in the question. The types are [yes/no], ")
     for question in ("What is it? [Date]", "What is it? [a | b]", "Which [foo] is it?", "Is it [1]"):
         assert explain_unknown_type(parse_question(question)) == ""
 

@@ -149,6 +149,7 @@ def _run_job(
         raise SourceError(result.decode())
     if process.returncode:
         raise SourceError(
-            f"Could not {verb} {name}: it is damaged, locked or too large. Open it in its own program."
+            f"Could not {verb} {name}: it is damaged, locked or too large. Save it again in the program that "
+            "made it."
         )
     return result

@@ -57,7 +57,7 @@ def normalise_url(text: str) -> str:
     if scheme not in DEFAULT_PORTS:
         raise SourceError(f"{shown} cannot be fetched. Name an address that starts with https:// or http://.")
     if "@" in parts.netloc:
-        raise SourceError(f"{shown} contains a user name or password. Remove all between // and @.")
+        raise SourceError(f"{shown} contains a user name or password. Remove everything between // and @.")
     match = re.fullmatch(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::([0-9]{0,5}))?", parts.netloc, re.ASCII)
     port = int(match[2] or DEFAULT_PORTS[scheme]) if match else 0
     if match is None or not 0 < port <= _PORT_MAX:

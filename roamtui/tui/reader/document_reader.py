@@ -288,7 +288,7 @@ class DocumentReader(Reader):
             return "Only local files can be edited."
         file = own.path
         if file.suffix.lower() in SLOW_SUFFIXES:  # the reader shows text that was converted from the file
-            return f"{file.name} is not a text file. Edit it in its own program, then reload the document."
+            return f"{file.name} is not a text file. Edit it in another program, then reload the document."
         editor = find_editor()
         if not editor:
             return "No editor configured. Set $EDITOR."

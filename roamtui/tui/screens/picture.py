@@ -233,7 +233,7 @@ def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request:
         if file is None:
             return f'"{href}" is not a picture in the folder that you opened.'
         if file.name.lower().endswith(_SVG_SUFFIX):
-            question = "Open this SVG drawing in its own program?"
+            question = "Open this SVG drawing in another program?"
             ConfirmDialog(question, str(file.path), yes="Open").ask(app, partial(open_in_viewer, file.path))
         else:
             read = partial(_read, file, size_max=PICTURE_BYTES_MAX)
