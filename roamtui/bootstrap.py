@@ -121,7 +121,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             return replace(library, summaries={**library.summaries, **load_summaries(path)})
         except IndexLostError as error:
             self.on_warning(
-                f"The search index on disk cannot be read ({error}). Any summaries in it are not used."
+                f"The index with the summaries cannot be read ({error}). Build it again with `roamtui index`."
             )
             return library
 

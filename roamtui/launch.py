@@ -213,7 +213,9 @@ class Launch(Struct, frozen=True, kw_only=True):
         try:
             terminal = os.open(name, flags)
         except OSError:
-            problem = "the app needs a terminal to read keys from. Without one, use `roamtui ask - QUESTION`."
+            problem = (
+                "the app needs a terminal for keyboard input. Without one, use `roamtui ask - QUESTION`."
+            )
             raise UsageError(problem) from None
         os.dup2(terminal, 0)
         os.close(terminal)

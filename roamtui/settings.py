@@ -239,7 +239,8 @@ def save_settings(path: Path, values: Mapping[str, str]) -> None:
     except tomlkit.exceptions.TOMLKitError:
         added = " and ".join(lines.values())
         raise RoamtuiError(
-            f"{path} is not valid TOML, so it was not changed. To save this choice, add {added} yourself."
+            f"{path} is not valid TOML, so it was not changed. "
+            f"To save this choice, correct it, and add {added} yourself."
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         reason = format_reason(error)

@@ -132,8 +132,10 @@ def decode_log(
     head, *lines = content.splitlines(keepends=True) or (b"",)
     if head != _HEAD:
         if head.startswith(_HEAD_START) and head.endswith(b"}\n"):
-            raise StoreError(f"Only the version of roamtui that saved {name} can open it.")
-        raise StoreError(f"{name} is damaged, or is not a conversation of roamtui.")
+            raise StoreError(
+                f"{name} was saved by another version of roamtui, and only that version can open it."
+            )
+        raise StoreError(f"{name} is damaged, or is not a roamtui conversation.")
     sequence = _Sequence()
     events: list[ConversationEvent] = []
     times: list[str] = []

@@ -90,7 +90,7 @@ def read_questions(path: Path) -> tuple[tuple[EvalQuestion, ...], tuple[str, ...
         data = path.read_bytes()
     except OSError as error:
         raise SourceError(
-            f"could not read {path}: {format_reason(error)}. Check the path of the file of questions."
+            f"could not read the questions in {path}: {format_reason(error)}. Check the path."
         ) from None
     questions: list[EvalQuestion] = []
     problems: list[str] = []

@@ -189,7 +189,7 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
         url = normalise_url(server_url).rstrip("/")
         origin = origin_of(server_url)
     except SourceError:
-        return ServerStatus(url="?", problem=f"the URL is not valid; write it as in {OLLAMA_URL}")
+        return ServerStatus(url="?", problem=f"the URL is not valid; write it like this: {OLLAMA_URL}")
     options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_REPLY_BYTES_MAX, redirects_max=0)
     models: tuple[str, ...] = ()
     window_sizes: dict[str, int] = {}

@@ -135,7 +135,7 @@ def _explain_status(
         if resolved.is_ollama:
             advice = f'Run "ollama pull {model}", or choose another model with --model.'
     elif status == 402 or (status == 429 and _NO_CREDIT.search(text)):
-        reason = f"{who} has no credit left for your key"
+        reason = f"Your key for {who} has no credit left"
         advice = "Add credit, or choose another model with --model."
     elif status is not None and (status in (408, 409, 425, 429) or status >= 500):
         if status == 429:

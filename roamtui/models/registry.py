@@ -78,7 +78,7 @@ def check_server_url(api_base: str | None, flag: str = "--api-base") -> None:
     if api_base is None:
         return
     if "@" in api_base:
-        raise UsageError(f"{flag} must not contain a name or password. Set the key in the environment.")
+        raise UsageError(f"{flag} must not contain a user name or password. Keys belong in the environment.")
     try:
         normalise_url(api_base)
     except SourceError:

@@ -142,7 +142,7 @@ def read_columns(path: Path) -> tuple[Column, ...]:
         return msgspec.convert(tomllib.loads(path.read_text("utf-8-sig")), _QuestionsFile).questions
     except OSError as error:
         raise UsageError(
-            f"could not read {path}: {format_reason(error)}. Check the path of the file of questions."
+            f"could not read the questions in {path}: {format_reason(error)}. Check the path."
         ) from None
     except (ValueError, RecursionError) as error:
         raise UsageError(

@@ -245,7 +245,7 @@ class _Filler:
         self._spending.settle(conversation_id, exchange.usage.cost_usd or 0.0)
         if exchange.stopped is StopReason.COST:  # the next run asks the question again
             limit = self._spending.usd_max
-            self._run.stop_reason = f"The next question could go over your spending limit of ${limit:g}."
+            self._run.stop_reason = f"The next question could exceed your spending limit of ${limit:g}."
             return
         cell = replace(cell, conversation=conversation_id, usage=exchange.usage)
         self._finish_cell(complete_cell(cell, exchange, column))

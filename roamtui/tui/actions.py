@@ -424,7 +424,7 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
         action = actions.get(action_id)
         if action is None:
             hint = format_nearest_name(action_id, actions) or " The page docs/keys.md of roamtui lists them."
-            problems.append(f'There is no action "{action_id}" to give a key to.{hint}')
+            problems.append(f'There is no action "{action_id}", so its keys were ignored.{hint}')
             continue
         if unknown := [key for key in keys if not _is_key(key)]:
             hint = format_nearest_name("enter" if unknown[0] == "return" else unknown[0], _NAMED_KEYS)

@@ -79,9 +79,9 @@ def test_a_log_that_vanishes_while_it_is_opened_is_not_locked_for_ever(
     ("head", "reason"),
     [
         (b'{"format": "roamtui conversation", "version": 9}\n', "another version of roamtui"),
-        (b'{"event": "conversation_started", "conversation_id": "c0ffee"}\n', "is not a conversation of roamtui"),
-        (b"\x00\xff\n", "is not a conversation of roamtui"),
-        (b"[1]", "is not a conversation of roamtui"),
+        (b'{"event": "conversation_started", "conversation_id": "c0ffee"}\n', "is not a roamtui conversation"),
+        (b"\x00\xff\n", "is not a roamtui conversation"),
+        (b"[1]", "is not a roamtui conversation"),
     ],
 )
 def test_a_log_of_another_version_is_refused_in_one_sentence_and_stays(

@@ -66,7 +66,7 @@ def test_a_damaged_conversation_is_listed_and_says_so(capsys: pytest.CaptureFixt
     torn.write_bytes(torn.read_bytes().replace(b'"event": "question_answered"', b'"event": "question_\xffnswered"'))
     print_conversations(as_json=False, lists_one_shots=False)
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
-    assert lines["ab12"].endswith("  It is damaged, or is not a conversation of roamtui.")
+    assert lines["ab12"].endswith("  It is damaged, or is not a roamtui conversation.")
     assert lines["ef34"].endswith("  Why ef34?  (1 question, manual.md)  It is damaged: the rest cannot be read.")
     assert lines["ab12cd"].endswith("(1 question, manual.md)")
     print_conversations(as_json=True, lists_one_shots=False)

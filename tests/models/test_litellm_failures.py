@@ -55,7 +55,7 @@ async def fail(model: LitellmModel) -> ModelError:
         (
             429,
             openai_error("You exceeded your current quota", code="insufficient_quota"),
-            "HOST has no credit left for your key. Add credit, or choose another model with --model.",
+            "Your key for HOST has no credit left. Add credit, or choose another model with --model.",
         ),
         (
             400,

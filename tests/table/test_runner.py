@@ -211,7 +211,7 @@ async def test_a_spending_limit_stops_before_it_is_passed(leases: Path, folder: 
     run, _ = await task
     assert len(model.requests) == 3, "the two before cost less than was estimated"
     assert run.usage.cost_usd == pytest.approx(0.9)
-    assert run.stop_reason == "The next question could go over your spending limit of $1.1."
+    assert run.stop_reason == "The next question could exceed your spending limit of $1.1."
     run, _ = await fill(define(folder, leases, *_NUMBERED), ScriptedModel(replies), limit_usd=10.0)
     assert (run.kept, run.done) == (3, 12)
 

@@ -108,7 +108,7 @@ def test_an_unknown_key_or_action_is_told_with_the_nearest_name() -> None:
     assert keys.conflicts == (
         'The keys of "section.open" stay as they were, because there is no key "nokey".',
         'The keys of "section.pin" stay as they were, because there is no key "pgdn". Did you mean "pagedown"?',
-        'There is no action "section.clsoe" to give a key to. Did you mean "section.close"?',
+        'There is no action "section.clsoe", so its keys were ignored. Did you mean "section.close"?',
         'The keys of "tree.read" stay as they were, because there is no key "return". Did you mean "enter"?',
     )
     assert (keys.first_keys["section.open"], keys.keymap["move.up.own"]) == ("a", "comma")

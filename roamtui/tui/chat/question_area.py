@@ -115,7 +115,7 @@ class QuestionBox(TextArea):
         """Refuse a paste that is longer than a question may be."""
         if len(event.text) > _PASTE_LENGTH_MAX:
             event.prevent_default()
-            problem = f"That paste is too long: a question has at most {_PASTE_LENGTH_MAX:,} characters."
+            problem = f"That paste is too long: a question can have at most {_PASTE_LENGTH_MAX:,} characters."
             self.notify(problem, severity="warning", markup=False)
 
 

@@ -52,7 +52,7 @@ def convert_pdf(
     pages, notes = _read_pages(file, on_progress, languages)
     rows = [page.rows for page in pages]
     if not pages:
-        raise SourceError(f"{name} is damaged: it has no page. Get another copy of it.")
+        raise SourceError(f"{name} is damaged: it has no pages. Get another copy.")
     if not any(rows):
         raise SourceError(f"{name} contains no text. {_SCAN_ADVICE}")
     repairer = WordRepairer(rows)
