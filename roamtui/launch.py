@@ -22,7 +22,7 @@ from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
 from roamtui.conversation.log import open_store
 from roamtui.document.loader import is_url
-from roamtui.errors import EXIT_CANCELLED, StoreError, UsageError
+from roamtui.errors import EXIT_CANCELLED, UsageError
 from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer, discover_models, list_usable_models
 from roamtui.models.recorded import RecordedModel
@@ -231,9 +231,9 @@ def run_until_exit(app: RoamApp) -> int:
         write_notice(_DEFECT_MESSAGE)
     for failure in filter(None, [screen.app_context.close() for screen in app.documents.values()]):
         warn(failure)
-    with suppress(KeyError, StoreError):  # a table, or a demo, which is not saved
+    with suppress(KeyError):  # a table
         state = app.main_screen.conversation.state
-        is_saved = bool(open_store().load(state.id).exchanges)
+        is_saved = bool(state.exchanges) and open_store().mark_used(state.id)
         if is_saved and not is_standard_input(state.library.source) and not _is_in_browser():
             write_notice(f"To continue this conversation: roamtui --conversation {state.id}")
     return app.return_code or 0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import time
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -323,23 +325,32 @@ class ConversationStore:
         return apply_events(state, state.exchanges[-1].outcome) if state.is_asking else state
 
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
-        """Return all conversations, or only those about one source, the last changed one first.
+        """Return all conversations, or only those about one source, the last used one first.
 
         A log that cannot be read has a summary too, which says so.
 
         Raises:
             StoreError: The folder cannot be read.
         """
-        summaries: list[ConversationSummary] = []
+        summaries: list[tuple[int, ConversationSummary]] = []
         with map_store_errors("read the conversations", self._folder), suppress(FileNotFoundError):
             for path in self._folder.iterdir():
                 if path.suffix != LOG_SUFFIX:
                     continue
                 with suppress(FileNotFoundError):
                     if content := path.read_bytes():
-                        summaries.append(_summarise(path, content))
-        summaries.sort(key=lambda summary: summary.updated_at, reverse=True)
-        return tuple(summary for summary in summaries if source in (None, summary.source))
+                        summaries.append((path.stat().st_mtime_ns, _summarise(path, content)))
+        summaries.sort(key=lambda used: (used[0], used[1].updated_at), reverse=True)
+        return tuple(summary for _, summary in summaries if source in (None, summary.source))
+
+    def mark_used(self, conversation_id: str) -> bool:
+        """Make a conversation the last used one. Return False if it is not saved."""
+        now = time.time_ns()
+        try:
+            os.utime(self._get_path(conversation_id), ns=(now, now))
+        except OSError:
+            return False
+        return True
 
     def find(self, conversation_id: str) -> ConversationSummary:
         """Return a conversation whose source can be read again, by its id.

@@ -44,7 +44,7 @@ def render_csv(table: Table, path: Path) -> str:
     Documents are named by their paths relative to `path`, where the file will be.
     """
     parts = ("", ": state", ": quote", ": place", ": note")
-    lines = [["source", *(f"{column.title}{part}" for column in table.columns for part in parts)]]
+    lines = [["source", *(f"{column.heading}{part}" for column in table.columns for part in parts)]]
     for row in table.rows:
         fields = [_locate(row, path)]
         for cell in table.list_cells(row):

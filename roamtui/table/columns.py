@@ -60,9 +60,14 @@ class Column(Struct, frozen=True, kw_only=True):
     """The allowed values. If there are any, the type does not matter."""
 
     @property
+    def heading(self) -> str:
+        """Heading of the column, on one line."""
+        return sanitise_line(self.name or self.question)
+
+    @property
     def title(self) -> str:
-        """Heading of the column, on one short line."""
-        return shorten(sanitise_line(self.name or self.question), _NAME_LENGTH)
+        """Heading of the column, cut to a short line."""
+        return shorten(self.heading, _NAME_LENGTH)
 
     @property
     def key(self) -> str:

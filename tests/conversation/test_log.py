@@ -199,13 +199,17 @@ def test_no_damage_stops_the_program(store: ConversationStore, folder: Path) -> 
                 read("c0ffee")
 
 
-def test_the_list_has_the_last_changed_conversation_first_and_follows_every_change(
+def test_the_list_has_the_last_used_conversation_first_and_follows_every_change(
     store: ConversationStore, folder: Path
 ) -> None:
     for name, question in (("aaa", "First?"), ("bbb", "Second?")):
         _save(store, Recorder(name).ask(question))
     assert [summary.title for summary in store.list()] == ["Second?", "First?"]
     assert [summary.id for summary in store.list("manual.md")] == ["bbb", "aaa"]
+    assert store.mark_used("aaa"), "a person left it last"
+    assert store.find_latest().id == "aaa"
+    assert not store.mark_used("ccc")
+    assert store.mark_used("bbb")
     assert store.list("other.md") == ()
     assert "Because." in store.list()[-1].text
     store.delete("bbb")

@@ -87,6 +87,13 @@ def test_a_csv_file_names_each_document_by_its_way_from_the_file(tmp_path: Path)
     assert names == ["source", "../a b/0.md", "https://example.org/b.md"]
 
 
+def test_a_csv_file_has_the_whole_question(tmp_path: Path) -> None:
+    question = "May the agreement be assigned without the consent of the other party?"
+    table = Table(folder=tmp_path, rows=(), columns=(Column(question=question),), cells={})
+    (names,) = csv.reader(io.StringIO(render_csv(table, tmp_path / "t.csv")))
+    assert names[1] == question
+
+
 def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path: Path) -> None:
     content = make_table(tmp_path / "a b", "60 days", "30 | days", quote="Notice takes some days.")
     text = render_markdown_table(content, tmp_path / "t.md")

@@ -356,7 +356,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.questions.ask_again(event.number, event.open_first, is_edited=event.is_edited)
 
     def action_ask_about(self) -> None:
-        if self.panes.scope is Scope.CHAT and self.chat_log.request_model():
+        is_unselected = self.panes.scope is Scope.CHAT and self.panes.selection[0] is None
+        if is_unselected and self.chat_log.request_model():
             return
         section_id, span = self._find_selection()
         if section_id is not None:

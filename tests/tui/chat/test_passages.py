@@ -141,6 +141,20 @@ async def test_i_chooses_a_model_and_asks_it_the_same_question_with_these_sectio
         assert "A bicycle costs 2 crowns." in "".join(message.text for message in model.requests[0].messages)
 
 
+async def test_i_on_a_selected_passage_asks_about_its_section() -> None:
+    async with running(make_offline_app(), LARGE) as (app, pilot):
+        await show_cards(pilot, app)
+        await pilot.press("1", "i")
+        await wait_until(pilot, lambda: app.focused is app.main_screen.question_box)
+        await wait_until(pilot, "Bicycles · esc for the whole document")
+
+
+async def test_a_key_of_the_whole_app_works_in_the_question_box_too() -> None:
+    async with running(make_offline_app(), LARGE) as (_, pilot):
+        await pilot.press("f6")
+        await wait_until(pilot, "Notes cannot be saved here")
+
+
 @pytest.mark.parametrize(
     ("question", "card"),
     [
