@@ -188,6 +188,8 @@ class Life:
         check_messages(tuple(state.iter_messages()))
         assert fold_events(state.library, session._log.events, state.options) == state, "the log gives another state"
         if len(state.exchanges) > 30 and not main.is_asking:
+            if self._disk is not None:
+                self._disk.faults = 0  # a conversation cannot start on a full disk
             await self.start_conversation()
 
     def _find_untrue(self) -> str:
