@@ -376,8 +376,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> tuple[Table, TablePlan]:
         """Return a table, and the plan for filling its cells.
 
-        An existing table is continued. If no questions are given, it asks those of all earlier runs. Named
-        by its folder, it keeps its rows too; named by its sources, their documents are listed again.
+        A table that exists is continued. Without questions, it asks those of all earlier runs. If its folder
+        is named, its rows stay. If its sources are named, their documents are listed again.
 
         Args:
             sources: Paths or URLs, or the folder of a table.

@@ -71,7 +71,7 @@ async def read_offline(
     question = complete_follow_up([exchange.question for exchange in conversation.state.exchanges])
     is_answer = False
     passages: Sequence[FoundPassage] = ()
-    for may_load in (True, False):
+    for number, may_load in enumerate((True, False), start=1):
         state = conversation.state
         if searcher is not None:
             searcher.refresh(state.library)
@@ -86,7 +86,7 @@ async def read_offline(
                 _list_unread_pages, state.library, question, hits, is_answer=is_answer
             )
         if opened := pages or _list_openable(state.library, passages):
-            await _open_sections(conversation, searcher, opened, call_id=f"offline_{1 if may_load else 2}")
+            await _open_sections(conversation, searcher, opened, call_id=f"offline_{number}")
         if not pages:
             break
     lead = await asyncio.to_thread(_write_lead, question, conversation.state, is_answer=is_answer)

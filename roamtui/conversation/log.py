@@ -345,12 +345,11 @@ class ConversationStore:
 
     def mark_used(self, conversation_id: str) -> bool:
         """Make a conversation the last used one. Return False if it is not saved."""
+        path = self._get_path(conversation_id)
         now = time.time_ns()
-        try:
-            os.utime(self._get_path(conversation_id), ns=(now, now))
-        except OSError:
-            return False
-        return True
+        with suppress(OSError):  # it stays where it is in the list
+            os.utime(path, ns=(now, now))
+        return path.exists()
 
     def find(self, conversation_id: str) -> ConversationSummary:
         """Return a conversation whose source can be read again, by its id.

@@ -218,10 +218,9 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
         return children
 
     def get_telling_title(self, row: int) -> str:
-        """Return the title that tells a row from its neighbours: that of its only child, or else its own.
+        """Return the title of a row, or of its only child if neighbours could not be told apart otherwise.
 
-        The child's title is used if the row before or after has the same title, and the row no text of its
-        own.
+        They cannot if the row before or after has the same title, and the row has no text of its own.
         """
         titles = self.columns.titles
         parents = self.columns.parents

@@ -123,7 +123,7 @@ def split_into_pages(document: Document, normalised: str, boundaries: Sequence[P
 
 
 def _read_page(normalised: str, boundary: PageBoundary, end: int) -> tuple[NodeRow, list[NodeRow]]:
-    """Parse a page into its row and those of its other headings. Level 0 means a title without heading.
+    """Return the row of a page, and the rows of its other headings. Level 0 means a title without heading.
 
     A heading at the start of the page becomes its title, unless the boundary has a different title that is
     itself a heading.

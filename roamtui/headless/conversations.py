@@ -113,7 +113,7 @@ def list_notes() -> None:
 
 
 def print_notes(source: str, open_source: Callable[[str], Library]) -> None:
-    """Write the notes on a document as Markdown. Arguments and errors are those of `_read_notes`."""
+    """Write the notes on a document as Markdown. See `_read_notes` for arguments and errors."""
     notes, _, opened = _read_notes(source, open_source)
     library = opened if isinstance(opened, Library) else None
     if library is None:
@@ -123,7 +123,7 @@ def print_notes(source: str, open_source: Callable[[str], Library]) -> None:
 
 
 def delete_notes(source: str, open_source: Callable[[str], Library]) -> None:
-    """Delete the notes on a document. Arguments and errors are those of `_read_notes`."""
+    """Delete the notes on a document. See `_read_notes` for arguments and errors."""
     notes, store, _ = _read_notes(source, open_source)
     store.delete([note.id for note in notes])
     write_notice(f"Deleted {format_count(len(notes), 'note')}.")

@@ -68,7 +68,10 @@ async def read_reply(model: Model, request: ModelRequest) -> AsyncGenerator[Mode
 
 
 def make_unique_id(call_id: str, used: Collection[str]) -> str:
-    """Return the id of a call with a number if it is empty or used: some servers count anew in each reply."""
+    """Return the id of a call. If it is empty or used, add a number.
+
+    Some servers start to count again in each reply.
+    """
     number = 1
     unique_id = call_id
     while not unique_id or unique_id in used:

@@ -68,7 +68,7 @@ def list_missing_words(question: str, library: Library) -> list[str]:
         for start, end, term in asked.locate(question)
         if reduce_word(term, asked.language) not in light or not question[start:end].isalpha()
     }
-    # The stem of "flies" is not that of "fly".
+    # "flies" and "fly" have different stems
     words = {term: {term, re.sub("ies$", "y", term), *get_synonyms(term, asked.language)} for term in missing}
     matcher = TermMatcher(sorted(set().union(*words.values())), asked.language)
     texts = _list_texts(library)

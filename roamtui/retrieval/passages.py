@@ -141,10 +141,11 @@ def choose_passages(
         for node_id, passages in ranked.items()
         if passages
     }
-    scores = _drop_repeated(scores, ranked)
+    kept = _drop_repeated(scores, ranked)
+    scores = {section_id: scores[section_id] for section_id in kept}
     order = _order_sections(library, scores, policy)
-    order = _cover_words(library, order, scores, ranked, weighing)
-    chosen = _fill_cards(library, {section_id: ranked[section_id] for section_id in order}, texts, policy)
+    order = _cover_words(library, order, scores, kept, weighing)
+    chosen = _fill_cards(library, {section_id: kept[section_id] for section_id in order}, texts, policy)
     evidence = max((weighing.compute_evidence(passage.terms) for passage in chosen), default=0.0)
     evidence += policy.score_evidence_max * min(1.0, best_score)
     similarity = max((hit.similarity for hit in hits if hit.similarity is not None), default=None)
@@ -205,15 +206,16 @@ def _fill_cards(
     return chosen
 
 
-def _drop_repeated(scores: Mapping[str, float], ranked: dict[str, list[FoundPassage]]) -> dict[str, float]:
-    """Drop passages of `ranked` that a better section has too, and the scores of sections without others."""
+def _drop_repeated(
+    scores: Mapping[str, float], ranked: Mapping[str, Sequence[FoundPassage]]
+) -> dict[str, Sequence[FoundPassage]]:
+    """Return the passages that no better section has, by section, without sections that have none."""
     seen: set[str] = set()
-    kept: dict[str, float] = {}
+    kept: dict[str, Sequence[FoundPassage]] = {}
     for section_id in sorted(scores, key=scores.__getitem__, reverse=True):
         passages = [one for one in ranked[section_id] if not one.sentences or not one.sentences <= seen]
         if passages:
-            ranked[section_id] = passages
-            kept[section_id] = scores[section_id]
+            kept[section_id] = passages
         for passage in passages:
             seen |= {one for one in passage.sentences if len(one) >= _REPEATED_LENGTH_MIN}
     return kept

@@ -57,7 +57,7 @@ class HostResolver:
         self._lock = threading.Lock()
 
     def resolve(self, host: str, port: int, seconds_max: float, *, allows_local: bool) -> tuple[str, ...]:
-        """Return the IP addresses of a host, all of which are safe to connect to.
+        """Return the IP addresses of a host. It is safe to connect to each.
 
         `allows_local` means that the host may be on this machine or its network, because a person typed the
         origin.
