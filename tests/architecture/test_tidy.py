@@ -102,10 +102,6 @@ def _is_function(node: ast.AST) -> bool:
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
-def test_every_module_says_what_belongs_there() -> None:
-    assert [_name(path) for path in [*_SOURCES, *_TOOLS] if not ast.get_docstring(_parse(path))] == []
-
-
 def test_every_method_of_the_app_says_what_it_does_unless_the_table_of_actions_does() -> None:
     silent = [
         _name(path, method)
@@ -123,30 +119,6 @@ def test_every_method_of_the_app_says_what_it_does_unless_the_table_of_actions_d
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
     assert [_name(path) for path in _EVERY if _VAGUE_NAMES & {*path.with_suffix("").parts[-2:]}] == []
-
-
-def test_imports_are_absolute() -> None:
-    assert [
-        _name(path, node)
-        for path in _EVERY
-        for node in ast.walk(_parse(path))
-        if isinstance(node, ast.ImportFrom) and node.level
-    ] == []
-
-
-def test_no_test_is_empty() -> None:
-    empty = []
-    for path in _TESTS:
-        for node in ast.walk(_parse(path)):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
-                body = [part for part in node.body if not (isinstance(part, ast.Expr) and _is_constant(part))]
-                if all(isinstance(part, ast.Pass) for part in body):
-                    empty.append(_name(path, node))
-    assert empty == []
-
-
-def _is_constant(part: ast.Expr) -> bool:
-    return isinstance(part.value, ast.Constant)
 
 
 @pytest.mark.parametrize("pattern", [_UNFINISHED, _OUT_OF_PLACE], ids=["unfinished", "out of place"])
