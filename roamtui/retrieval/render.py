@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,10 +17,11 @@ from roamtui.outline.labels import PLAIN_PATH_STEP, WHOLE_TOKENS_MAX, escape, fo
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, has_text, is_complete, is_delivered_text
+from roamtui.retrieval.limits import find_limits
 from roamtui.retrieval.missing import list_missing_names
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
-from roamtui.text import Span, add_delivered
+from roamtui.text import Span, add_delivered, estimate_tokens, subtract_delivered
 
 _KNOWN_MARK = "its text stands above"
 _TITLE_LENGTH_MAX = 60
@@ -75,6 +76,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
         span = node.content_span if is_whole else node.own_content_span
         add_delivered(known, (span,))
     chosen = choose_excerpts(replace(view, delivered=known), hits_by_id, matcher)
+    limited = _add_limits(replace(view, delivered=known), chosen, opened)
     lines: list[str] = []
     seen: set[str] = set()
     excerpts: list[Span] = []
@@ -88,6 +90,8 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
             notes.insert(0, format_size(library, section_id))
         if not spans and is_delivered_text(library, section_id, known):
             notes.append(_KNOWN_MARK)
+        if section_id in limited:
+            notes.append(f"names {limited[section_id]}")
         marks = ", ".join(filter(None, notes))
         lines.append(f"- [{section_id}] {format_short_path(library, section_id)} ({marks})")
         lines += _leave_out_repeated(_quote_spans(library, section_id, spans), seen)
@@ -100,6 +104,39 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
         section_ids=tuple(chosen),
         left_out=tuple(hit_id for hit_id in hits_by_id if hit_id not in chosen),
     )
+
+
+def _add_limits(
+    view: ModelView, chosen: dict[str, tuple[Span, ...]], opened: Sequence[str]
+) -> dict[str, str]:
+    """Add sentences that limit the first sections from elsewhere to the chosen excerpts.
+
+    Return the number that each section with such a sentence names.
+    """
+    library = view.library
+    policy = view.policy
+    left = policy.limits_tokens_max
+    if view.room_tokens is not None:
+        taken = sum(estimate_tokens(library.text_at(span)) for spans in chosen.values() for span in spans)
+        left = min(left, view.room_tokens - taken)
+    delivered = {doc: [*bounds] for doc, bounds in view.delivered.items()}
+    for spans in chosen.values():
+        add_delivered(delivered, spans)
+    numbers: dict[str, str] = {}
+    first_ids = [*opened, *(section_id for section_id, spans in chosen.items() if spans)]
+    for section_id in first_ids[: policy.limited_hits_max]:
+        for limit in find_limits(library, section_id):
+            if left < policy.head_tokens or not subtract_delivered(limit.span, delivered):
+                continue
+            left -= policy.head_tokens
+            numbers[limit.section_id] = limit.number
+            excerpts = chosen.setdefault(limit.section_id, ())
+            tokens = estimate_tokens(library.text_at(limit.span))
+            if tokens <= left:  # else its title alone says where to read on
+                left -= tokens
+                chosen[limit.section_id] = tuple(sorted((*excerpts, limit.span), key=attrgetter("start")))
+                add_delivered(delivered, (limit.span,))
+    return numbers
 
 
 def format_short_path(library: Library, section_id: str) -> str:
