@@ -33,7 +33,7 @@ from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.listing import split_sources, stamp_source
 from roamtui.table.store import is_table
-from roamtui.tui.context import AppContext, ImageMode, Services, StartOffer, TuiOptions
+from roamtui.tui.context import AppContext, Services, StartOffer, TuiOptions
 
 if TYPE_CHECKING:
     from roamtui.table.runner import TablePlan
@@ -65,7 +65,6 @@ class AppServices(Services):
         return TuiOptions(
             services=self,
             theme=settings.theme,
-            image_mode=ImageMode(settings.images),
             keys={action: (keys,) for action, keys in settings.keys.items()},
             themes_dirs=(themes_path(),),
         )

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 import msgspec
 from msgspec import Meta
@@ -83,7 +83,6 @@ class Settings(ModelSettings, frozen=True):
     api_base: str | None = None
     instructions: str = ""
     theme: str | None = None
-    images: Literal["auto", "cells", "kitty", "off"] = "auto"
     limits: LimitSettings = LimitSettings()
     keep_open: KeepOpenSettings = KeepOpenSettings()
     retrieval: RetrievalOptions = RetrievalOptions()

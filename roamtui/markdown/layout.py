@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import assert_never
 
@@ -27,7 +27,6 @@ from roamtui.markdown.code import get_language, highlight_code
 from roamtui.markdown.lines import (
     HARD_BREAK,
     Line,
-    PictureLine,
     Run,
     RunStyle,
     TextRole,
@@ -37,7 +36,6 @@ from roamtui.markdown.lines import (
     measure_runs,
     wrap_runs,
 )
-from roamtui.sources.convert.drawing import PictureFile
 
 BULLETS = "•◦▪"
 """Bullets of nested lists, outermost first. Deeper lists use them again."""
@@ -60,13 +58,6 @@ _RULE_WIDTH = 40
 """In cells. Width of a thematic break."""
 _WIDTH_MIN = 8
 """In cells. Nested text is at least this wide."""
-_PICTURE_ROWS_MIN = 3
-"""In cells. A picture with fewer rows, such as a badge, is shown as words."""
-_PICTURE_COLUMNS_MAX, _PICTURE_ROWS_MAX = 80, 24
-_PIXELS_PER_COLUMN, _PIXELS_PER_ROW = 8, 16
-"""Minimum number of pixels that a cell shows across and down, so that no picture is enlarged."""
-
-
 _GRID = RunStyle(TextRole.GRID)
 _COLUMN_GAP = Run(" │ ", _GRID)
 _WORD_WIDTH_MAX = 60
@@ -103,9 +94,7 @@ class MarkdownLayout(Struct, kw_only=True):
     can_click: bool = True
     """Whether the view opens links. Otherwise, web links show their address, and code is not wrapped."""
     links: Sequence[Link] = ()
-    """The links of the blocks, by number. They are needed for pictures, and if the view cannot open links."""
-    measure_picture: Callable[[str], tuple[PictureFile, int, int] | None] | None = None
-    """Returns the picture at a URL, with its width and height in pixels. None to show only words."""
+    """The links of the blocks, by number. They are needed if the view cannot open links."""
     _block: int = 0
     """Number of the last block."""
 
@@ -115,12 +104,11 @@ class MarkdownLayout(Struct, kw_only=True):
         for block in blocks:
             match block:
                 case Paragraph():
-                    added = self._lay_out_pictures(block, place) if self.measure_picture is not None else []
                     runs = self._to_runs(
                         block.words, RunStyle(TextRole.QUOTE if place.is_quoted else TextRole.TEXT)
                     )
                     wrapped = wrap_runs(runs, self._compute_room(place, PROSE_WIDTH_MAX))
-                    added += self._make_lines(wrapped, block.start, block.end)
+                    added = self._make_lines(wrapped, block.start, block.end)
                 case Heading():
                     added = self._lay_out_heading(block, place)
                 case Code():
@@ -137,27 +125,6 @@ class MarkdownLayout(Struct, kw_only=True):
                 case _:
                     assert_never(block)
             _append_block(lines, added, is_tight=place.is_tight)
-        return lines
-
-    def _lay_out_pictures(self, block: Paragraph, place: _Place) -> list[Line]:
-        """Return the pictures of a paragraph, or nothing if it has other words."""
-        lines: list[Line] = []
-        if self.measure_picture is None or not all(
-            words.is_image or not words.text.strip() for words in block.words
-        ):
-            return lines
-        for words in block.words:
-            number = words.link
-            if number is None or not self.links[number].is_image:
-                continue
-            measured = self.measure_picture(self.links[number].href)
-            columns, rows = _fit_picture(*measured[1:], self._compute_room(place)) if measured else (0, 0)
-            if measured and rows >= _PICTURE_ROWS_MIN:
-                picture = [
-                    replace(line, picture=PictureLine(measured[0], number, columns, rows, row))
-                    for row, line in enumerate(self._make_lines([()] * rows, block.start, block.end))
-                ]
-                _append_block(lines, picture, is_tight=place.is_tight)
         return lines
 
     def _lay_out_heading(self, block: Heading, place: _Place) -> list[Line]:
@@ -304,14 +271,6 @@ def _put_before(lines: Sequence[Line], first: Run, other: Run) -> list[Line]:
         length = line.prefix_length + len(prefix.text) if line.block_number >= 0 else 0
         prefixed.append(replace(line, runs=(prefix, *line.runs), prefix_length=length))
     return prefixed
-
-
-def _fit_picture(width: int, height: int, columns_max: int | None) -> tuple[int, int]:
-    """Return the number of columns and rows for a picture, given its size in pixels."""
-    columns, rows = width / _PIXELS_PER_COLUMN, height / _PIXELS_PER_ROW
-    columns_max = min(columns_max or _PICTURE_COLUMNS_MAX, _PICTURE_COLUMNS_MAX)
-    scale = min(1, columns_max / columns, _PICTURE_ROWS_MAX / rows)
-    return max(1, round(columns * scale)), round(rows * scale)
 
 
 def _align(column: _Cells) -> str:

@@ -6,13 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import accumulate, pairwise
-from typing import NamedTuple
 
 from msgspec import Struct
 
 from roamtui.markdown.blocks import Emphasis
 from roamtui.plain import sanitise_text
-from roamtui.sources.convert.drawing import PictureFile
 
 TAB_WIDTH = 4
 _WIDE = (
@@ -79,17 +77,6 @@ class Run(Struct, frozen=True):
     style: RunStyle = RunStyle()
 
 
-class PictureLine(NamedTuple):
-    """One row of a picture."""
-
-    file: PictureFile
-    link_number: int
-    """Number, within the chunk, of the link to the picture."""
-    columns: int
-    rows: int
-    row: int
-
-
 class Line(Struct, frozen=True, kw_only=True):
     """A laid-out line, with its position in the document."""
 
@@ -106,8 +93,6 @@ class Line(Struct, frozen=True, kw_only=True):
     """Whether it has the background of code, up to the right edge."""
     is_page_mark: bool = False
     """Whether it marks the start of a page and has no text from the document."""
-    picture: PictureLine | None = None
-    """The row of a picture that follows the runs."""
 
     @property
     def text(self) -> str:
@@ -116,8 +101,8 @@ class Line(Struct, frozen=True, kw_only=True):
 
     @property
     def has_content(self) -> bool:
-        """Whether it shows a picture, or characters other than spaces."""
-        return self.picture is not None or bool(self.text.strip())
+        """Whether it has characters other than spaces."""
+        return bool(self.text.strip())
 
 
 def make_run(text: str, style: RunStyle = RunStyle()) -> Run:

@@ -8,48 +8,30 @@ from __future__ import annotations
 import posixpath
 import zipfile
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from roamtui.sources.convert.drawing import PIXELS_MAX, PictureFile
+from roamtui.sources.convert.drawing import PictureFile
 from roamtui.sources.convert.zip_package import ZIP_ERRORS, is_bounded
 from roamtui.sources.listing import locate_document
 
 PICTURE_BYTES_MAX = 20_000_000
 PDF_BYTES_MAX = 200_000_000
-_HEAD_BYTES, _LONG_HEAD_BYTES = 32_000, 1_000_000
-"""Number of bytes to read to find a picture's size. A JPEG with a preview needs the second number."""
 _PACKAGE_SUFFIXES = frozenset({".epub", ".docx"})
-_ARCHIVES_MAX = 4
-_PNG_START = b"\x89PNG\r\n\x1a\n"
-_GIF_STARTS = (b"GIF87a", b"GIF89a")
-_JPEG_START = b"\xff\xd8"
-_JPEG_MARK = 0xFF
-_JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
-"""Markers of JPEG segments that hold the size."""
-_JPEG_WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
 
 
-def read_picture(file: PictureFile, length: int = -1, *, size_max: int = PICTURE_BYTES_MAX) -> bytes:
-    """Return a file's first `length` bytes, by default all; nothing if unreadable or too large."""
+def read_picture(file: PictureFile, size_max: int = PICTURE_BYTES_MAX) -> bytes:
+    """Return the content of a file; nothing if it is unreadable or too large."""
     with suppress(*ZIP_ERRORS):
         if not file.member:
             if file.path.stat().st_size > size_max:
                 return b""
-            with file.path.open("rb") as stream:
-                return stream.read(length)
+            return file.path.read_bytes()
         if (opened := _find_member(file.path, file.member)) is not None:
             archive, info = opened
             with archive.open(info) as member:
-                return member.read(PICTURE_BYTES_MAX if length < 0 else length)
+                return member.read(PICTURE_BYTES_MAX)
     return b""
-
-
-def measure_picture(file: PictureFile) -> tuple[int, int] | None:
-    """Return width and height in pixels, or None if the format is unknown or the picture too large."""
-    size = parse_size(read_picture(file, _HEAD_BYTES)) or parse_size(read_picture(file, _LONG_HEAD_BYTES))
-    return size if size is not None and 0 < size[0] * size[1] <= PIXELS_MAX else None
 
 
 def find_picture(source: str, doc: str, href: str) -> PictureFile | None:
@@ -89,52 +71,8 @@ def join_link(folder: Path, path: str) -> Path | None:
 
 def _find_member(package: Path, name: str) -> tuple[zipfile.ZipFile, zipfile.ZipInfo] | None:
     """Find a file in an EPUB or DOCX file, unless it is too large."""
-    archive = _open_archive(package, package.stat().st_mtime_ns)
+    archive = zipfile.ZipFile(package)
     info = archive.NameToInfo.get(name)
     if info is None or not is_bounded(info) or info.file_size > PICTURE_BYTES_MAX:
         return None
     return archive, info
-
-
-@lru_cache(_ARCHIVES_MAX)
-def _open_archive(path: Path, _modified_ns: int) -> zipfile.ZipFile:
-    """Open an EPUB or DOCX file. It is cached until it changes, because listing a large one takes a while."""
-    return zipfile.ZipFile(path)
-
-
-def parse_size(head: bytes) -> tuple[int, int] | None:
-    """Read width and height from the first bytes of a picture, or return None for any other file."""
-
-    def little(start: int, end: int) -> int:
-        return int.from_bytes(head[start:end], "little")
-
-    size = None
-    if head.startswith(_PNG_START) and head[12:16] == b"IHDR":
-        size = int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
-    elif head.startswith(_GIF_STARTS):
-        size = little(6, 8), little(8, 10)
-    elif head[:4] == b"RIFF" and head[8:16] == b"WEBPVP8X":
-        size = little(24, 27) + 1, little(27, 30) + 1
-    elif head[:4] == b"RIFF" and head[8:16] == b"WEBPVP8L":
-        size = (little(21, 25) & 0x3FFF) + 1, (little(21, 25) >> 14 & 0x3FFF) + 1
-    elif head[:4] == b"RIFF" and head[8:16] == b"WEBPVP8 ":
-        size = little(26, 28) & 0x3FFF, little(28, 30) & 0x3FFF
-    elif head.startswith(_JPEG_START):
-        size = _parse_jpeg_size(head)
-    return size
-
-
-def _parse_jpeg_size(head: bytes) -> tuple[int, int] | None:
-    position = 2
-    while position + 9 <= len(head):
-        if head[position] != _JPEG_MARK:
-            return None
-        marker = head[position + 1]
-        if marker == _JPEG_MARK or marker in _JPEG_WITHOUT_LENGTH:
-            position += 1 if marker == _JPEG_MARK else 2
-        elif marker in _JPEG_SIZES:
-            size = head[position + 5 : position + 9]
-            return int.from_bytes(size[2:]), int.from_bytes(size[:2])
-        else:
-            position += 2 + int.from_bytes(head[position + 2 : position + 4])
-    return None

@@ -23,18 +23,6 @@ if TYPE_CHECKING:
     from roamtui.table.store import Table
 
 
-class ImageMode(StrEnum):
-    """How pictures are drawn."""
-
-    AUTO = "auto"
-    """As kitty's placeholders where they are known to work, else as half cells."""
-    CELLS = "cells"
-    """As half cells, each with one colour."""
-    KITTY = "kitty"
-    """As kitty's placeholders."""
-    OFF = "off"
-
-
 class OfferGroup(StrEnum):
     """The headings of the start screen, in this order. Each is above its offers; what was typed has none."""
 
@@ -118,8 +106,6 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
     """Name of the theme, or None for the default."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     """Keys by action id, which replace the default ones."""
-    image_mode: ImageMode = ImageMode.AUTO
-    """How the reader draws pictures."""
     themes_dirs: tuple[Path, ...] = ()
     """Folders with the person's own themes, in addition to the bundled themes."""
     examples: tuple[str, ...] = ()

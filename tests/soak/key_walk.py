@@ -32,7 +32,6 @@ from roamtui.plain import sanitise_text
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.actions import ACTIONS, PANES, format_keys
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import ImageMode
 from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.screens.picture import PictureScreen
 from roamtui.tui.status_line import MessageLine
@@ -125,7 +124,6 @@ class KeyWalk:
         tables.questions = tables.questions if self.starts % 2 else []
         options = make_options(
             examples=_QUESTIONS,
-            image_mode=ImageMode.CELLS,
             list_models=lambda: (ModelOffer(name="faulty-2", note="on this machine"),),
             make_model=lambda *_given, **_named: FaultyModel(1),
             open_source=tables.open_source,

@@ -24,18 +24,3 @@ def _write_png(head: bytes, pixels: bytes) -> bytes:
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
-
-
-def make_gif(width: int, height: int, frames: int) -> bytes:
-    """Return a GIF file: a red frame, then green ones."""
-    head = b"GIF89a" + struct.pack("<HHBBB", width, height, 0x80, 0, 0) + bytes((255, 0, 0, 0, 255, 0))
-    return head + b"".join(_make_frame(width, height, int(frame > 0)) for frame in range(frames)) + b";"
-
-
-def _make_frame(width: int, height: int, colour: int) -> bytes:
-    # Each pixel is a code of three bits after a code that clears the table, so that the table never grows.
-    bits = "".join(f"{code:03b}"[::-1] for _ in range(width * height) for code in (4, colour)) + "101"
-    bits += "0" * (-len(bits) % 8)
-    data = bytes(int(bits[start : start + 8][::-1], 2) for start in range(0, len(bits), 8))
-    blocks = b"".join(bytes((len(data[n : n + 255]),)) + data[n : n + 255] for n in range(0, len(data), 255))
-    return b"," + struct.pack("<HHHHB", 0, 0, width, height, 0) + b"\x02" + blocks + b"\0"

@@ -11,7 +11,6 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import Table
 from roamtui.tui.actions import ACTIONS, Scope, build_keymap, do_meet
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import ImageMode
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.panes.titled_panes import PaneKeys
 from roamtui.tui.screens.conversations import ConversationsScreen
@@ -37,7 +36,7 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
             return TableScreen(Table(folder=Path()), make_plan(ScriptedModel()), build_keymap())
         case Scope.PICTURE:
             file = ShownFile(name="a.png", read=bytes, path=None)
-            return PictureScreen(file, build_keymap(), ImageMode.CELLS)
+            return PictureScreen(file, build_keymap(), has_images=False)
         case Scope.START:
             return OpenDialog(Opener().opening.services, build_keymap(), DocumentRequested())
         case Scope.MOVE | Scope.SECTION:

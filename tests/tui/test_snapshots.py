@@ -17,7 +17,6 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import ImageMode
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.find import FindDialog
@@ -26,7 +25,6 @@ from tests.case_files import read_case
 from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import make_options
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
-from tests.sources.sample_pictures import make_png
 from tests.tui.driving import (
     EXAMPLES,
     Compare,
@@ -53,14 +51,9 @@ def _name_size(size: tuple[int, int]) -> str:
     return "x".join(map(str, size))
 
 
-def _make_still_app(
-    theme: str = "dusk",
-    *,
-    image_mode: ImageMode = ImageMode.AUTO,
-    **given: Any,  # noqa: ANN401 - see `make_context`
-) -> RoamApp:
+def _make_still_app(theme: str = "dusk", **given: Any) -> RoamApp:  # noqa: ANN401 - see `make_context`
     """Return an app without animation."""
-    options = make_options(theme=theme, examples=EXAMPLES, image_mode=image_mode)
+    options = make_options(theme=theme, examples=EXAMPLES)
     app = make_app(options=options, **given)
     app.animation_level = "none"
     return app
@@ -156,15 +149,10 @@ def press(*keys: str, until: str = "") -> Scene:
 
 
 def _make_reading_app(source: Path) -> RoamApp:
-    """Return such an app over a file, with pictures as half cells."""
-    app = _make_still_app(library=open_library([str(source)]), image_mode=ImageMode.CELLS)
+    """Return such an app over a file."""
+    app = _make_still_app(library=open_library([str(source)]))
     app.main_screen.header.show_library(build_library(RawText(text="# Guide\n", source="guide.md", name="guide")))
     return app
-
-
-async def _show_picture(pilot: Pilot[None]) -> None:
-    await press_until(pilot, "▀", "escape", "enter", "enter")
-    await pilot.pause()
 
 
 async def _show_look(pilot: Pilot[None]) -> None:
@@ -214,16 +202,6 @@ def test_theme(snap_compare: Compare, theme: str) -> None:
 def test_dialects(snap_compare: Compare, scene: Scene) -> None:
     """Containers, a formula, a diagram and a table in the reader; focus mode is one column of text."""
     assert snap_compare(_make_still_app(text=_DIALECTS), terminal_size=_LARGE, run_before=scene)
-
-
-def test_picture(snap_compare: Compare, tmp_path: Path) -> None:
-    """A picture is drawn above its words."""
-    pytest.importorskip("PIL")
-    stripes = [(200, 60, 50), (240, 200, 80), (60, 160, 90), (50, 110, 190)]
-    (tmp_path / "stripes.png").write_bytes(make_png(160, 128, *stripes))
-    guide = tmp_path / "guide.md"
-    guide.write_text("# Guide\n\nFour colours:\n\n![Four stripes](stripes.png)\n\nAnd more words.\n")
-    assert snap_compare(_make_reading_app(guide), terminal_size=_WIDE, run_before=_show_picture)
 
 
 def test_page(snap_compare: Compare, tmp_path: Path) -> None:

@@ -36,8 +36,6 @@ class DrawingRequest(Struct, frozen=True, kw_only=True):
     """Maximum width of the drawing, in pixels."""
     height: int
     """Maximum height of the drawing, in pixels."""
-    is_stretched: bool = False
-    """Whether to fill `width` x `height` exactly with the picture. Otherwise, its pixels stay square."""
     zoom: float = 1.0
     """1 to fit the whole into `width` x `height`, 2 for twice that size, and so on. 0 to fit the width."""
     centre: tuple[float, float] | None = None
@@ -73,8 +71,6 @@ def compute_viewport(
     request: DrawingRequest, full_width: float, full_height: float, marks: Sequence[Box] = ()
 ) -> Viewport:
     """Compute which part of a picture or page to draw, given its full size and the marked rectangles."""
-    if request.is_stretched:
-        return Viewport(box=(0.0, 0.0, 1.0, 1.0), width=request.width, height=request.height, zoom=1.0)
     fitting = min(request.width / full_width, request.height / full_height)
     zoom = request.zoom or request.width / full_width / fitting
     scaled = (full_width * fitting * zoom, full_height * fitting * zoom)

@@ -28,10 +28,7 @@ def draw_picture(data: bytes, name: str, request: DrawingRequest) -> Drawing:
         picture: Image.Image = ImageOps.exif_transpose(image)
         if picture.mode.startswith("I"):  # grey values of 16 bits, which `convert` would make white
             picture = picture.convert("I").point(lambda value: value * (1 / 256))
-        is_turned = picture.size != image.size
         picture = picture.convert("RGBA")
-    if is_turned and request.is_stretched:
-        picture = ImageOps.pad(picture, (request.width, request.height))  # measured without the orientation
     width, height = picture.size
     viewport = compute_viewport(request, width, height)
     size = (viewport.width, viewport.height)

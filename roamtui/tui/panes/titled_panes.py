@@ -17,7 +17,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
 from roamtui.tui.chat.content_view import ContentView
-from roamtui.tui.context import ImageMode, TuiOptions
+from roamtui.tui.context import TuiOptions
 from roamtui.tui.labels import format_ancestors
 from roamtui.tui.messages import ReadingPositionChanged
 from roamtui.tui.status_line import format_action_hints, format_key_hint
@@ -133,13 +133,9 @@ class ReaderPane(TitledPane):
     def ensure_reader(self) -> DocumentReader:
         """Return the reader widget. Make it only now: its imports would delay the first screen."""
         if self.existing is None:
-            from roamtui.tui.pictures import PictureStore, choose_image_mode  # noqa: PLC0415
             from roamtui.tui.reader.document_reader import DocumentReader  # noqa: PLC0415 - not for the first screen
 
-            mode = choose_image_mode(self._options.image_mode, self.app)
-            self.existing = DocumentReader(
-                self._conversation, None if mode is ImageMode.OFF else PictureStore(mode)
-            )
+            self.existing = DocumentReader(self._conversation)
             self.mount(self.existing, after=self.title_line)
             for attribute in ("scroll_y", "virtual_size", "match_label"):
                 self.watch(self.existing, attribute, lambda: self.call_next(self.show_note), init=False)

@@ -39,7 +39,7 @@ from roamtui.tui.messages import (
     ReturnRequested,
     StatusMessage,
 )
-from roamtui.tui.pictures import FullScreenRequested, PictureStore
+from roamtui.tui.pictures import FullScreenRequested
 from roamtui.tui.reader.reader import Reader, ReadingPosition
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from roamtui.tui.targets import LinkTarget, SectionTarget
@@ -59,9 +59,8 @@ class DocumentReader(Reader):
         is_read: bool
         """Whether the person went there to read, so that the outline must follow."""
 
-    def __init__(self, conversation: Conversation, pictures: PictureStore | None) -> None:
-        """Start empty. Without `pictures`, only their words are shown."""
-        super().__init__(id="reader", pictures=pictures)
+    def __init__(self, conversation: Conversation) -> None:
+        super().__init__(id="reader")
         self.display = False
         self._conversation = conversation
         self._position_timer: Timer | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
@@ -19,11 +19,10 @@ from msgspec import Struct
 from roamtui.document.document import Document
 from roamtui.markdown.blocks import Link
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
-from roamtui.markdown.lines import Line, PictureLine, Run, RunStyle, TextRole, measure_runs
+from roamtui.markdown.lines import Line, Run, RunStyle, TextRole, measure_runs
 from roamtui.markdown.parser import Definitions, parse_link_definitions, read_markdown
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.words import widen_to_words
-from roamtui.sources.convert.drawing import PictureFile
 from roamtui.text import Span, subtract_bounds
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
@@ -107,28 +106,14 @@ class ChunkLines(Struct, frozen=True, kw_only=True):
 class LazyLines:
     """The lines of a document, laid out for a width in cells."""
 
-    def __init__(
-        self,
-        view: DocumentView,
-        width: int,
-        measure_picture: Callable[[str], tuple[PictureFile, int, int] | None] | None = None,
-    ) -> None:
-        """Estimate the heights. Lines are laid out when they are needed.
-
-        Args:
-            view: The document to show.
-            width: Width of a line in cells.
-            measure_picture: Returns the picture that a URL leads to, with its width and height in pixels.
-                None to show no pictures.
-        """
+    def __init__(self, view: DocumentView, width: int) -> None:
+        """Estimate the heights. Lines are laid out when they are needed."""
         self.document = view.document
         self.chunks = view.cut()
         self.text_width = 0
         """Width in cells of the longest line laid out so far."""
         self._width = width
-        self._measure_picture = measure_picture
         self._highlights = Highlights()
-        self._has_pictures = False
         self.heights = [self._estimate_height(chunk) for chunk in self.chunks]
         """The number of lines of each chunk, estimated until it is laid out."""
         self._tops: list[int] | None = None
@@ -227,15 +212,8 @@ class LazyLines:
         )
         return self.get_top(chunk) + next(marked, first)
 
-    def iter_pictures(self, view: range) -> Iterator[PictureLine]:
-        """Yield the lines of pictures in view."""
-        if self._has_pictures:  # most documents have none, and this runs for each line that is scrolled
-            for located in filter(None, map(self.get_line, view)):
-                if located.line.picture is not None:
-                    yield located.line.picture
-
     def list_links(self, view: range) -> list[ShownLink]:
-        """List the links that start in view, and those of pictures in view, in order."""
+        """List the links that start in view, in order."""
         shown: dict[tuple[int, int], ShownLink] = {}
         # a link that starts above the view may continue in it
         first = self.get_top(self.locate(view.start)[0])
@@ -243,17 +221,11 @@ class LazyLines:
             if (located := self.get_line(y)) is None:
                 break
             chunk, line = located
-            starts = [
-                (run.style.link_number, measure_runs(line.runs[:index]))
-                for index, run in enumerate(line.runs)
-            ]
-            if line.picture is not None and y in view:
-                starts.append((line.picture.link_number, measure_runs(line.runs)))
-            for number, x in starts:
+            for index, run in enumerate(line.runs):
+                number = run.style.link_number
                 if number is not None:
-                    shown.setdefault(
-                        (chunk, number), ShownLink(self.get_chunk_lines(chunk).links[number], y, x)
-                    )
+                    link = self.get_chunk_lines(chunk).links[number]
+                    shown.setdefault((chunk, number), ShownLink(link, y, measure_runs(line.runs[:index])))
         return [link for link in shown.values() if link.y in view]
 
     def _compute_tops(self) -> list[int]:
@@ -278,11 +250,7 @@ class LazyLines:
         markdown = read_markdown(
             text, prefix=chunk.prefix, start=chunk.start, definitions=definitions, groups=groups
         )
-        layout = MarkdownLayout(
-            width=self._width, links=markdown.links, measure_picture=self._measure_picture
-        )
-        lines = layout.lay_out(markdown.blocks)
-        self._has_pictures = self._has_pictures or any(line.picture is not None for line in lines)
+        lines = MarkdownLayout(width=self._width).lay_out(markdown.blocks)
         if lines and not chunk.is_continued:
             lines.append(
                 Line(block_start=chunk.end, block_end=chunk.end, block_number=lines[-1].block_number + 1)
@@ -319,11 +287,11 @@ class SelectedText(NamedTuple):
 
 
 def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int, int]) -> list[SelectedText]:
-    """List the selected part of each line between two positions, without page marks and pictures."""
+    """List the selected part of each line between two positions, without page marks."""
     selected: list[SelectedText] = []
     for y in range(start[1], min(end[1] + 1, len(lines))):
         located = lines.get_line(y)
-        if located and not located.line.is_page_mark and located.line.picture is None:
+        if located and not located.line.is_page_mark:
             line = located.line
             first = start[0] if y == start[1] else 0
             last = end[0] if y == end[1] else len(line.text)

@@ -5,13 +5,11 @@ The text in view does not move when estimated heights above it are corrected.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
-from rich.segment import Segment
-from textual import events, on, work
+from textual import events, on
 from textual.content import Content
 from textual.css.styles import StylesBase
 from textual.geometry import Offset, Region, Size
@@ -25,16 +23,14 @@ from typing_extensions import override
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.markdown.blocks import Link
-from roamtui.markdown.lines import Line, PictureLine, measure_runs
+from roamtui.markdown.lines import Line, measure_runs
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_line
-from roamtui.sources.convert.drawing import PictureFile
 from roamtui.text import Span
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.clipboard import copy
 from roamtui.tui.labels import format_full_path
 from roamtui.tui.messages import ReadingPositionChanged, StatusMessage
-from roamtui.tui.pictures import PictureStore, draw_row, get_source_and_doc
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.lazy_lines import (
     HighlightKind,
@@ -82,8 +78,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     match_label: reactive[str] = reactive("", repaint=False)
     """Number of the match that was jumped to, and the total. Empty after the reader has moved away."""
 
-    def __init__(self, *, id: str | None = None, pictures: PictureStore | None = None) -> None:  # noqa: A002 (Textual's)
-        """Start empty. Without `pictures`, only their words are shown."""
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 (Textual's)
         super().__init__(id=id)
         self.lines = LazyLines(_EMPTY_VIEW, 0)
         """The lines of the document, empty until the width is known."""
@@ -93,8 +88,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Blank lines after the last line, so that any section can be scrolled to the top."""
         self._height = 0
         """Height of the view when the blank lines were counted."""
-        self._pictures = pictures
-        self._is_loading_pictures = False
         self._library: Library | None = None
         self.section_id: str | None = None
         """The current section, or None if the reader is empty."""
@@ -142,8 +135,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def refresh_library(self, library: Library) -> None:
         """Show the same position in a changed library, or nothing if its section is gone."""
-        if self._pictures is not None:
-            self._pictures.clear()
         position = self.position
         if position is not None and position.section_id in library:
             self.show_section(library, position.section_id, offset=position.offset)
@@ -393,11 +384,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Lay out the text again, and show it from an offset of the document on."""
         self._hints = ()
         self._laid_out_width = self.view_size.width if self.view_size.height else 0
-        self.lines = LazyLines(
-            self._document_view if self._laid_out_width else _EMPTY_VIEW,
-            self._laid_out_width - _MARGIN_RIGHT,
-            measure_picture=self._measure_picture if self._pictures is not None else None,
-        )
+        view = self._document_view if self._laid_out_width else _EMPTY_VIEW
+        self.lines = LazyLines(view, self._laid_out_width - _MARGIN_RIGHT)
         self.lines.highlight(self._highlights)
         if self.is_attached:
             self._is_jumping = True
@@ -459,10 +447,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if span is not None:
             selected = _make_style(self.screen.get_component_styles("screen--selection"))
             content = content.stylize(selected, span[0], span[1] if span[1] >= 0 else len(line.text))
-        segments = content.render_segments(self.visual_style) if content else []
-        if line.picture is not None:
-            segments += self._draw_picture(line.picture)
-        strip = Strip(segments)
+        strip = Strip(content.render_segments(self.visual_style) if content else [])
         for number, hint in enumerate(self._hints, start=1):
             label = f"{number:0{len(str(len(self._hints)))}}"
             if hint.y == line_y and label.startswith(self._typed):
@@ -474,51 +459,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             mark = Content.styled(_CONTINUED, _CONTINUED_STYLE).render_segments(self.visual_style)
             shown = Strip.join([shown.crop(0, width - 1), Strip(mark)])
         return shown.apply_offsets(left, line_y)
-
-    def _draw_picture(self, picture: PictureLine) -> Sequence[Segment]:
-        """Draw a row of a picture: dots until it is loaded, spaces if that failed."""
-        drawn = self._pictures.get(picture) if self._pictures is not None else None
-        if drawn:
-            return draw_row(drawn, picture.row, picture.columns)
-        dots = Content.styled(("·" if drawn is None else " ") * picture.columns, "$foreground 50%")
-        return dots.render_segments(self.visual_style)
-
-    def _measure_picture(self, href: str) -> tuple[PictureFile, int, int] | None:
-        if self._pictures is None or self._library is None or self.section_id is None:
-            return None
-        source, doc = get_source_and_doc(self._library, self.section_id)
-        return self._pictures.measure(source, doc, self._document_view.document, href)
-
-    def _find_unloaded_picture(self) -> PictureLine | None:
-        """Return a picture in view that is not loaded."""
-        pictures = self.lines.iter_pictures(self._view_range) if self._pictures is not None else ()
-        return next(
-            (picture for picture in pictures if self._pictures and self._pictures.get(picture) is None), None
-        )
-
-    @work(group="pictures", exit_on_error=False)
-    async def _load_pictures(self) -> None:
-        """Load the pictures in view, one after the other, until none is missing."""
-        try:
-            while self._pictures is not None and (picture := self._find_unloaded_picture()) is not None:
-                loaded = await asyncio.to_thread(self._pictures.load, picture)
-                if isinstance(loaded, str):
-                    self.post_message(StatusMessage(loaded))
-                    loaded = b""
-                self._pictures.store_picture(self.app, picture, loaded)
-                self.refresh()
-        finally:
-            self._is_loading_pictures = False
-
-    @override
-    def on_mount(self) -> None:
-        self.app.app_resume_signal.subscribe(self, self._redraw_pictures)
-
-    def _redraw_pictures(self, _app: object) -> None:
-        """Draw pictures again when another program has used the terminal, which forgets its images then."""
-        if self._pictures is not None:
-            self._pictures.clear()
-            self._update_view(is_upward=False)
 
     @override
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -535,7 +475,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.vertical_scrollbar.position = self.scroll_y
 
     def _update_view(self, *, is_upward: bool) -> None:
-        """Lay out the lines in view, which corrects their number. Then post the position, and load pictures.
+        """Lay out the lines in view, which corrects their number. Then post the position.
 
         The top line keeps its place in its chunk, counted from the end of the chunk if the person scrolls up.
         """
@@ -550,9 +490,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if y != self.top_y:
             self.scroll_to(y=y, animate=False, force=True)
         self._post_position()
-        if not self._is_loading_pictures and self._find_unloaded_picture() is not None:
-            self._is_loading_pictures = True
-            self._load_pictures()
 
     def _post_position(self) -> None:
         """Make the section at the top the current one, and post it."""
@@ -581,8 +518,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         located = self.lines.get_line(clicked.y + self.top_y) if clicked else None
         if located is None:
             return
-        picture = located.line.picture
-        number = picture.link_number if picture is not None else event.style.meta.get(TARGET_META)
+        number = event.style.meta.get(TARGET_META)
         if number is not None:
             self.follow(self.lines.get_chunk_lines(located.chunk).links[number])
 

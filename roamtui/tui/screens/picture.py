@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from functools import partial
 from math import ceil
@@ -35,16 +36,16 @@ from roamtui.sources.pictures import (
 )
 from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.context import ImageMode, TuiOptions
+from roamtui.tui.context import TuiOptions
 from roamtui.tui.kitty import CELLS_MAX, send_image
 from roamtui.tui.pictures import (
     CELL_PIXELS,
     DrawnPicture,
     FullScreenRequested,
-    choose_image_mode,
     draw,
     draw_row,
     get_source_and_doc,
+    has_images,
 )
 from roamtui.tui.screens.dialogs import ConfirmDialog, make_key_hints
 
@@ -102,15 +103,15 @@ class PictureScreen(Screen[None]):
         Binding("escape,v", "leave", "Close"),
     ]
 
-    def __init__(self, file: ShownFile, keys: Keymap, mode: ImageMode) -> None:
-        """Show a file. `mode` is `CELLS` or `KITTY`."""
+    def __init__(self, file: ShownFile, keys: Keymap, *, has_images: bool) -> None:
+        """Show a file, as an image if the terminal has them, else as half cells."""
         super().__init__()
         self.drawing: Drawing | None = None
         """The current drawing, or None before the first one."""
         self._file = file
-        self._mode = mode
+        self._has_images = has_images
         self._page = file.page
-        self._zoom = 0.0 if file.page is not None and mode is ImageMode.KITTY else 1.0
+        self._zoom = 0.0 if file.page is not None and has_images else 1.0
         self._centre: tuple[float, float] | None = None
         self._data = b""
         self._canvas = PictureCanvas()
@@ -128,8 +129,7 @@ class PictureScreen(Screen[None]):
     @work(group="drawing", exclusive=True, exit_on_error=False)
     async def _draw(self) -> None:
         """Draw the part in view to fit the available space."""
-        is_packed = self._mode is ImageMode.KITTY
-        cell = CELL_PIXELS if is_packed else (1, 2)
+        cell = CELL_PIXELS if self._has_images else (1, 2)
         columns, rows = (max(1, min(length, CELLS_MAX)) for length in self._canvas.size)
         request = DrawingRequest(
             width=columns * cell[0],
@@ -138,7 +138,7 @@ class PictureScreen(Screen[None]):
             centre=self._centre,
             page=self._page,
             quote=self._file.quote if self._page == self._file.page else "",
-            is_packed=is_packed,
+            is_packed=self._has_images,
         )
         try:
             drawing = await asyncio.to_thread(self._load, request)
@@ -159,7 +159,7 @@ class PictureScreen(Screen[None]):
         self._centre = ((left + right) / 2, (top + bottom) / 2)
         columns, rows = ceil(viewport.width / cell[0]), ceil(viewport.height / cell[1])
         drawn: DrawnPicture = drawing.data
-        if self._mode is ImageMode.KITTY:
+        if self._has_images:
             pixels = (viewport.width, viewport.height) if self._page is not None else None
             drawn = send_image(self.app, drawing.data, columns, rows, pixels=pixels)
         self._canvas.show(drawn, columns, rows)
@@ -217,11 +217,9 @@ def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request:
     href = request.href
     source, doc = get_source_and_doc(library, request.section_id)
     document = library.documents_by_key[library.node(request.section_id).content_span.doc]
-    mode = choose_image_mode(options.image_mode, app)
-    mode = mode if mode is not ImageMode.OFF else ImageMode.CELLS
 
     def show(shown: ShownFile) -> None:
-        app.push_screen(PictureScreen(shown, keys, mode))
+        app.push_screen(PictureScreen(shown, keys, has_images=has_images(os.environ)))
 
     url = resolve_href(document.url or "", href) if href else None
     if url:

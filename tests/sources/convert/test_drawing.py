@@ -14,7 +14,7 @@ _PDF = make_pdf([lay_out("# Boats"), lay_out("# Hulls", "", "A hull is made", "o
 
 
 def _draw(data: bytes, name: str = "a.png", **request: object) -> Drawing:
-    return draw_in_subprocess(DrawingRequest(**{"width": 2, "height": 4, "is_stretched": True, **request}), data, name)  # type: ignore[arg-type]
+    return draw_in_subprocess(DrawingRequest(**{"width": 2, "height": 4, **request}), data, name)  # type: ignore[arg-type]
 
 
 def _rows(drawing: Drawing, width: int) -> list[tuple[int, ...]]:
@@ -23,10 +23,10 @@ def _rows(drawing: Drawing, width: int) -> list[tuple[int, ...]]:
 
 def test_a_picture_is_scaled_and_cut() -> None:
     data = make_png(8, 8, _RED, _BLUE)
-    drawing = _draw(data)
-    red, *_, blue = _rows(drawing, 2)
+    drawing = _draw(data, width=8, height=8)
+    red, *_, blue = _rows(drawing, 8)
     assert (red, blue) == (_RED, _BLUE)
-    part = _draw(data, width=4, height=4, is_stretched=False, zoom=4, centre=(0.5, 0.99))
+    part = _draw(data, width=4, height=4, zoom=4, centre=(0.5, 0.99))
     assert part.viewport.box == (0.375, 0.75, 0.625, 1.0)
     assert all(blue > 250 for _, _, blue in _rows(part, 4))
 
@@ -70,7 +70,7 @@ def test_a_page_is_drawn_with_its_quote_marked() -> None:
     yellow = {index // 3 for index in range(2, len(plain.data), 3) if plain.data[index] != marked.data[index]}
     assert yellow
     assert all(0.05 < index // 306 / 396 < 0.2 for index in yellow)
-    near = _draw(_PDF, "a.pdf", page=1, width=100, height=50, is_stretched=False, zoom=40, quote="oak").viewport
+    near = _draw(_PDF, "a.pdf", page=1, width=100, height=50, zoom=40, quote="oak").viewport
     assert near.box[1] < second[1] < near.box[3], "the view starts at the quote"
 
 

@@ -16,7 +16,6 @@ from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.markdown.blocks import Link
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import ImageMode
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.picture import PictureScreen
 from tests.fakes.services import make_options
@@ -32,11 +31,11 @@ _PDF = make_pdf([lay_out("# Boats"), lay_out("# Hulls", "", "A hull is made", "o
 
 @asynccontextmanager
 async def _read(
-    source: Path, mode: ImageMode = ImageMode.CELLS, fetch: Callable[[str, str], bytes] | None = None
+    source: Path, fetch: Callable[[str, str], bytes] | None = None
 ) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
     """Run the app with a document in the reader."""
     library = open_library([str(source)])
-    options = make_options(image_mode=mode, fetch_picture=fetch)
+    options = make_options(fetch_picture=fetch)
     async with running(make_app(library=library, options=options), (100, 40)) as (app, pilot):
         screen = app.main_screen
         screen.reader_pane.ensure_reader().open(next(library.walk()))
@@ -123,7 +122,8 @@ async def test_in_kitty_a_page_is_sent_as_pixels_that_fit_the_width(
 ) -> None:
     (tmp_path / "boats.pdf").write_bytes(_PDF)
     written: list[str] = []
-    async with _read(tmp_path / "boats.pdf", ImageMode.KITTY) as (app, pilot):
+    monkeypatch.setenv("TERM", "xterm-kitty")
+    async with _read(tmp_path / "boats.pdf") as (app, pilot):
         monkeypatch.setattr(app._driver, "write", lambda data: written.append(data) if "_G" in data else None)
         screen = await _look(app, pilot)
         assert screen.drawing is not None
