@@ -3,8 +3,6 @@
 from dataclasses import replace
 from itertools import cycle, islice, pairwise
 
-import pytest
-
 from roamtui.agent.loop import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.conversation.events import (
@@ -273,16 +271,6 @@ async def test_an_overflow_drops_sections_of_earlier_questions_and_retries() -> 
     assert f"forty grams of fish a day. {WORDS * 3}" not in text
     assert "An owl turns its head" in text
     assert "Herons?" in text
-
-
-@pytest.mark.parametrize("window", [3_000, 4_500, 8_000])
-async def test_no_request_exceeds_a_small_window(window: int) -> None:
-    agent = make_agent(text=DOCUMENT, window_tokens=window)
-    for title, quote in [("Herons", "forty grams"), ("Owls", "270 degrees"), ("Swifts", "while it flies")] * 4:
-        quoting = saying(f'It says "{quote}" [{{{title}}}].')
-        last = await answer(agent, f"{title}, please?", expanding(title), quoting)
-        assert last.stopped is StopReason.ANSWERED
-    assert all(estimate_request_tokens(request) <= window for request in model_of(agent).requests)
 
 
 async def test_one_step_fills_at_most_half_of_the_room() -> None:

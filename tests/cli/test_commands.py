@@ -135,15 +135,6 @@ def test_an_index_is_kept_used_and_deleted(run: RunCommand, tmp_path: Path) -> N
     assert run("index", folder, "--delete").out == "There is no index of this source.\n"
 
 
-def test_with_a_damaged_index_the_answer_is_the_same(run: RunCommand, garden: Path) -> None:
-    run("index", garden)
-    before = run("search", garden, "late spade").out
-    [path] = _list_indexes()
-    path.write_bytes(b"no database at all")
-    result = run("search", garden, "late spade")
-    assert (result.code, result.out) == (0, before)
-
-
 @needs_lance
 @pytest.mark.slow
 @pytest.mark.usefixtures("forked_models")

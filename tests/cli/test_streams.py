@@ -44,10 +44,18 @@ def test_notes_that_nobody_takes_cost_no_result(tmp_path: Path, where: str) -> N
     assert json.loads(result.stdout)["title"] == "A"
 
 
-def test_a_reader_of_events_may_have_enough(garden: Path) -> None:
-    result = run_in_shell("{ roamtui ask $1 'What is a late spade?' --events; echo $? >&2; } | head -n 1", garden)
-    assert json.loads(result.stdout)["event"] == "question_asked"
-    assert result.stderr == b"0\n"
+@pytest.mark.parametrize(
+    ("command", "first"),
+    [
+        ("ask $1 'What is a late spade?' --events", b'{"v": 1, "event": "question_asked"'),
+        ("outline $1", b"Outline of "),
+    ],
+)
+def test_a_reader_may_have_enough(garden: Path, command: str, first: bytes) -> None:
+    with garden.open("a", encoding="utf-8") as file:
+        file.writelines(f"## Row {number}\n\nBeans.\n\n" for number in range(3_000))
+    result = run_in_shell(f"{{ roamtui {command}; echo $? >&2; }} | head -c {len(first)}", garden)
+    assert (result.stdout, result.stderr) == (first, b"0\n")
 
 
 def test_a_document_is_read_from_a_folder_that_was_deleted(garden: Path, tmp_path: Path) -> None:

@@ -104,11 +104,6 @@ def test_a_missing_section_is_closed_and_reported() -> None:
     assert "alpha-0" not in read_all(begin(resumed))
 
 
-def test_resuming_with_the_same_text_changes_nothing() -> None:
-    played = Recorder().ask("Why?", "Alpha")
-    assert resume_state(played.events, played.state.library, played.state.options) == (played.state, ())
-
-
 def test_a_section_is_found_again_if_a_change_is_taken_back_between_two_resumptions() -> None:
     played = Recorder().ask("Why?", "Child one")
     library, options = played.state.library, played.state.options

@@ -45,23 +45,6 @@ def test_a_folder_is_listed_without_reading_a_file(folder: Path) -> None:
     assert (library.title, library.source) == ("docs", str(folder))
 
 
-def test_a_file_that_is_loaded_has_its_sections_below_it(folder: Path) -> None:
-    library, loader = open_folder(folder)
-    file_id = id_of(library, "README.md")
-    library = library.graft_all(loader.load_batch(library, (file_id,), frozenset()))
-    assert library.node(file_id).is_loaded
-    assert [library.node(node_id).title for node_id in library.walk(file_id)] == [
-        *("README.md", "Guide", "First steps", "First steps"),
-    ]
-    guide = library.node(id_of(library, "Guide"))
-    assert (guide.doc, guide.path, guide.parent, library.get_place(guide.span)[0]) == (
-        "README.md",
-        ("Guide",),
-        file_id,
-        1,
-    )
-
-
 def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> None:
     (folder / "b/scan.pdf").write_bytes(make_pdf([lay_out("a"), []], empty="0 0 m 9 9 l S"))
     library, loader = open_folder(folder)

@@ -21,16 +21,6 @@ def saved() -> None:
         log.close()
 
 
-@pytest.mark.usefixtures("saved")
-def test_conversations_are_listed_as_lines_or_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    print_conversations(as_json=False, lists_one_shots=False)
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["ef34", "ab12cd", "ab12"]
-    assert lines[0].endswith("  Why ef34?  (1 question, manual.md)")
-    print_conversations(as_json=True, lists_one_shots=False)
-    assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["ef34", "ab12cd", "ab12"]
-
-
 def test_a_document_from_standard_input_is_listed_by_this_name(capsys: pytest.CaptureFixture[str]) -> None:
     identified = DocumentIdentified(source="-1c2bed", content_hash="")
     log = open_store().start("ab12", [*Recorder("ab12").events, identified])

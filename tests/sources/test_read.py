@@ -16,8 +16,6 @@ from roamtui.sources.decode import decode_html, decode_text
 from roamtui.sources.read import read_source
 from tests.case_files import read_rows
 
-_PROJECT_LIKE = "# Title\n\nWords.\n"
-
 
 def _refuse(name: str | Path) -> str:
     with pytest.raises(SourceError) as refusal:
@@ -49,12 +47,6 @@ class _EndlessBytes(io.RawIOBase):
 def test_endless_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(_EndlessBytes())))
     assert _refuse("-") == "Standard input is larger than 200 MB. Save it as several smaller files."
-
-
-def test_the_error_for_a_missing_file_suggests_the_nearest_name(tmp_path: Path) -> None:
-    (tmp_path / "handbook.md").write_text(_PROJECT_LIKE)
-    message = _refuse(tmp_path / "hanbook.md")
-    assert message == f'There is no file {tmp_path / "hanbook.md"}. Did you mean "handbook.md"?'
 
 
 @pytest.mark.parametrize("name", ["/dev/null", "a\0b.md", "x" * 5_000, ""])

@@ -204,13 +204,6 @@ async def test_the_first_paint_shows_all_panes_that_fit() -> None:
     assert " Reader" in first
 
 
-async def test_a_question_that_is_typed_at_once_is_answered() -> None:
-    async with running(make_app([ScriptedReply(text="Forty.")]), (120, 35)) as (app, pilot):
-        app.main_screen.question_box.fill("How many?")
-        app.main_screen.question_box.action_send()
-        await wait_until(pilot, "Forty.")
-
-
 async def test_an_app_can_be_left_before_its_first_screen() -> None:
     app = make_app()
     app.call_later(app.exit)
