@@ -117,7 +117,12 @@ def estimate_delivery_tokens(library: Library, section_id: str, page_tokens: int
     That is its whole subtree if this is small, otherwise its first page.
     """
     own_tokens, tokens = library.count_tokens(section_id)
-    return tokens if tokens <= min(WHOLE_TOKENS_MAX, page_tokens) else min(own_tokens, page_tokens)
+    return tokens if opens_whole(library, section_id, page_tokens) else min(own_tokens, page_tokens)
+
+
+def opens_whole(library: Library, section_id: str, page_tokens: int) -> bool:
+    """Return whether a section is so small that opening it gives all below it too."""
+    return library.count_tokens(section_id)[1] <= min(WHOLE_TOKENS_MAX, page_tokens)
 
 
 def _make_section_block(
@@ -126,7 +131,7 @@ def _make_section_block(
     page_note = ""
     own = node.own_content_span
     tokens = library.count_tokens(node.id)[1]
-    if reference.page is None and tokens <= min(WHOLE_TOKENS_MAX, page_tokens):
+    if reference.page is None and opens_whole(library, node.id, page_tokens):
         wanted = node.content_span
     else:
         pages = split_pages(library.text_at(own), page_tokens)
