@@ -26,6 +26,8 @@ from roamtui.text import Span, add_delivered
 
 HITS_LEAD = "What search finds for it, with excerpts to quote:"
 NOTHING_LEAD = "Search finds nothing for it. The outline:"
+FAILED_LEAD = "Search failed. The outline:"
+NO_ROOM_LEAD = "There is no room for what search finds. The outline:"
 _NEAR_SHARE = 0.1
 """Share of the room for the outline near the hits, if the context window is small."""
 
@@ -38,7 +40,7 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
     excerpts: tuple[Span, ...] = ()
     """Document text in it."""
     hits: tuple[Hit, ...] = ()
-    """All hits of the search."""
+    """The hits that come into question, best first."""
     auto_opened: tuple[str, ...] = ()
     """Sections to open together with it. The text does not have them."""
 
@@ -95,18 +97,21 @@ async def retrieve_context(
         return QuestionContext()
     searcher.refresh(view.library)
     limit = view.policy.question_hits_max
-    hits: Sequence[Hit] = ()
+    hits: Sequence[Hit] | None = None
     with suppress(RoamtuiError):
         hits = await asyncio.to_thread(searcher.search, question, limit=limit, within=within, earlier=earlier)
-    return await asyncio.to_thread(
-        _choose_context, view, drop_weak_hits(hits, view.policy), question, outline_max
-    )
+        hits = drop_weak_hits(hits, view.policy)
+    return await asyncio.to_thread(_choose_context, view, hits, question, outline_max)
 
 
 def _choose_context(
-    view: ModelView, hits: Sequence[Hit], question: str, outline_max: int | None
+    view: ModelView, found: Sequence[Hit] | None, question: str, outline_max: int | None
 ) -> QuestionContext:
-    """Choose the section that opens with a question, the hits sent with it, and the outline around them."""
+    """Choose the section that opens with a question, the hits sent with it, and the outline around them.
+
+    `found` is None if the search failed.
+    """
+    hits = found or ()
     library = view.library
     opened = choose_clear_hit(view, hits, question)
     near_tokens = view.policy.neighbourhood_tokens
@@ -123,7 +128,9 @@ def _choose_context(
         parts.append(render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens))
     else:
         tokens = compute_outline_budget(library, outline_max)
-        parts = [NOTHING_LEAD, render_outline(library, budget_tokens=tokens).rstrip(), listed.text]
+        lead = NO_ROOM_LEAD if hits else NOTHING_LEAD
+        lead = FAILED_LEAD if found is None else lead
+        parts = [lead, render_outline(library, budget_tokens=tokens).rstrip(), listed.text]
     return QuestionContext(
         text="\n\n".join(filter(None, parts)), excerpts=listed.excerpts, hits=tuple(hits), auto_opened=opened
     )

@@ -7,9 +7,16 @@ import pytest
 
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.agent.question_context import HITS_LEAD, QuestionContext, retrieve_context
+from roamtui.agent.question_context import (
+    FAILED_LEAD,
+    HITS_LEAD,
+    NO_ROOM_LEAD,
+    QuestionContext,
+    retrieve_context,
+)
 from roamtui.conversation.events import FOUND_LEAD, Role, SectionsExpanded
 from roamtui.document.library import Library
+from roamtui.errors import StoreError
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.policy import DEFAULT_POLICY
 from roamtui.search.base import Hit
@@ -116,6 +123,17 @@ def _hit(library: Library, title: str, score: float = 1.0) -> Hit:
 
 def _list_hits(found: QuestionContext) -> list[str]:
     return re.findall(r"^- \[(\w{8})\]", found.text.partition("Outline near")[0], re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("error", "room", "lead"),
+    [(None, None, HITS_LEAD), (None, 5, NO_ROOM_LEAD), (StoreError("The index is damaged."), None, FAILED_LEAD)],
+)
+async def test_a_model_is_told_why_there_are_no_hits(error: StoreError | None, room: int | None, lead: str) -> None:
+    library = make_library(f"# A\n\n## Late\n\nRed. {'Gray stones. ' * 2_000}")
+    searcher = FakeSearcher(_hit(library, "Late"), error=error)
+    found = await retrieve_context(searcher, ModelView(library=library, room_tokens=room), "Is it red?", None)
+    assert found.text.startswith(lead)
 
 
 def test_what_a_question_names_is_whole_besides_few_other_hits() -> None:
