@@ -1,4 +1,7 @@
-"""Choose what comes with a question: a whole document, a clear section, or the hits of a search."""
+"""Choose what comes with a question: a whole document, a clear section, or the hits of a search.
+
+And search for a follow-up question, which names only a part of what it asks for.
+"""
 
 from __future__ import annotations
 
@@ -57,13 +60,13 @@ def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tup
     matcher = TermMatcher.for_question(question)
     if not hits or len(matcher.terms) < policy.terms_min:
         return ()
-    runner_up = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
+    runner_up_share = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
     section_id = hits[0].section_id
     tokens_max = policy.opened_tokens_max
     if view.room_tokens is not None:
         tokens_max = min(tokens_max, view.room_tokens)
     tokens = estimate_delivery_tokens(library, section_id, view.page_tokens)
-    if runner_up > policy.runner_up_max or tokens > tokens_max:
+    if runner_up_share > policy.runner_up_share_max or tokens > tokens_max:
         return ()
     text = library.text_at(library.node(section_id).own_content_span)
     covered_terms = {term for *_, term in matcher.locate(text)}

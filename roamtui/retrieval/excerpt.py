@@ -81,6 +81,7 @@ class _Cutter:
         self._budget = view.policy.hits_tokens_max if room is None else min(room, view.policy.hits_tokens_max)
         self._left = self._budget
         self._named_left = room
+        self._tokens_min = view.policy.line_tokens // 2
 
     def add_named(self, section_id: str) -> None:
         """Add a section that the query names, whole if possible."""
@@ -97,11 +98,9 @@ class _Cutter:
             spans = self._cut(node.content_span, tokens_max, whole_max)
         else:
             spans = self._excerpt(section_id, tokens_max, whole_max)
-        if (
-            tokens_max >= policy.line_tokens // 2
-            and self._choose(section_id, spans)
-            and self._named_left is not None
-        ):
+        if tokens_max < self._tokens_min or not self._choose(section_id, spans):
+            return
+        if self._named_left is not None:
             self._named_left -= self._count(spans)
             self._left = min(self._left, self._named_left)
 
@@ -111,7 +110,9 @@ class _Cutter:
         room = max(0, self._left - policy.head_tokens)
         tokens_max = min(policy.excerpt_tokens_max, room)
         spans = self._excerpt(section_id, tokens_max, min(policy.whole_tokens_max, room))
-        if room >= policy.line_tokens // 2 and self._choose(section_id, spans):
+        if room < self._tokens_min:
+            return
+        if self._choose(section_id, spans):
             self._left -= self._count(spans) + policy.head_tokens
 
     def cut_sections(self, section_ids: Sequence[str]) -> None:
@@ -123,7 +124,7 @@ class _Cutter:
             share = int((self._left - count * policy.head_tokens) / weights)
             tokens_max = policy.excerpt_tokens_max if self._chosen else policy.first_tokens
             tokens_max = min(tokens_max, max(share, policy.line_tokens), self._left - policy.head_tokens)
-            if tokens_max < policy.line_tokens // 2:
+            if tokens_max < self._tokens_min:
                 return
             spans = self._excerpt(section_id, tokens_max, tokens_max)
             if self._choose(section_id, spans):
@@ -138,7 +139,7 @@ class _Cutter:
         """Give what is left to hits that have an excerpt already, best first."""
         policy = self._view.policy
         for index, section_id in enumerate(section_ids):
-            if self._left < policy.line_tokens // 2:
+            if self._left < self._tokens_min:
                 return
             if not self._chosen.get(section_id):
                 continue

@@ -10,18 +10,18 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
 
     # What comes with a question to a model
     question_hits_max: int = 11
-    """More hits and a shorter outline save tool calls."""
+    """Maximum number of hits. More hits and a shorter outline save tool calls."""
     score_share_min: float = 0.6
     """Minimum share of the best score. A hit with a lower score gets only room that the others leave."""
     weak_share_min: float = 0.4
-    """A hit with a lower share is about something else."""
+    """Minimum share of the best score of a hit that is sent at all. Others are about something else."""
     beside_named_max: int = 3
     """Maximum number of hits besides the statements that a question names, which nearly always answer it."""
     beside_named_tokens_max: int = 500
     """Maximum size of these other hits. With 1,300, 2 % more first requests hold the evidence of filings, but
     they are 700 tokens longer."""
     beside_opened_max: int = 2
-    """Maximum number of hits besides an opened section, which nearly always holds the answer."""
+    """Maximum number of hits besides a section that opens, which nearly always holds the answer."""
 
     later_tokens_max: int = 900
     """Maximum size of all search results that a model gets in one step, after the first."""
@@ -29,13 +29,14 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Size of the outline near the hits. Of 24 sections that models opened, 4 stood only in it."""
 
     # A clear hit, which opens together with the question
-    runner_up_max: float = 0.8
+    runner_up_share_max: float = 0.8
     """The best hit is clear if the second score is at most this share of the best."""
     covered_share_min: float = 0.75
     """Minimum share of the question's content words in its text. A title or one mention is not enough."""
     opened_tokens_max: int = 1_000
+    """Maximum size of a clear hit."""
     prose_words_min: int = 12
-    """A text with fewer words is a bare link or a label."""
+    """Minimum number of its words. With fewer, it is a bare link or a label."""
     terms_min: int = 2
     """Minimum content words of a question. With fewer, such as in a greeting, a clear hit means little."""
 
@@ -59,9 +60,9 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     line_tokens: int = 60
     """Size of the excerpt of a hit if the rest has no room: its best sentence."""
     excerpt_tokens_max: int = 500
-    """Maximum size of an excerpt if there is room. Opening would cost more."""
+    """Maximum size of an excerpt, if there is room. A larger one costs more than it saves openings."""
     whole_tokens_max: int = 600
-    """The same for the first excerpt."""
+    """Maximum size of the first excerpt, if there is room."""
     named_excerpt_tokens: int = 700
     """Size of the excerpt of a section that the query names."""
     named_whole_tokens: int = 2_000
@@ -73,7 +74,7 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
 
     # Follow-ups
     follow_up_terms_max: int = 3
-    """A longer question names its subject itself."""
+    """Maximum content words of a follow-up. A longer question names its subject itself."""
     asking_words_min: int = 3
     """Minimum number of words after "and". "And what else?" has no verb."""
     own_hits_max: int = 3
@@ -81,7 +82,9 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
 
     # Passages without a model
     passage_sections_max: int = 5
+    """Maximum number of sections that passages come from."""
     section_passages_max: int = 3
+    """Maximum number of passages of a section."""
     chapter_sections_max: int = 2
     """Maximum number of sections of a chapter. The others of five come from elsewhere."""
     nearest_passages_max: int = 3

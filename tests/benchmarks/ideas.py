@@ -56,7 +56,7 @@ IDEAS: dict[str, Sequence[tuple[object, str, object]]] = {
     "early sentences": [(passages, "_EARLY_BONUS", 0)],
     "synonyms": [(keyword, "_list_synonyms", lambda *_: ([], []))],
     "corrections": [(keyword, "suggest_corrections", lambda *_: {})],
-    "a clear hit comes open": [(policy, "DEFAULT_POLICY", RetrievalPolicy(runner_up_max=-1.0))],
+    "a clear hit comes open": [(policy, "DEFAULT_POLICY", RetrievalPolicy(runner_up_share_max=-1.0))],
     "topics of the conversation": [(keyword, "recall_topics", lambda *_: {})],
     "weak hits are dropped": [(policy, "DEFAULT_POLICY", RetrievalPolicy(score_share_min=0.0))],
     "head and total of a table": [(passages, "_find_frame", lambda *_: [])],
