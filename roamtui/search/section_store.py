@@ -33,6 +33,8 @@ money: another form of its rows needs another table."""
 _WEIGHTS = (3.0, 1.0, 1.0)
 """Weights of a word in the title, in the titles above or the path of the file, and in the text."""
 _BUSY_SECONDS = 10.0
+_START_SECONDS = 1.0
+"""A person waits for the summaries at every start."""
 _CACHE_KIB = 16_000
 _ABOVE_LENGTH_MAX = 200
 """Maximum characters of a title that are indexed with each section below it, of maybe 100 KB."""
@@ -58,6 +60,7 @@ _CONTENTS_ROWS = 4
 _NON_LETTERS = re.compile(r"[\W\d_]+")
 ROW_BITS = 32
 """The id of a row has the number of its document above these bits, and the row of the document in them."""
+_LOADED = "SELECT digest, value FROM saved WHERE kind = ?"
 _RANKED = """
 SELECT rowid, rank FROM sections WHERE sections MATCH ? AND rank MATCH ? AND rowid BETWEEN ? AND ?
 ORDER BY rank, rowid"""
@@ -249,7 +252,7 @@ class SectionStore:
     def load(self, kind: str) -> dict[str, Any]:
         """Return what was saved of a kind, summaries or an embedder's vectors, by the text's digest."""
         with self._lock, self._convert_errors():
-            return dict(self._connection.execute("SELECT digest, value FROM saved WHERE kind = ?", (kind,)))
+            return dict(self._connection.execute(_LOADED, (kind,)))
 
     def save(self, kind: str, values: Mapping[str, str | bytes]) -> None:
         """Save summaries or vectors by the digest of their text."""
@@ -278,15 +281,21 @@ class SectionStore:
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
-        """Convert errors of SQLite and the file system to `IndexLostError`. A damaged file is deleted."""
+        """Convert errors of SQLite and the file system to `IndexLostError`.
+
+        A damaged file is deleted. If only its tables are damaged, the next opening fills them again, because
+        summaries cost money.
+        """
         try:
             yield
         except OSError as error:
             raise IndexLostError(format_reason(error)) from error
         except sqlite3.DatabaseError as error:
-            if self.path is not None and (
-                not isinstance(error, sqlite3.OperationalError) or "no such" in str(error)
-            ):
+            code = getattr(error, "sqlite_errorcode", 0)  # 0 if the connection was closed by another thread
+            if "no such" in str(error) or code == sqlite3.SQLITE_CORRUPT_VTAB:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("PRAGMA user_version = 0")
+            elif self.path is not None and code & 0xFF in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
                 self._connection.close()  # Windows cannot delete an open file
                 with suppress(OSError):
                     delete_index(self.path)
@@ -294,13 +303,19 @@ class SectionStore:
 
 
 def load_summaries(path: Path) -> dict[str, str]:
-    """Return the summaries in the index at `path`.
+    """Return the summaries in the index at `path`, without a change to it.
 
     Raises:
         IndexLostError: The file cannot be used.
     """
-    with closing(SectionStore(path)) as store:
-        return store.load(SUMMARIES)
+    try:
+        # Not `mode=ro`, which cannot read a file whose writer was killed.
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", _START_SECONDS, uri=True)
+        ) as connection:
+            return dict(connection.execute(_LOADED, (SUMMARIES,)))
+    except sqlite3.Error as error:
+        raise IndexLostError(str(error)) from error
 
 
 def delete_index(path: Path) -> bool:

@@ -107,6 +107,16 @@ def test_a_damaged_file_is_replaced_with_a_warning(folder: _IndexFolder, kept: i
     _check_that_memory_replaces_it_once(folder, folder.open())
 
 
+def test_reading_summaries_waits_for_no_writer_and_changes_nothing(folder: _IndexFolder) -> None:
+    folder.open().prepare().store.save(SUMMARIES, {"digest": "Paid for."})
+    with closing(sqlite3.connect(folder.path, isolation_level=None)) as writer:
+        writer.execute(f"PRAGMA user_version = {VERSION + 1}")
+        writer.execute("BEGIN IMMEDIATE")
+        assert load_summaries(folder.path) == {"digest": "Paid for."}
+        writer.execute("ROLLBACK")
+        assert writer.execute("PRAGMA user_version").fetchone()[0] == VERSION + 1
+
+
 def test_a_file_of_another_version_keeps_its_summaries_and_vectors(folder: _IndexFolder) -> None:
     store = folder.open().prepare().store
     store.save(SUMMARIES, {"digest": "Fruit that was paid for."})
@@ -124,13 +134,15 @@ def test_a_file_of_another_version_keeps_its_summaries_and_vectors(folder: _Inde
     assert folder.warnings == []
 
 
-def test_a_file_that_is_damaged_while_in_use_is_replaced(folder: _IndexFolder) -> None:
+@pytest.mark.parametrize("damage", ["DELETE FROM sections_data WHERE id > 10", "DROP TABLE sections"])
+def test_tables_that_are_damaged_while_in_use_are_filled_again(folder: _IndexFolder, damage: str) -> None:
     searcher = folder.open()
-    searcher.prepare()
+    searcher.prepare().store.save(SUMMARIES, {"digest": "Paid for."})
     with closing(sqlite3.connect(folder.path)) as connection:
-        connection.execute("DELETE FROM sections_data WHERE id > 10")
+        connection.execute(damage)
         connection.commit()
     _check_that_memory_replaces_it_once(folder, searcher)
+    assert load_summaries(folder.path) == {"digest": "Paid for."}
 
 
 def _check_that_memory_replaces_it_once(folder: _IndexFolder, searcher: KeywordSearcher) -> None:
