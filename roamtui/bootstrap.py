@@ -21,7 +21,15 @@ from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.conversation.state import OFFLINE, RECORDED
 from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library, LibrarySource
-from roamtui.document.loader import Loader, LoadingOptions, is_url, load_files, load_pages, open_sources
+from roamtui.document.loader import (
+    Loader,
+    LoadingOptions,
+    is_url,
+    load_files,
+    load_pages,
+    open_sources,
+    reload_documents,
+)
 from roamtui.errors import SourceError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.local_embedder import find_local_embedder
@@ -121,7 +129,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             return replace(library, summaries={**library.summaries, **load_summaries(path)})
         except IndexLostError as error:
             self.on_warning(
-                f"The index with the summaries cannot be read ({error}). Build it again with `roamtui index`."
+                f"The index with the summaries cannot be read ({error}). Unless another program is writing"
+                " to it, build it again with `roamtui index`."
             )
             return library
 
@@ -188,17 +197,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         library = self._add_summaries(replace(library, summaries=previous.summaries))
         if loader is None:
             return library
-        loaded = {document.key: document for document in previous.grafts.values() if not document.problem}
-        unread = {previous.node(node_id).doc for node_id in previous.unloaded_files}
-        keys = {node_id: library.node(node_id).doc for node_id in library.unloaded_files}
-        kept = {node_id: loaded[key] for node_id, key in keys.items() if key in loaded.keys() - changed}
-        wanted = tuple(node_id for node_id, key in keys.items() if node_id not in kept and key not in unread)
-        library = library.graft_all({**kept, **loader.load_batch(library, wanted, frozenset())})
-        links = tuple(
-            node_id for node_id in (*previous.grafts, *previous.aliases) if previous.node(node_id).link_url
-        )
-        urls = (url for page in loaded.values() for url in (page.key, page.url) if url and is_url(url))
-        return load_pages(library, loader, links, frozenset(map(origin_of, urls)))
+        return reload_documents(library, loader, previous, changed)
 
     def fetch_picture(self, url: str, source: str) -> bytes:
         """Fetch a picture that a person wants to see, under the same rules as pages.

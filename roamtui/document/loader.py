@@ -238,6 +238,28 @@ def load_pages(
     return library
 
 
+def reload_documents(library: Library, loader: Loader, previous: Library, changed: frozenset[str]) -> Library:
+    """Return a library with the files and pages that its previous version had loaded, and with new files.
+
+    Files that were loaded, and whose keys are not in `changed`, are taken from the previous version.
+    """
+    loaded = {
+        document.key: document
+        for document in previous.grafts.values()
+        if not document.problem and document.key not in changed
+    }
+    unread = {previous.node(node_id).doc for node_id in previous.unloaded_files}
+    keys = {node_id: library.node(node_id).doc for node_id in library.unloaded_files}
+    kept = {node_id: loaded[key] for node_id, key in keys.items() if key in loaded}
+    wanted = tuple(node_id for node_id, key in keys.items() if node_id not in kept and key not in unread)
+    library = library.graft_all({**kept, **loader.load_batch(library, wanted, frozenset())})
+    links = tuple(
+        node_id for node_id in (*previous.grafts, *previous.aliases) if previous.node(node_id).link_url
+    )
+    urls = (url for page in loaded.values() for url in (page.key, page.url) if url and is_url(url))
+    return load_pages(library, loader, links, frozenset(map(origin_of, urls)))
+
+
 def build_library(raw: RawText) -> Library:
     """Build the library of a single document."""
     return Library(source=raw.source, root=parse_source_text(raw))
