@@ -32,7 +32,7 @@ _TEXT_SUFFIXES = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".
 CONVERTED_SUFFIXES = frozenset(name for name in FORMATS_BY_NAME if name.startswith("."))
 _TEXT_FORMATS = (Format.HTML, Format.RST, Format.SEPARATED)
 SLOW_SUFFIXES = frozenset(each for each in CONVERTED_SUFFIXES if FORMATS_BY_NAME[each] not in _TEXT_FORMATS)
-"""Suffixes of the formats that are always converted in a subprocess."""
+"""Suffixes of the formats that are no text. They are always converted in a subprocess."""
 _OFFICE_FORMATS = frozenset({Format.DOCX, Format.PPTX, Format.SPREADSHEET, Format.ODT})
 _PACKAGE_FORMATS = _OFFICE_FORMATS | {Format.EPUB}
 

@@ -29,7 +29,7 @@ from roamtui.editor import build_editor_command, find_editor
 from roamtui.markdown.blocks import Link
 from roamtui.plain import sanitise_text
 from roamtui.quotes.recheck import CitedPassage, find_cited_passage, find_in_span
-from roamtui.sources.convert.conversion import SLOW_SUFFIXES
+from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.text import Span
 from roamtui.tui.messages import (
@@ -286,12 +286,14 @@ class DocumentReader(Reader):
         if own is None:
             return "Only local files can be edited."
         file = own.path
-        if file.suffix.lower() in SLOW_SUFFIXES:  # the reader shows text that was converted from the file
+        if file.suffix.lower() in SLOW_SUFFIXES:
             return f"{file.name} is not a text file. Edit it in another program, then reload the document."
         editor = find_editor()
         if not editor:
             return "No editor configured. Set $EDITOR."
-        line = self.state.library.get_place(self.state.library.node(section_id).span).first_line
+        line = 0
+        if file.suffix.lower() not in CONVERTED_SUFFIXES:  # else lines are counted in the converted text
+            line = self.state.library.get_place(self.state.library.node(section_id).span).first_line
         try:
             with self.app.suspend():
                 try:
