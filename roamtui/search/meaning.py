@@ -11,6 +11,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from operator import itemgetter
 from time import monotonic
 
 from msgspec.structs import replace
@@ -78,7 +79,7 @@ class MeaningOrder:
         """
         if ranking.matcher.language is not Language.ENGLISH and not self._embedder.is_multilingual:
             return ranking.hits
-        named = tuple(hit for hit in ranking.hits if hit.is_named)
+        named = [hit for hit in ranking.hits if hit.is_named]
         others = [hit for hit in ranking.hits if not hit.is_named]
         proposed = others[:_HITS_MAX]
         topic = ranking.library.node(ranking.topics[0]).title if ranking.topics else ""
@@ -87,38 +88,18 @@ class MeaningOrder:
             if self._whole is not None and self._ahead_library is ranking.library:
                 similarities = self._whole.rank(text, within=within)
                 if not extract_phrases(query):  # words in quotation marks must be in a hit
+                    known = {hit.section_id for hit in (*named, *proposed)}
                     nearest = _list_nearest(ranking.hits, similarities)
-                    proposed += [hit for hit in nearest if hit not in (*named, *proposed)]
+                    proposed += [hit for hit in nearest if hit.section_id not in known]
             else:
                 similarities = self._compare(text, ranking, proposed, store)
-        best = max(similarities.values(), default=0.0)
-        if best <= 0:
+        if not proposed or max(similarities.values(), default=0.0) <= 0:
             return ranking.hits
         weight = _FOLLOW_UP_WEIGHT if topic else _compute_weight(ranking)
-        scores = {}
-        for hit in proposed:
-            meaning = similarities.get(hit.section_id)
-            # what was not embedded keeps its score
-            share = hit.score
-            if meaning is not None:
-                share = max(0.0, meaning / best - _SIMILAR_SHARE_MIN) / (1 - _SIMILAR_SHARE_MIN)
-            scores[hit.section_id] = (1 - weight) * hit.score + weight * share
-        reasons = {
-            section_id: f"meaning rank {rank}"
-            for rank, section_id in enumerate(_sort_by(similarities), start=1)
-        }
-        highest = max(scores.values())
-        ordered = [
-            replace(
-                hit,
-                score=scores[hit.section_id] / highest,
-                similarity=similarities.get(hit.section_id),
-                why=" · ".join(filter(None, (hit.why, reasons.get(hit.section_id)))),
-            )
-            for hit in sorted(proposed, key=lambda hit: -scores[hit.section_id])
-        ]
+        ordered = _mix_scores(proposed, similarities, weight)
+        known = {hit.section_id for hit in ordered}
         lowest = ordered[-1].score
-        rest = [replace(hit, score=min(hit.score, lowest)) for hit in others if hit.section_id not in scores]
+        rest = [replace(hit, score=min(hit.score, lowest)) for hit in others if hit.section_id not in known]
         return (*named, *ordered, *rest)
 
     def embed_ahead(self, library: Library, store: VectorStore) -> bool:
@@ -165,7 +146,7 @@ class MeaningOrder:
     def _compare(
         self, text: str, ranking: Ranking, hits: Sequence[Hit], store: VectorStore
     ) -> dict[str, float]:
-        """Return each section's similarity to a text: the cosine of its nearest piece, from -1 to 1."""
+        """Return the sections with the cosines of their nearest pieces, from -1 to 1, the nearest first."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         start = monotonic()
@@ -188,7 +169,29 @@ class MeaningOrder:
                 if digest in known:
                     cosine = float(np.frombuffer(known[digest], dtype="<f2").astype(np.float32) @ query)
                     similarities[section_id] = max(cosine, similarities.get(section_id, -1.0))
-        return similarities
+        return dict(sorted(similarities.items(), key=itemgetter(1), reverse=True))
+
+
+def _mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: float) -> list[Hit]:
+    """Return hits in the order of words and meaning; `similarities` has the nearest first."""
+    best = max(similarities.values())
+    reasons = {section_id: f"meaning rank {rank}" for rank, section_id in enumerate(similarities, start=1)}
+    scores = {}
+    for hit in hits:
+        share = hit.score  # what was not embedded keeps its score
+        if (similarity := similarities.get(hit.section_id)) is not None:
+            share = max(0.0, similarity / best - _SIMILAR_SHARE_MIN) / (1 - _SIMILAR_SHARE_MIN)
+        scores[hit.section_id] = (1 - weight) * hit.score + weight * share
+    highest = max(scores.values())
+    return [
+        replace(
+            hit,
+            score=scores[hit.section_id] / highest,
+            similarity=similarities.get(hit.section_id),
+            why=" · ".join(filter(None, (hit.why, reasons.get(hit.section_id)))),
+        )
+        for hit in sorted(hits, key=lambda hit: -scores[hit.section_id])
+    ]
 
 
 def _compute_weight(ranking: Ranking) -> float:
@@ -202,16 +205,12 @@ def _compute_weight(ranking: Ranking) -> float:
 
 
 def _list_nearest(hits: Iterable[Hit], similarities: Mapping[str, float]) -> Iterator[Hit]:
-    """Yield the sections with the highest similarities: hits, or sections that words did not find."""
+    """Yield the nearest sections, the first in `similarities`: hits, or those that words did not find."""
     known = {hit.section_id: hit for hit in hits}
     similar_min = _SIMILAR_SHARE_MIN * max(similarities.values(), default=0.0)
     for section_id in islice(similarities, _NEAREST_MAX):
         if similarities[section_id] > similar_min:
             yield known.get(section_id) or Hit(section_id=section_id, score=0.0, why="")
-
-
-def _sort_by(similarities: dict[str, float]) -> list[str]:
-    return sorted(similarities, key=lambda section_id: -similarities[section_id])
 
 
 def _choose_pieces(

@@ -109,3 +109,15 @@ def test_once_all_is_embedded_sections_near_in_meaning_are_found_too_but_never_i
     assert hits[1].why == "meaning rank 1"
     assert [hit.section_id for hit in searcher.search('"bicycle costs"')] == first
     assert [hit.section_id for hit in searcher.search("bicycle", within=first[0])] == first
+
+
+def test_a_search_within_the_statement_that_its_query_names_finds_the_statement() -> None:
+    table = "| (in millions) | 2022 |\n|---|---|\n" + "| Cash | 7,000 |\n" * 12
+    library = make_library(f"# Heron annual report\n\nHeron lends.\n\n## Balance Sheets\n\n{table}")
+    searcher = make_searcher(library, RetrievalOptions(), SearchServices(meaning=HashedEmbedder()))
+    assert searcher is not None
+    while searcher.embed_ahead():
+        pass
+    statement = id_of(library, "Balance Sheets")
+    hits = searcher.search("What is the quick ratio?", within=statement)
+    assert [(hit.section_id, hit.is_named) for hit in hits] == [(statement, True)]
