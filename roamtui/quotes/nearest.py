@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import islice
 from operator import itemgetter
@@ -60,33 +60,32 @@ def _list_likely_places(quote: str, library: Library, spans: Sequence[Span]) -> 
             short.append(span)
             continue
         text = library.documents_by_key[span.doc].text
-        hits = sorted(
-            (match.start(), number)
-            for number, run in enumerate(runs)
-            for match in islice(re.finditer(re.escape(run), text), _OCCURRENCES_MAX)
-            if span.start <= match.start() < span.end
-        )
-        places += _rank_windows(hits, width, span)
+        hits: list[tuple[int, int]] = []
+        for number, run in enumerate(runs):
+            found = re.compile(re.escape(run)).finditer(text, span.start, span.end)
+            hits += ((match.start(), number) for match in islice(found, _OCCURRENCES_MAX))
+        if hits:
+            places.append(_find_best_window(sorted(hits), width, span))
     places.sort(key=itemgetter(0), reverse=True)
     return short + [place for _, place in places[:_NEAREST_MAX]]
 
 
-def _rank_windows(matches: Sequence[tuple[int, int]], width: int, within: Span) -> Iterator[tuple[int, Span]]:
-    """Yield how many different words each window has, with it; `matches` has offsets and word numbers."""
+def _find_best_window(hits: Sequence[tuple[int, int]], width: int, within: Span) -> tuple[int, Span]:
+    """Return how many different words the best window has, and the window. A hit is an offset and a word."""
     counts: Counter[int] = Counter()
     first = 0
-    best = (0, 0)
-    for offset, number in matches:
+    best_count, best_start = 0, 0
+    for offset, number in hits:
         counts[number] += 1
-        while matches[first][0] < offset - width:
-            counts[matches[first][1]] -= 1
+        while hits[first][0] < offset - width:
+            counts[hits[first][1]] -= 1
             counts += Counter()  # drops those that are not there
             first += 1
-        if len(counts) > best[0]:
-            best = len(counts), matches[first][0]
-    if best[0]:
-        start = max(within.start, best[1] - width // 2)
-        yield best[0], Span(doc=within.doc, start=start, end=min(within.end, best[1] + width + width // 2))
+        if len(counts) > best_count:
+            best_count, best_start = len(counts), hits[first][0]
+    start = max(within.start, best_start - width // 2)
+    end = min(within.end, best_start + width + width // 2)
+    return best_count, Span(doc=within.doc, start=start, end=end)
 
 
 def _find_similar(quote: str, library: Library, within: Span) -> tuple[float, Span] | None:
