@@ -65,10 +65,12 @@ class QuoteState(StrEnum):
         return _QUOTE_LABELS[self][1]
 
 
+UNREAD_LABEL = "not in the text that the model read"
+UNPROVEN_LABEL = "no quotes to verify"
 _QUOTE_LABELS = {
     QuoteState.FOUND: ("quote found in the text", "✓"),
     QuoteState.ELSEWHERE: ("quote found in another section", "!"),
-    QuoteState.NOT_FOUND: ("quote not in the text that the model read", "✗"),
+    QuoteState.NOT_FOUND: (f"quote {UNREAD_LABEL}", "✗"),
     QuoteState.NO_QUOTE: ("no quote", ""),
 }
 CHANGED_LABEL = "changed since the answer"

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.events import (
+    UNPROVEN_LABEL,
     AnswerStreamed,
     CloseReason,
     ConversationEvent,
@@ -175,6 +176,6 @@ def list_endings(exchange: Exchange) -> tuple[tuple[str, Severity], ...]:
     endings = (
         (exchange.error, Severity.ERROR),
         ("" if exchange.stopped is None else _STOP_TEXTS.get(exchange.stopped, ""), Severity.WARNING),
-        ("no quotes to verify" if exchange.is_unproven else "", Severity.WARNING),
+        (UNPROVEN_LABEL if exchange.is_unproven else "", Severity.WARNING),
     )
     return tuple((text, severity) for text, severity in endings if text)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from itertools import groupby
 
 from roamtui.agent.presentation import format_proof, list_unopened_hits, match_proof, replies_with_passages
-from roamtui.conversation.events import QuoteState
+from roamtui.conversation.events import UNPROVEN_LABEL, QuoteState
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
@@ -86,7 +86,7 @@ def write_answer(
                 label += f", {citation.place}" + (f": {citation.state.label}" if has_verdicts else "")
         sign = f" {citation.state.sign}" if has_verdicts and citation.state.sign else ""
         lines.append(f"{number}{sign} {label}" if is_terminal else f"[{citation.section_id}] {label}")
-    if verification := format_proof(exchange) or ("no quotes to verify" if exchange.is_unproven else ""):
+    if verification := format_proof(exchange) or (UNPROVEN_LABEL if exchange.is_unproven else ""):
         lines.append(verification)
     if unopened := list_unopened_hits(exchange, library):
         likely = "; ".join(format_path(library, hit.section_id) for hit in unopened)

@@ -17,6 +17,7 @@ from itertools import chain, pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.conversation.events import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, QuoteState
 from roamtui.sentences import CLOSERS
 
 NOT_FOUND_START = "Not found:"
@@ -72,10 +73,12 @@ _OWN_MARK = re.compile(
     rf"\[\s*(?:→|\d{{1,3}}(?:\s*,\s*\d{{1,3}})*|{_SECTION})\s*[✓✔✗✘!]\s*\]"  # [1 ✓]
     rf"|[✓✔✗✘](?=\s*{MARK.pattern})"  # a line of sources
 )
+_LABELS = "|".join(
+    (QuoteState.FOUND.label, QuoteState.ELSEWHERE.label, QuoteState.NOT_FOUND.label, CHANGED_LABEL)
+)
 _OWN_VERDICT = re.compile(
-    r"(?<!the model says: )(?:\d+/\d+ quotes? found in the text"
-    r"|(?<!\d )quote found in (?:the text|another section)"
-    r"|\d+ quotes?: \d+ (?:where cited|elsewhere|not in what the model has read)|no quotes to verify)",
+    rf"(?<!the model says: )(?:\d+/\d+ quotes? found in the text|(?<!\d )(?:{_LABELS})"
+    rf"|\d+ quotes?: \d+ (?:where cited|elsewhere|{CHANGED_LABEL}|{UNREAD_LABEL})|{UNPROVEN_LABEL})",
     re.IGNORECASE,
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from roamtui.conversation.events import CHANGED_LABEL, Citation, QuoteState
+from roamtui.conversation.events import CHANGED_LABEL, UNREAD_LABEL, Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title
@@ -14,7 +14,6 @@ from roamtui.plain import format_count, format_json, sanitise_line, strip_anchor
 from roamtui.quotes.find import find_quote
 from roamtui.text import normalise_line_ends
 
-_UNREAD_LABEL = "not in the text that the model read"
 PASSAGE_LABEL = "passage"
 """Stands in the sources of an answer of passages in place of a verdict."""
 
@@ -48,7 +47,7 @@ def describe_source(citation: Citation, library: Library) -> Source:
     if citation.is_changed:
         place = CHANGED_LABEL
     elif state is QuoteState.NOT_FOUND:
-        place = _UNREAD_LABEL
+        place = UNREAD_LABEL
     elif state is QuoteState.ELSEWHERE:
         if span is not None and span.doc in library.documents_by_key:
             section_id = library.section_at(span.doc, span.start) or section_id
@@ -95,7 +94,7 @@ def format_verification(citations: Sequence[Citation]) -> str:
     elsewhere = states.count(QuoteState.ELSEWHERE)
     changed = sum(citation.is_changed for citation in citations)
     unread = states.count(QuoteState.NOT_FOUND) - changed
-    counts = {"where cited": verified, "elsewhere": elsewhere, CHANGED_LABEL: changed, _UNREAD_LABEL: unread}
+    counts = {"where cited": verified, "elsewhere": elsewhere, CHANGED_LABEL: changed, UNREAD_LABEL: unread}
     places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
     return f"{format_count(len(states), 'quote')}: {places}"
 

@@ -2,7 +2,9 @@
 
 import pytest
 
+from roamtui.conversation.events import Citation, QuoteState
 from roamtui.quotes.read import replace_signs
+from roamtui.quotes.wording import format_verification
 from tests.case_files import read_rows
 
 
@@ -10,3 +12,15 @@ from tests.case_files import read_rows
 def test_only_the_forms_of_the_programs_own_signs_are_spelled_out(written: str, shown: str) -> None:
     assert replace_signs(written) == shown
     assert replace_signs(shown) == shown
+
+
+@pytest.mark.parametrize("is_changed", [True, False])
+@pytest.mark.parametrize("state", [state for state in QuoteState if state is not QuoteState.NO_QUOTE])
+def test_each_verdict_that_a_model_writes_is_called_the_words_of_the_model(
+    state: QuoteState, *, is_changed: bool
+) -> None:
+    citation = Citation(section_id="a8a96034", quote="It is free.", state=state, is_changed=is_changed)
+    for verdict in (citation.label, format_verification([citation]), format_verification([citation, citation])):
+        shown = replace_signs(f"It is free ({verdict}).")
+        assert shown == f"It is free (the model says: {verdict})."
+        assert replace_signs(shown) == shown

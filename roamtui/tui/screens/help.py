@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from typing_extensions import override
 
+from roamtui.conversation.events import QuoteState
 from roamtui.tui.actions import SCOPE_TITLES, SHARED_IDS, Keymap, Scope, format_keys
 from roamtui.tui.chat.content_view import wrap
 from roamtui.tui.screens.dialogs import make_foot
@@ -28,10 +29,9 @@ _SIGNS = {
         ("✗", "$warning", "failed to load; the reader shows why, unfold to retry"),
     ),
     "Answer symbols": (
-        ("✓", "$success", "quote found in that section"),
-        ("!", "$warning", "quote found in another section"),
-        ("✗", "$error", "quote not in what the model has read"),
-        ("·", "$muted", "section cited without a quote"),
+        (QuoteState.FOUND.sign, "$success", QuoteState.FOUND.label),
+        (QuoteState.ELSEWHERE.sign, "$warning", QuoteState.ELSEWHERE.label),
+        (QuoteState.NOT_FOUND.sign, "$error", QuoteState.NOT_FOUND.label),
     ),
 }
 _FOOT = "enter to run, esc to clear or close. To change keys, see the docs."
