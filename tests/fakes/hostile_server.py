@@ -2,16 +2,16 @@
 
 import socket
 import ssl
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from socketserver import BaseRequestHandler
 
 import httpcore
 from typing_extensions import override
+
+from tests.fakes.loopback import LoopbackServer
 
 TLS_DIR = Path(__file__).with_name("tls")
 PUBLIC_ADDRESS = "93.184.215.14"
@@ -94,7 +94,7 @@ def stream(head: bytes, pieces: Iterable[bytes]) -> Handler:
     return handle
 
 
-class HostileServer:
+class HostileServer(LoopbackServer):
     """Answers requests with handlers, others with 404; use as a context manager."""
 
     def __init__(self, certificate: str | None = None, *, before: Callable[[Client], None] | None = None) -> None:
@@ -106,77 +106,43 @@ class HostileServer:
         """
         self.handlers: dict[str, Handler] = {}
         self.requests: list[SeenRequest] = []
-        self.closing = threading.Event()
-        self._before = before
+        self.before = before
         self.connections = 0
-        self._lock = threading.Lock()
-        self._open: set[socket.socket] = set()
-        self._threads: list[threading.Thread] = []
-        self._context: ssl.SSLContext | None = None
+        self.context: ssl.SSLContext | None = None
         if certificate is not None:
-            self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            self._context.load_cert_chain(TLS_DIR / certificate)
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
+            self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self.context.load_cert_chain(TLS_DIR / certificate)
+        super().__init__(_Connection)
 
     @property
+    @override
     def origin(self) -> str:
-        return f"{'http' if self._context is None else 'https'}://127.0.0.1:{self.port}"
+        return f"{'http' if self.context is None else 'https'}://{self.address}"
 
     @property
     def paths(self) -> list[str]:
         """Return the requested paths, without robots.txt."""
         return [request.path for request in self.requests if request.path != "/robots.txt"]
 
-    def __enter__(self) -> Self:
-        self._start(self._accept)
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.closing.set()
+class _Connection(BaseRequestHandler):
+    fake: HostileServer
+
+    @override
+    def handle(self) -> None:
+        self.fake.connections += 1
         with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        with self._lock:
-            for sock in self._open:
-                with suppress(OSError):
-                    sock.shutdown(socket.SHUT_RDWR)
-        for thread in self._threads:
-            thread.join()
-
-    def _start(self, target: Callable[..., None], *args: object) -> None:
-        thread = threading.Thread(target=target, args=args, daemon=True)
-        self._threads.append(thread)
-        thread.start()
-
-    def _accept(self) -> None:
-        while not self.closing.is_set():
-            try:
-                sock, _ = self._listener.accept()
-            except OSError:
-                return
-            with self._lock:
-                self._open.add(sock)
-                self.connections += 1
-            self._start(self._serve, sock)
-
-    def _serve(self, sock: socket.socket) -> None:
-        with suppress(OSError), sock:
-            if self._before is not None:
-                self._before(Client(self, sock))
-            if self._context is None:
-                self._answer_all(sock)
+            if self.fake.before is not None:
+                self.fake.before(Client(self.fake, self.request))
+            if self.fake.context is None:
+                self._answer_all(self.request)
             else:
-                with self._context.wrap_socket(sock, server_side=True) as safe:
+                with self.fake.context.wrap_socket(self.request, server_side=True) as safe:
                     self._answer_all(safe)
-        with self._lock:
-            self._open.discard(sock)
 
     def _answer_all(self, sock: socket.socket) -> None:
-        client, rest = Client(self, sock), b""
-        while not self.closing.is_set():
+        client, rest = Client(self.fake, sock), b""
+        while not self.fake.closing.is_set():
             while b"\r\n\r\n" not in rest:
                 data = sock.recv(65536)
                 if not data:
@@ -184,9 +150,8 @@ class HostileServer:
                 rest += data
             head, _, rest = rest.partition(b"\r\n\r\n")
             request = _parse(head)
-            with self._lock:
-                self.requests.append(request)
-            if not self.handlers.get(request.path, answer(b"", 404))(client, request):
+            self.fake.requests.append(request)
+            if not self.fake.handlers.get(request.path, answer(b"", 404))(client, request):
                 return
 
 

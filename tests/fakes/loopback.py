@@ -2,6 +2,7 @@
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import BaseRequestHandler
 from types import TracebackType
 from typing import Self
 
@@ -43,7 +44,9 @@ class QuietHandler(BaseHTTPRequestHandler):
 class LoopbackServer:
     """Runs a handler for each request, in its own thread, while a block runs."""
 
-    def __init__(self, handler: type[QuietHandler], server: type[ThreadingHTTPServer] = ThreadingHTTPServer) -> None:
+    def __init__(
+        self, handler: type[BaseRequestHandler], server: type[ThreadingHTTPServer] = ThreadingHTTPServer
+    ) -> None:
         """Take a free port; each handler knows this as `fake`."""
         self.closing = threading.Event()
         """Set when the block ends; a handler that delays its reply waits for this too."""
@@ -64,8 +67,12 @@ class LoopbackServer:
         self._thread.join()
 
     @property
+    def port(self) -> int:
+        return self._http.server_port
+
+    @property
     def address(self) -> str:
-        return f"127.0.0.1:{self._http.server_port}"
+        return f"127.0.0.1:{self.port}"
 
     @property
     def origin(self) -> str:
