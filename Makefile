@@ -6,7 +6,6 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 DOCUMENT ?= examples/handbook.md
 WORKERS ?= auto
 QUESTIONS ?= 300
-KILLS ?= 100
 SEEDS ?= 1 2
 STEPS ?= 1000
 PYTEST := $(BIN)/python -m pytest
@@ -61,8 +60,8 @@ fuzz: $(VENV)/.developed ## Run the property tests with 2,000 random cases each,
 	@for seed in $(SEEDS); do $(BIN)/python -m tests.soak.fuzz --steps $(STEPS) --seed $$seed || exit 1; done
 	@for seed in $(SEEDS); do $(BIN)/python -m tests.soak.key_walk --steps $(STEPS) --seed $$seed || exit 1; done
 
-soak: $(VENV)/.developed ## Ask the running app hundreds of questions in bad conditions, then kill the program (QUESTIONS=300, KILLS=100)
-	@$(BIN)/python -m tests.soak.long_use $(QUESTIONS) $(KILLS)
+soak: $(VENV)/.developed ## Ask the running app hundreds of questions in bad conditions (QUESTIONS=300)
+	@$(BIN)/python -m tests.soak.long_use $(QUESTIONS)
 
 docs: $(VENV)/.developed ## Write the generated parts of README and docs/ again: keys, settings, help, licences, pictures
 	@$(BIN)/python docs/write_reference.py

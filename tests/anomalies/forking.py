@@ -1,13 +1,12 @@
 """Imports the program once, then forks for each run that a line of JSON on standard input asks for.
 
-A run is killed with SIGKILL in the middle of its n-th write to a file of conversations, or some time after its start.
+A run may be killed with SIGKILL in the middle of its n-th write to a file of conversations.
 """
 
 import json
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import IO, Any
@@ -40,12 +39,10 @@ def _fork(job: Mapping[str, Any]) -> int:
 def _live(job: Mapping[str, Any]) -> None:
     """Be the program until the end."""
     _move(job["home"], job["out"], f"{job['out']}.err")
-    if "kill_at_write" in job or "kill_after_write_seconds" in job:
-        _Death(job.get("kill_at_write"), job.get("kill_after_write_seconds")).lie_in_wait()
+    if "kill_at_write" in job:
+        _Death(job["kill_at_write"]).lie_in_wait()
     if "umask" in job:
         os.umask(job["umask"])
-    if "kill_after_seconds" in job:
-        _kill_later(job["kill_after_seconds"])
     code = main(job["arguments"])
     sys.stdout.flush()
     os._exit(code)
@@ -61,11 +58,10 @@ def _move(home: str, out: str, errors: str) -> None:
 
 
 class _Death:
-    """Kills this process in its n-th change of a file of conversations, or some time after the first one."""
+    """Kills this process in its n-th change of a file of conversations."""
 
-    def __init__(self, changes: int | None, seconds: float | None) -> None:
+    def __init__(self, changes: int) -> None:
         self._left = changes
-        self._seconds = seconds
 
     def lie_in_wait(self) -> None:
         """Be there whenever something is written, brought to disk, dated, or given a name."""
@@ -88,19 +84,8 @@ class _Death:
         return be_killed_or_change
 
     def _is_time(self) -> bool:
-        if self._seconds is not None:
-            _kill_later(self._seconds)
-            self._seconds = None
-        if self._left is None:
-            return False
         self._left -= 1
         return self._left <= 0
-
-
-def _kill_later(seconds: float) -> None:
-    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGKILL))
-    timer.daemon = True
-    timer.start()
 
 
 if __name__ == "__main__":

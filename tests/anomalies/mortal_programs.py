@@ -50,7 +50,7 @@ class MortalPrograms:
         Args:
             arguments: As on the command line.
             home: Where it keeps its files.
-            given: `kill_at_write`, `kill_after_seconds`, `kill_after_write_seconds`, `umask`.
+            given: `kill_at_write`, `umask`.
         """
         return self.run_together((arguments,), home=home, **given)[0]
 

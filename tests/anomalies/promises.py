@@ -1,7 +1,5 @@
 """What must hold of a home in which programs were killed: everything that they showed is there."""
 
-import random
-from collections import Counter
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
@@ -15,8 +13,6 @@ from tests.real_documents import PROJECT_DIR
 
 HANDBOOK = str(PROJECT_DIR / "examples" / "handbook.md")
 QUESTIONS = ("How long is the grace period?", "What does a late tool cost?", "Who may join?", "When is it open?")
-_LIFE_SECONDS = 0.35
-"""About as long as a run takes on a machine with nothing else to do."""
 
 
 class Promises:
@@ -87,29 +83,3 @@ def kill_at_writes(programs: MortalPrograms, home: Path, *, is_first: bool) -> i
             assert run.code == 0, run.errors
             return number - 1
     raise AssertionError
-
-
-def kill_at_random(programs: MortalPrograms, home: Path, *, runs: int, seed: int) -> Counter[str]:
-    """Ask, and kill the program at some moment; return after which event how many of the runs were killed."""
-    promises = Promises(home)
-    chance = random.Random(seed)  # noqa: S311 - runs that can be repeated
-    ends: Counter[str] = Counter()
-    for number in range(runs):
-        question = f"{chance.choice(QUESTIONS)} ({number})"
-        going_on = ["--continue"] if promises.path.exists() and chance.random() < 0.9 else []
-        moment = chance.choice(("kill_after_seconds", *["kill_after_write_seconds"] * 3))
-        given = {moment: chance.uniform(0.0, _LIFE_SECONDS)} if number % 10 else {}
-        run = programs.run("ask", HANDBOOK, question, "--events", *going_on, home=home, **given)
-        if "no conversation about this document" in run.errors:
-            ends["nothing to go on with"] += 1
-            continue
-        assert run.was_killed or run.code == 0, run.errors
-        promises.check(run, question)
-        ends[_name_end(run)] += 1
-    return ends
-
-
-def _name_end(run: MortalRun) -> str:
-    if not run.was_killed:
-        return "not killed"
-    return f"killed after {run.events[-1]['event']}" if run.events else "killed before the question was shown"

@@ -1,6 +1,6 @@
-"""Long use: questions while the clock jumps, the terminal and the document change and the disk fills up; then kills.
+"""Long use: questions while the clock jumps, the terminal and the document change and the disk fills up.
 
-`python -m tests.soak.long_use [QUESTIONS] [KILLS]` prints what the process held on the way, and when it was killed.
+`python -m tests.soak.long_use [QUESTIONS]` prints what the process held on the way.
 """
 
 import asyncio
@@ -11,7 +11,6 @@ import random
 import sys
 import threading
 from collections import deque
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
@@ -21,8 +20,6 @@ import pytest
 from typing_extensions import override
 
 from tests.anomalies.faulty_disk import FaultyDisk
-from tests.anomalies.mortal_programs import MortalPrograms
-from tests.anomalies.promises import kill_at_random, kill_at_writes
 from tests.soak.fuzz import Life
 
 _DEEDS = {"ask": 30, "cancel": 5, "go_on": 10, "press": 20, "resize": 5, "change": 5}
@@ -89,32 +86,17 @@ async def use(folder: Path, patch: pytest.MonkeyPatch, questions: int, steps: in
     return held
 
 
-def kill(folder: Path, runs: int) -> None:
-    """Kill the program in every write and at so many random moments, and check after each that nothing is lost."""
-    programs_dir, *homes = (folder / name for name in ("programs", "new", "continued", "random"))
-    for path in (programs_dir, *homes):
-        path.mkdir()
-    with closing(MortalPrograms(programs_dir)) as programs:
-        for home in homes[:2]:
-            killed = kill_at_writes(programs, home, is_first=home is homes[0])
-            sys.stdout.write(f"{home.name}: killed in each of {killed} writes\n")
-        ends = kill_at_random(programs, homes[2], runs=runs, seed=1)
-    sys.stdout.writelines(f"{times:5}  {end}\n" for end, times in ends.most_common())
-
-
 def main() -> None:
-    """Use the app, kill the program, and print what was held.
+    """Use the app, and print what was held.
 
     Raises:
         AssertionError: Something was lost, or not as it must be; a note tells what was done before.
     """
-    questions, runs = (int(number) for number in (*sys.argv[1:], "1000", "200")[:2])
-    with TemporaryDirectory() as name:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("HOME", name)
-            for held in asyncio.run(use(Path(name), patch, questions)):
-                sys.stdout.write(f"{held}\n")
-        kill(Path(name), runs)
+    questions = int((*sys.argv[1:], "1000")[0])
+    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", name)
+        for held in asyncio.run(use(Path(name), patch, questions)):
+            sys.stdout.write(f"{held}\n")
 
 
 if __name__ == "__main__":
