@@ -67,11 +67,6 @@ def test_children_and_parents_agree() -> None:
 
 
 @pytest.mark.parametrize("order", list(permutations(_PAGES)))
-def test_the_order_of_loading_changes_nothing(order: tuple[str, ...]) -> None:
-    assert list(_load(_list_links(), *order).walk()) == list(_load(_list_links(), *_PAGES).walk())
-
-
-@pytest.mark.parametrize("order", list(permutations(_PAGES)))
 def test_of_colliding_files_the_later_by_key_is_salted(order: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     def collide(doc: str, path: tuple[str, ...], ordinal: int, *salt: str) -> str:
         if doc and len(path) == 1:

@@ -45,24 +45,16 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
             return app.main_screen.panes.get_scope_widget(scope)
 
 
-def make_saving_app(path: Path) -> RoamApp:
-    return app_over(make_context(store=ConversationStore(path / "conversations")))
-
-
-async def test_every_action_is_carried_out_by_the_widget_of_its_scope(tmp_path: Path) -> None:
-    async with running(make_saving_app(tmp_path)) as (app, pilot):
+async def test_every_action_is_carried_out_and_bound_where_its_scope_is(tmp_path: Path) -> None:
+    app = app_over(make_context(store=ConversationStore(tmp_path / "conversations")))
+    async with running(app) as (_, pilot):
         await pilot.press("f4")
         for action in ACTIONS:
             target, method, _ = parse(action.call)
-            owner = {"": find_owner(app, action.scope), "screen": app.main_screen, "app": app}[target]
+            widget = find_owner(app, action.scope)
+            owner = {"": widget, "screen": app.main_screen, "app": app}[target]
             assert callable(getattr(owner, f"action_{method}", None)), action.id
-
-
-async def test_every_action_is_bound_where_its_scope_is(tmp_path: Path) -> None:
-    async with running(make_saving_app(tmp_path)) as (app, pilot):
-        await pilot.press("f4")
-        for action in ACTIONS:
-            bindings = find_owner(app, action.scope)._bindings.key_to_bindings
+            bindings = widget._bindings.key_to_bindings
             ids = (action.id, f"{action.id}.own")
             bound = {key for key, bindings_of_key in bindings.items() for one in bindings_of_key if one.id in ids}
             assert len(bound - {"unbound"}) == len(action.keys), action.id
@@ -86,14 +78,11 @@ def test_a_person_can_learn_all_keys() -> None:
     assert {key for key in keys if len(key) == 1 and key.isupper()} == {"G", "N", "Z"}
 
 
-def test_an_override_replaces_all_keys_of_an_action() -> None:
+def test_an_override_replaces_all_keys_of_an_action_and_one_taken_from_another_is_told() -> None:
     keys = build_keymap({"tree.read": ("v", "f5")})
     assert keys.first_keys["tree.read"] == "v"
     assert keys.keymap["tree.read.own"] == "v,f5"
     assert {keys.keymap[name] for name in ("tree.read", "global.reload", "global.reload.own")} == {"unbound"}
-
-
-def test_a_key_taken_from_another_action_is_told() -> None:
     keys = build_keymap({"tree.read": ("x",)})
     assert keys.conflicts == ('"tree.read" now uses "x", so "section.close" no longer does.',)
     assert keys.first_keys["section.close"] == "–"

@@ -162,13 +162,6 @@ async def test_the_editor_gets_the_file_and_the_line_and_may_fail_to_start(
     assert called == [["vim", *([f"+{line}"] if suffix == ".md" else []), str(file)]]
 
 
-async def begin_anew(pilot: Pilot[None], app: RoamApp) -> None:
-    first_id = app.main_screen.conversation.state.id
-    await press_until(pilot, lambda: app.main_screen.conversation.state.id != first_id, "ctrl+n")
-    await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers if worker.group != "keys"))
-    await pilot.pause()
-
-
 async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> None:
     app = make_app()
     model = model_of(app)
@@ -179,7 +172,9 @@ async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> Non
         left = [ref(view) for view in views]
         assert len(left) == 1
         del views
-        await begin_anew(pilot, app)
+        await press_until(pilot, lambda: not app.main_screen.conversation.state.exchanges, "ctrl+n")
+        await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers if worker.group != "keys"))
+        await pilot.pause()
         model.requests.clear()
         gc.collect()
         assert [held for held in (weak() for weak in left) if held is not None] == []

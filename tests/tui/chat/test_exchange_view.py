@@ -20,7 +20,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import EXCHANGES_MAX
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.targets import SectionTarget
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import app_over
 from tests.tui.driving import (
     app_of,
@@ -38,13 +38,9 @@ from tests.tui.driving import (
 )
 
 
-async def answer(pilot: Pilot[None], text: str) -> RoamApp:
-    app = app_of(pilot)
-    model = app.main_screen.app_context.agent.model
-    assert isinstance(model, ScriptedModel)
-    model.add_replies(ScriptedReply(text=text), ScriptedReply(text=text))
+async def answer(pilot: Pilot[None], text: str) -> None:
+    model_of(app_of(pilot)).add_replies(ScriptedReply(text=text), ScriptedReply(text=text))
     await ask(pilot, "Where?")
-    return app
 
 
 async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
@@ -224,8 +220,8 @@ async def test_where_the_reader_has_room_it_shows_the_first_citation_and_each_se
         await answer_about_ovens(pilot, app)
         await wait_until(pilot, lambda: screen.reader_pane.section_id == find_id(app, "Deck oven"))
         assert app.focused is screen.question_box
-        app_of(pilot).main_screen.chat_log.action_move_sideways(1)
-        app_of(pilot).main_screen.chat_log.action_move_sideways(1)
+        screen.chat_log.action_move_sideways(1)
+        screen.chat_log.action_move_sideways(1)
         await wait_until(pilot, lambda: screen.reader_pane.section_id == find_id(app, "Stone oven"))
 
 

@@ -63,6 +63,8 @@ def listed(app: RoamApp) -> list[str]:
 
 async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, store: ConversationStore) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
+        await press_until(pilot, "No conversations yet", "f4")
+        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
         await talk(pilot, "What of steam?", "Steam")
         first = app.main_screen.conversation.state.id
         await press_until(pilot, lambda: app.main_screen.conversation.state.id != first, "ctrl+n")
@@ -72,11 +74,6 @@ async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, 
         assert "No open sections" in shown
         assert app.main_screen.focused is app.main_screen.question_box
         assert [summary.id for summary in store.list()] == [first]
-
-
-async def test_without_conversations_the_list_says_so(app: RoamApp) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        await press_until(pilot, "No conversations yet", "f4")
 
 
 async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> None:
