@@ -168,14 +168,10 @@ class Loader:
         try:
             raw = read_listed(file, key, conversion=self.options.conversion)
         except SourceError as error:
-            problem = str(error)
-            if problem.startswith(file.path.name):  # without its folder
-                problem = key + problem.removeprefix(file.path.name)
-            return make_error_document(key, problem, is_page=False)
-        # in a folder, a conversion is not worth a note
-        kept_notes = raw.notes[1:] if raw.is_converted else raw.notes
-        notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in kept_notes)
-        document = parse_source_text(replace(raw, notes=notes), key=key)
+            return make_error_document(key, str(error), is_page=False)
+        if raw.is_converted:  # in a folder, that is not worth a note
+            raw = replace(raw, notes=raw.notes[1:])
+        document = parse_source_text(raw, key=key)
         document.precompute()
         return document
 

@@ -54,7 +54,7 @@ def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> D
         source=page.url,
         name=make_title_from_url(page.final_url),
         is_markdown=page_format is not None or has_headings(urlsplit(page.final_url).path),
-        notes=(*page.notes, *converted.notes),
+        notes=(*page.notes, *(f"{page.url}: {note}" for note in converted.notes)),
         page_starts=converted.page_starts,
         is_converted=page_format not in (None, Format.HTML),
     )
@@ -74,9 +74,7 @@ def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
             f"{page.url} shows its text only in a browser. Save it there as a file, and open the file."
         )
     if page_format is not None:
-        file = convert(page.body, make_title_from_url(page.final_url), page.media_type)
-        assert file is not None  # `detect_format` gave its format
-        return file
+        return convert(page.body, make_title_from_url(page.final_url), page_format)
     if _is_text(page):
         charset = normalise_charset(page.charset or "utf-8")
         if charset not in (None, "utf-8", "ascii"):

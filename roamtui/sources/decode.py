@@ -64,7 +64,7 @@ _CENTRAL_EUROPEAN = re.compile("[ŠšŽž]|[ªº][a-z]|^(?=.*[áéíóú])(?=.*[
 
 
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """Return the text of `data`, and a sentence for an assumed encoding and kinds of replaced characters.
+    """Return the text of `data`, and notes on an assumed encoding and on kinds of replaced characters.
 
     Files that the text contains as base64 are left out; their lines stay.
 
@@ -77,7 +77,7 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         encoding, assumed = _detect_encoding(data)
         if assumed:
             notes.append(
-                f"{name}: read as {assumed}, because it is not UTF-8. If words look wrong, save it as UTF-8."
+                f"read as {assumed}, because it is not UTF-8. If words look wrong, save it as UTF-8."
             )
     text, replaced = _decode(data.removeprefix(mark), encoding)
     sample = text[:_SAMPLE_LENGTH]
@@ -86,15 +86,15 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         raise SourceError(f"{name} does not look like text. Unpack it, or convert it to text first.")
     if replaced:
         notes.append(
-            f"{name}: {format_count(replaced, 'character')} replaced with \N{REPLACEMENT CHARACTER}, because "
+            f"{format_count(replaced, 'character')} replaced with \N{REPLACEMENT CHARACTER}, because "
             f"this is not valid {encoding.upper()}."
         )
     if ";base64," in text:
         text, left_out = _EMBEDDED_FILE.subn(r"\1…", text)
         if left_out:
-            notes.append(f"{name}: {format_count(left_out, 'embedded file')} left out of the text.")
+            notes.append(f"{format_count(left_out, 'embedded file')} left out of the text.")
     if nulls := text.count("\0"):
-        notes.append(f"{name}: {format_count(nulls, 'NUL character')} shown as \N{SYMBOL FOR NULL}.")
+        notes.append(f"{format_count(nulls, 'NUL character')} shown as \N{SYMBOL FOR NULL}.")
     return text, tuple(notes)
 
 

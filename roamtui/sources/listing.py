@@ -177,7 +177,10 @@ def list_again(files: Mapping[str, ListedFile]) -> dict[str, ListedFile]:
 
 
 def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> RawText:
-    """Read a file of a listing; see `read_source`. A large file, and one that was replaced, are refused."""
+    """Read a file of a listing; see `read_source`. Its notes and errors name it by its key.
+
+    A large file, and one that was replaced, are refused.
+    """
     try:
         # A link or a pipe may be there now. The link is not followed, and nothing waits for the pipe.
         opened = os.open(file.resolved, _OPEN_FLAGS)
@@ -194,7 +197,8 @@ def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = D
             raise SourceError(f"{key} {_REPLACED}") from None
         raise SourceError(explain_error(file.path, error)) from None
     source = os.path.abspath(file.path)  # noqa: PTH100 - as in `read_file`
-    return to_raw_text(data, source=source, name=file.path.name, conversion=conversion)
+    raw = to_raw_text(data, source=source, name=key, conversion=conversion)
+    return replace(raw, name=file.path.name)
 
 
 def _read_gitignore(root: Path) -> Callable[[str], bool]:

@@ -10,12 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from roamtui.errors import SourceError, format_nearest_name, format_reason
 from roamtui.paths import is_standard_input
-from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert
-from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
+from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert, detect_format
+from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, ConvertedText, PageReport
 from roamtui.sources.decode import decode_text
 
 DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES.union(
@@ -39,7 +39,7 @@ class RawText(Struct, frozen=True, kw_only=True):
     is_markdown: bool = True
     """False for tables and logs, in which `#` does not start a heading."""
     notes: tuple[str, ...] = ()
-    """One sentence for each kind of replaced character or lost content."""
+    """One sentence for each kind of replaced character or lost content, which begins with the name."""
     title: str = ""
     """Title in the metadata of a converted file; empty if there is none."""
     page_starts: tuple[int, ...] = ()
@@ -95,11 +95,19 @@ def to_raw_text(
     on_progress: PageReport | None = None,
 ) -> RawText:
     """Decode or convert a document. Conversion may take minutes, so the screen calls this in a thread."""
-    converted = convert(data, name, conversion=conversion, on_progress=on_progress)
-    if converted is None:
+    source_format = detect_format(data, name)
+    if source_format is None:
         text, notes = decode_text(data, name)
-        return RawText(text=text, source=source, name=name, is_markdown=has_headings(name), notes=notes)
-    return RawText(source=source, name=name, is_converted=True, **asdict(converted))
+        converted = ConvertedText(text=text, notes=notes)
+    else:
+        converted = convert(data, name, source_format, conversion=conversion, on_progress=on_progress)
+    return RawText(
+        source=source,
+        name=name,
+        is_markdown=source_format is not None or has_headings(name),
+        is_converted=source_format is not None,
+        **asdict(replace(converted, notes=tuple(f"{name}: {note}" for note in converted.notes))),
+    )
 
 
 def check_file(path: Path) -> int:

@@ -10,10 +10,8 @@ import pytest
 from typing_extensions import override
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.conversion import convert
-from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.decode import decode_html, decode_text
-from roamtui.sources.read import read_source
+from roamtui.sources.read import read_source, to_raw_text
 from tests.case_files import read_rows
 
 
@@ -74,7 +72,7 @@ def test_a_byte_order_mark_names_the_encoding_and_is_dropped(mark: bytes, encodi
 def test_what_is_no_text_is_replaced_or_kept_with_a_note() -> None:
     text, notes = decode_text(b"# Words\xff and\0 more\n\xc3", "a.md")
     assert text == "# Words\ufffd and\0 more\n\ufffd"
-    assert notes[0] == "a.md: 2 characters replaced with \ufffd, because this is not valid UTF-8."
+    assert notes[0] == "2 characters replaced with \ufffd, because this is not valid UTF-8."
     assert "1 NUL" in notes[1]
 
 
@@ -83,7 +81,7 @@ def test_embedded_pictures_are_neither_text_nor_tokens() -> None:
     written = f'# A\n\nSee ![the pier]({picture}) and\n<img src="{picture}">.\n\nNot data:text/plain;base64,aGk=\n'
     text, notes = decode_text(written.encode(), "a.md")
     assert text == written.replace(picture, "data:image/png;base64,…")
-    assert notes == ("a.md: 2 embedded files left out of the text.",)
+    assert notes == ("2 embedded files left out of the text.",)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +118,7 @@ def test_a_text_in_an_older_encoding_shows_its_words_and_says_what_was_assumed(e
         decoded, notes = decode_text(text.encode(encoding), "a.txt")
         assert decoded == text
         assert len(notes) == 1
-        assert notes[0].startswith("a.txt: read as ")
+        assert notes[0].startswith("read as ")
 
 
 def test_an_encoding_is_detected_by_the_letters_that_decide_wherever_they_stand() -> None:
@@ -130,19 +128,14 @@ def test_an_encoding_is_detected_by_the_letters_that_decide_wherever_they_stand(
         assert decode_text(long.encode("koi8-r"), "a.txt")[0] == long
 
 
-def _convert(data: bytes, name: str) -> ConvertedText:
-    converted = convert(data, name)
-    assert converted is not None
-    return converted
-
-
 def test_every_format_that_is_text_is_read_in_its_encoding() -> None:
-    rows = _convert(read_rows("sources/encodings", "japanese")[1].encode("shift_jis"), "a.csv")
+    rows = to_raw_text(read_rows("sources/encodings", "japanese")[1].encode("shift_jis"), source="-", name="a.csv")
     assert "| 1 | 横浜 | 大 |" in rows.text
     assert rows.notes[1].startswith("a.csv: read as Japanese text (Shift-JIS), because it is not UTF-8.")
     captions = "1\n00:00:01,000 --> 00:00:04,000\nGrüße aus Köln\n"
-    assert "Grüße aus Köln" in _convert(captions.encode("cp1252"), "a.srt").text
-    assert "# Gebühren" in _convert("Gebühren\n========\n\nZwölf Euro.\n".encode("cp1252"), "a.rst").text
+    assert "Grüße aus Köln" in to_raw_text(captions.encode("cp1252"), source="-", name="a.srt").text
+    fees = "Gebühren\n========\n\nZwölf Euro.\n".encode("cp1252")
+    assert "# Gebühren" in to_raw_text(fees, source="-", name="a.rst").text
     page = "<html><body><h1>料金</h1><p>係留の料金は千二百円です。</p></body></html>"
     assert decode_html(page.encode("euc_jp")) == (page, ())
 
@@ -150,4 +143,4 @@ def test_every_format_that_is_text_is_read_in_its_encoding() -> None:
 def test_damaged_utf8_stays_utf8() -> None:
     text, notes = decode_text("Größe und Länge, übrigens\n".encode() + b"\xff", "a.md")
     assert text == "Größe und Länge, übrigens\n\ufffd"
-    assert notes == ("a.md: 1 character replaced with \ufffd, because this is not valid UTF-8.",)
+    assert notes == ("1 character replaced with \ufffd, because this is not valid UTF-8.",)

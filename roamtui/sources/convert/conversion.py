@@ -40,19 +40,16 @@ _PACKAGE_FORMATS = _OFFICE_FORMATS | {Format.EPUB}
 def convert(
     data: bytes,
     name: str,
-    media_type: str | None = None,
+    source_format: Format,
     *,
     conversion: ConversionOptions = DEFAULT_OPTIONS,
     on_progress: PageReport | None = None,
-) -> ConvertedText | None:
-    """Convert a file to Markdown, or return None if it is text already. Takes milliseconds to minutes.
+) -> ConvertedText:
+    """Convert a file to Markdown. Takes milliseconds to minutes.
 
     Raises:
         SourceError: The file is damaged, protected, empty or too large, or the converter is not installed.
     """
-    source_format = detect_format(data, name, media_type)
-    if source_format is None:
-        return None
     if len(data) > _BYTES_MAX:
         raise SourceError(
             f"{name} is larger than {_BYTES_MAX // 1_000_000} MB. "
@@ -70,12 +67,8 @@ def convert(
             " in a browser, save it from there as a text file."
         )
     loss = ", without charts, comments and most pictures" if source_format in _OFFICE_FORMATS else ""
-    note = f"{name}: converted from {source_format.value}{loss}; line numbers refer to the converted text."
-    start = f"{name}: "  # notes on decoding have it already
-    others = (
-        each if each.startswith(start) else f"{start}{each[:1].lower()}{each[1:]}" for each in converted.notes
-    )
-    return replace(converted, notes=(note, *others))
+    note = f"converted from {source_format.value}{loss}; line numbers refer to the converted text."
+    return replace(converted, notes=(note, *converted.notes))
 
 
 def detect_format(data: bytes, name: str, media_type: str | None = None) -> Format | None:

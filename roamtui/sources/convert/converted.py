@@ -43,7 +43,7 @@ class ConvertedText(Struct, frozen=True, kw_only=True):
     page_starts: tuple[int, ...] = ()
     """Offset of each page in the text; empty if the format has no pages."""
     notes: tuple[str, ...] = ()
-    """One sentence for each kind of content that is missing or doubtful. `convert` adds the file name."""
+    """One sentence for each kind of content that is missing or doubtful, without the name of the file."""
 
 
 def has_tesseract() -> bool:

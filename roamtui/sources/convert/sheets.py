@@ -52,7 +52,7 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
         sheet = book.get_sheet_by_name(entry.name)
         row_count = _CELLS_MAX // max(1, sheet.total_width)
         if sheet.total_height > row_count:
-            notes.append(f"Only the first {row_count:,} rows of {entry.name} were read.")
+            notes.append(f"only the first {row_count:,} rows of {entry.name} were read.")
         grid = [[*map(_format_cell, row)] for row in sheet.to_python(skip_empty_area=False, nrows=row_count)]
         extra = extras.get(entry.name, SheetExtras())
         _add_links(grid, extra.links)

@@ -82,7 +82,7 @@ def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.Monk
             raise OpeningCancelledError
 
     with pytest.raises(OpeningCancelledError):
-        convert(_PDF, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path), on_progress=stop)
+        convert(_PDF, "a.pdf", Format.PDF, conversion=ConversionOptions(cache_dir=tmp_path), on_progress=stop)
     assert not any(tmp_path.iterdir())
     with pytest.raises(ProcessLookupError):
         os.kill(groups[0], 0)
@@ -100,13 +100,12 @@ def test_a_module_in_the_working_directory_is_not_imported(tmp_path: Path, monke
 
 def test_a_conversion_is_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = ConversionOptions(cache_dir=tmp_path / "kept")
-    first = convert(_PDF, "a.pdf", conversion=options)
-    assert first is not None
+    first = convert(_PDF, "a.pdf", Format.PDF, conversion=options)
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "raise SystemExit(1)"))
-    assert convert(_PDF, "a.pdf", conversion=options) == first
+    assert convert(_PDF, "a.pdf", Format.PDF, conversion=options) == first
     (file,) = (tmp_path / "kept").iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
     for damaged in (b"", b"[]"):
         file.write_bytes(damaged)
         with pytest.raises(SourceError):
-            convert(_PDF, "a.pdf", conversion=options)
+            convert(_PDF, "a.pdf", Format.PDF, conversion=options)

@@ -7,8 +7,9 @@ import pytest
 from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.sources.convert import subprocess_converter
-from roamtui.sources.convert.conversion import convert
+from roamtui.sources.convert.conversion import convert, detect_format
 from roamtui.sources.convert.converted import ConvertedText
+from roamtui.sources.convert.converters import Format
 from roamtui.sources.convert.notebook import convert_notebook
 from roamtui.sources.read import read_file
 from tests.case_files import read_rows
@@ -66,9 +67,9 @@ _SAMPLES["boats.epub"] = pack(make_epub_parts({"one.xhtml": "<h1>Hulls &amp; kee
 
 
 def _convert(data: bytes, name: str) -> ConvertedText:
-    converted = convert(data, name)
-    assert converted is not None
-    return converted
+    source_format = detect_format(data, name)
+    assert source_format is not None
+    return convert(data, name, source_format)
 
 
 @pytest.mark.parametrize(("name", "title", "outline", "pieces"), read_rows("sources/convert/formats", "good_files"))
@@ -141,7 +142,7 @@ def test_without_its_library_a_file_is_refused_in_a_sentence_that_names_the_extr
     code = "import sys; sys.modules['pptx'] = None; from roamtui.sources.convert.child import main; main(sys.argv[1:])"
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", code))
     with pytest.raises(SourceError, match=r'^To open a\.pptx, install .* `pip install "roamtui\[formats\]"`\.$'):
-        convert(_SAMPLES["talk.pptx"], "a.pptx")
+        convert(_SAMPLES["talk.pptx"], "a.pptx", Format.PPTX)
 
 
 def test_a_formula_of_libreoffice_is_code() -> None:

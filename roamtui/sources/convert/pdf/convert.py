@@ -112,9 +112,9 @@ def _read_pages(
     notes = []
     if without_text:
         shown = textwrap.shorten(", ".join(map(str, without_text)), _PAGES_LENGTH_MAX, placeholder=" …")
-        notes.append(f"Pages without text: {shown}. {_SCAN_ADVICE}")
+        notes.append(f"pages without text: {shown}. {_SCAN_ADVICE}")
     if len(pages) < file.page_count:
-        notes.append(f"Only the first {len(pages):,} of {file.page_count:,} pages were read.")
+        notes.append(f"only the first {len(pages):,} of {file.page_count:,} pages were read.")
     return pages, notes
 
 

@@ -107,7 +107,7 @@ def test_pages_with_only_pictures_are_noted_and_blank_ones_are_not() -> None:
     assert convert_pdf(make_pdf(pages), "a.pdf").notes == ()
     drawn = make_pdf(pages, empty="0 0 m 9 9 l S")
     (note,) = convert_pdf(drawn, "a.pdf").notes
-    assert note.startswith("Pages without text: 2, 4, 5. ")
+    assert note.startswith("pages without text: 2, 4, 5. ")
     assert convert_pdf(drawn, "a.pdf").page_starts[-1] > 0
 
 

@@ -13,6 +13,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert import subprocess_converter
 from roamtui.sources.convert.conversion import convert
 from roamtui.sources.convert.converted import ConversionOptions
+from roamtui.sources.convert.converters import Format
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from roamtui.sources.convert.pdf.pdfium import PdfFile
 from tests.sources.convert.sample_pdf import lay_cells, lay_out, make_pdf, make_scan
@@ -72,19 +73,19 @@ def test_scans_are_read_in_the_subprocess_and_found_in_the_cache_from_then_on(
 ) -> None:
     data = make_scan(_SHORT_PDF, [0, 0])
     with pytest.raises(SourceError, match=r"add `--ocr`"):
-        convert(data, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path))
+        convert(data, "a.pdf", Format.PDF, conversion=ConversionOptions(cache_dir=tmp_path))
     reports: list[tuple[int, int]] = []
     first = convert(
         data,
         "a.pdf",
+        Format.PDF,
         conversion=ConversionOptions(cache_dir=tmp_path, reads_scans=True),
         on_progress=lambda done, count: reports.append((done, count)),
     )
-    assert first is not None
     assert "harbour master" in first.text
     assert (1, 2) in reports
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "raise SystemExit(1)"))
-    assert convert(data, "a.pdf", conversion=ConversionOptions(cache_dir=tmp_path)) == first
+    assert convert(data, "a.pdf", Format.PDF, conversion=ConversionOptions(cache_dir=tmp_path)) == first
 
 
 def test_what_was_converted_without_tesseract_does_not_hide_what_it_reads_later(
@@ -94,9 +95,7 @@ def test_what_was_converted_without_tesseract_does_not_hide_what_it_reads_later(
     data = make_scan(_SHORT_PDF, [0], typed=lay_out("Typed words."))
     with monkeypatch.context() as context:
         context.setenv("PATH", str(tmp_path))
-        without = convert(data, "a.pdf", conversion=conversion)
-        assert without is not None
+        without = convert(data, "a.pdf", Format.PDF, conversion=conversion)
         assert "harbour master" not in without.text
-    read = convert(data, "a.pdf", conversion=conversion)
-    assert read is not None
+    read = convert(data, "a.pdf", Format.PDF, conversion=conversion)
     assert "harbour master" in read.text
