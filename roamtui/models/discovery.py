@@ -1,4 +1,4 @@
-"""Find out which models can be used here, without a request to any provider."""
+"""Find out which models can be used here. Only a trial that a person asks for sends a request to a provider."""
 
 from __future__ import annotations
 

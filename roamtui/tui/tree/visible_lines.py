@@ -38,25 +38,23 @@ class VisibleLines:
     def __init__(self, library: Library, unfolded: frozenset[str]) -> None:
         self.library = library
         self.unfolded = unfolded
-        self._unfolded = unfolded | {library.title_id}
+        self._unfolded_with_title = unfolded | {library.title_id}
         self._hidden_ids = frozenset[str]().union(*(document.hidden_ids for document in library.documents))
         self.ids: list[str] = []
         """The id of the node on each line."""
-        special_ids = self._unfolded | self._hidden_ids
-        pending = [iter(library.children(library.root_id))]
+        special_ids = self._unfolded_with_title | self._hidden_ids
+        pending = [*reversed(library.children(library.root_id))]
         while pending:
-            for child in pending[-1]:
-                if child in self._hidden_ids:
-                    continue
-                self.ids.append(child)
-                if child in self._unfolded:
-                    children = library.children(child)
-                    if not special_ids.isdisjoint(children):
-                        pending.append(iter(children))
-                        break
+            node_id = pending.pop()
+            if node_id in self._hidden_ids:
+                continue
+            self.ids.append(node_id)
+            if node_id in self._unfolded_with_title:
+                children = library.children(node_id)
+                if special_ids.isdisjoint(children):  # most are leaves, so they are added at once
                     self.ids += children
-            else:
-                pending.pop()
+                else:
+                    pending += reversed(children)
         self._lines_by_id = dict(zip(self.ids, range(len(self.ids)), strict=True))
 
     def id_at(self, line: int) -> str | None:
@@ -92,7 +90,7 @@ class VisibleLines:
             return FoldState.FAILED if node.problem else FoldState.UNLOADED
         if not node.has_children or self._hidden_ids.issuperset(self.library.children(node.id)):
             return FoldState.LEAF
-        return FoldState.UNFOLDED if node.id in self._unfolded else FoldState.FOLDED
+        return FoldState.UNFOLDED if node.id in self._unfolded_with_title else FoldState.FOLDED
 
     def format_page(self, line: int) -> str:
         """Format the page of a section, or return an empty text if its document has no pages."""
