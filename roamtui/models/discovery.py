@@ -1,4 +1,4 @@
-"""Find out which models can be used here. Only a trial that a person asks for sends a request to a provider."""
+"""Find out which models can be used here. No provider gets a request, unless a person asks for a trial."""
 
 from __future__ import annotations
 
