@@ -35,7 +35,6 @@ class Checks:
         for name in ("bash", "dirname"):
             (self._programs / name).symlink_to(str(shutil.which(name)))
         self.add("make", 'echo "make $* with data: ${ROAMTUI_DATA-none}"')
-        self.add("apt-get", "exit 1")
 
     def add(self, name: str, script: str = "") -> None:
         program = self._programs / name
@@ -73,25 +72,24 @@ def test_the_checks_run_without_the_private_documents_and_say_so(checks: Checks,
     assert checks.run(here) == (_EVERYTHING.format(data=here), "")
 
 
-@pytest.mark.parametrize("ci", [None, "", "false"])
-def test_the_checks_install_nothing_on_a_persons_machine(checks: Checks, tmp_path: Path, ci: str | None) -> None:
-    checks.add("apt-get", f'echo "$*" >>"{tmp_path}/installed"; exit 1')
-    output, errors = checks.run(tmp_path, ci=ci)
-    assert errors == "Not installed: tmux chromium tesseract-ocr. Skipping the tests that need it.\n"
-    assert output.startswith("make test ")
-    assert not (tmp_path / "installed").exists()
-
-
-def test_the_checks_install_missing_tools_where_all_checks_run(checks: Checks, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("ci", "can_install", "told"),
+    [
+        *((ci, True, "Not installed: {}. Skipping the tests that need it.\n") for ci in (None, "", "false")),
+        ("true", True, ""),
+        ("true", False, "Could not install {}: skipping the tests that need it.\n"),
+    ],
+)
+def test_the_checks_run_and_install_missing_tools_only_where_all_checks_run(
+    checks: Checks, tmp_path: Path, ci: str | None, told: str, *, can_install: bool
+) -> None:
+    asked, missing = tmp_path / "asked", "chromium tesseract-ocr"
+    asked.touch()
     checks.add("tmux")
-    checks.add("apt-get", f'echo "$*" >>"{tmp_path}/installed"')
-    assert checks.run(tmp_path, ci="true")[1] == ""
-    updated, installed = (tmp_path / "installed").read_text().splitlines()
-    assert updated.startswith("update")
-    assert installed.split()[-2:] == ["chromium", "tesseract-ocr"]
-
-
-def test_the_checks_run_when_tools_cannot_be_installed(checks: Checks, tmp_path: Path) -> None:
-    output, errors = checks.run(tmp_path, ci="true")
-    assert errors == "Could not install tmux chromium tesseract-ocr: skipping the tests that need it.\n"
+    checks.add("apt-get", f'echo "$*" >>"{asked}"; exit {int(not can_install)}')
+    output, errors = checks.run(tmp_path, ci=ci)
+    assert errors == told.format(missing)
     assert output.startswith("make test ")
+    commands = asked.read_text().splitlines()
+    assert bool(commands) is (ci == "true")
+    assert any(command.endswith(missing) for command in commands) is (ci == "true" and can_install)

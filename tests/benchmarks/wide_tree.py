@@ -19,7 +19,7 @@ from time import monotonic, thread_time
 from textual import events, on
 from textual.app import App, ComposeResult
 from textual.drivers.headless_driver import HeadlessDriver
-from textual.widgets import OptionList, Tree
+from textual.widgets import Tree
 from typing_extensions import override
 
 from roamtui.document.library import Library
@@ -137,26 +137,13 @@ class StockTreeApp(App[None]):
         tree.focus()
 
 
-class BareListApp(App[None]):
-    """The titles of a library in Textual's plain list."""
-
-    def __init__(self, library: Library) -> None:
-        super().__init__()
-        self._titles = [library.node(section_id).title for section_id in library.walk()]
-
-    @override
-    def compose(self) -> ComposeResult:
-        yield OptionList(*self._titles, markup=False)
-
-
-async def _measure_stock(app: StockTreeApp | BareListApp) -> tuple[float, list[float]]:
-    """Return what it takes to unfold all sections in Textual's tree, and the time of each key in its tree or list."""
+async def _measure_stock(app: StockTreeApp) -> tuple[float, list[float]]:
+    """Return what it takes to unfold all sections in Textual's tree, and the time of each key there."""
     app.driver_class = SilentTerminal
     async with app.run_test(headless=False, size=_SIZE):
         bench = KeyBench(app)
         await bench.rest()
-        unfolding = await bench.measure(app.unfold) if isinstance(app, StockTreeApp) else 0.0
-        return unfolding, await bench.press(_WALK)
+        return await bench.measure(app.unfold), await bench.press(_WALK)
 
 
 async def bench_tree(sections: int) -> list[Finding]:
@@ -166,13 +153,12 @@ async def bench_tree(sections: int) -> list[Finding]:
         unfolding = await bench.measure(partial(_unfold_everything, app, bench))
         keys = await bench.press(_WALK)
     stock_unfolding, stock_keys = await _measure_stock(StockTreeApp(library))
-    _, list_keys = await _measure_stock(BareListApp(library))
     label = f"{sections:,} unfolded sections"
     unfolded = f"{format_seconds(unfolding)} / {format_seconds(stock_unfolding)}"
-    pressed = " / ".join(format_seconds(median(one)) for one in (keys, stock_keys, list_keys))
+    pressed = " / ".join(format_seconds(median(one)) for one in (keys, stock_keys))
     return [
         Finding(what=f"{sections:,} sections: unfold them all / in Textual's tree", value=unfolded),
-        Finding(what=f"{label}: move the cursor, median / in Textual's tree / in Textual's list", value=pressed),
+        Finding(what=f"{label}: move the cursor, median / in Textual's tree", value=pressed),
         limit_seconds(f"{label}: move the cursor, slowest press of a key", max(keys), _KEY_SECONDS_MAX),
     ]
 

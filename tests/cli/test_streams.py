@@ -3,14 +3,13 @@
 import json
 import os
 import re
-import struct
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.real_documents import PROJECT_DIR
+from tests.terminal.pseudo_terminal import PseudoTerminal
 
 ROAMTUI = (sys.executable, "-m", "roamtui")
 FULL = Path("/dev/full")
@@ -86,40 +85,22 @@ def test_a_query_is_utf_8_whatever_the_locale_says(tmp_path: Path) -> None:
     assert [hit["path"][-1] for hit in json.loads(result.stdout)["hits"]] == ["Fristen"]
 
 
-pty = pytest.importorskip("pty")
+pytest.importorskip("pty")
 pytestmark = pytest.mark.slow
 _QUESTION = "What does a late spade cost?"
 _SEQUENCE = re.compile(r"\x1b\[[\d;]+m")
 
 
-def run_in_terminal(*arguments: str | Path, columns: int = 80, words: str = "", **environ: str) -> str:
-    """Run the program with its output in a terminal, `words` as its input, and return what it writes there."""
-    import fcntl  # noqa: PLC0415 - only on systems with terminals of this kind
-    import termios  # noqa: PLC0415
-
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
-    with subprocess.Popen(
-        [sys.executable, "-m", "roamtui", *map(str, arguments)],
-        stdin=subprocess.PIPE,
-        stdout=theirs,
-        stderr=subprocess.DEVNULL,
-        cwd=PROJECT_DIR,
-        env={**inherited, "TERM": "xterm-256color", **environ},
-    ) as process:
-        os.close(theirs)
-        assert process.stdin is not None
-        process.stdin.write(words.encode())
-        process.stdin.close()
-        written = bytearray()
-        try:
-            while piece := os.read(ours, 65_536):
-                written += piece
-        except OSError:  # Linux reports the end like this
-            pass
-    os.close(ours)
-    return written.decode("utf-8").replace("\r\n", "\n")
+def run_in_terminal(*arguments: str | Path, columns: int = 80, **environ: str) -> str:
+    """Run the program with its output in a terminal, and return what it writes there."""
+    quiet = ("sh", "-c", 'exec "$@" </dev/null 2>/dev/null', "sh", *ROAMTUI)
+    environ = {"TERM": "xterm-256color", **environ}
+    terminal = PseudoTerminal(arguments, Path.home(), environ=environ, program=quiet, columns=columns)
+    try:
+        terminal.wait_for_end()
+    finally:
+        terminal.close()
+    return terminal.written.decode("utf-8").replace("\r\n", "\n")
 
 
 def test_an_answer_has_styles_in_a_terminal(garden: Path) -> None:

@@ -25,7 +25,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 class PseudoTerminal:
-    """The installed program in a terminal of 160 columns and 40 lines, and all that it has written."""
+    """The installed program in a terminal of 40 lines, and all that it has written."""
 
     def __init__(
         self,
@@ -34,13 +34,14 @@ class PseudoTerminal:
         *,
         environ: Mapping[str, str],
         program: Sequence[str | Path] = (Path(sys.executable).with_name("roamtui"),),
+        columns: int = 160,
         is_controlling: bool = False,
     ) -> None:
         """Start the program. `is_controlling` is whether the program is told when the terminal goes away."""
         self.written = b""
         self._is_open = True
         self._terminal, inner = pty.openpty()
-        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
+        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         unset = ("TMUX", "STY", "NO_COLOR", "TERM_PROGRAM", "TEXTUAL_DRIVER")
         inherited = {key: value for key, value in os.environ.items() if key not in unset}
         folders = {"HOME": str(home), "XDG_CONFIG_HOME": str(home)}
@@ -84,12 +85,18 @@ class PseudoTerminal:
         self._is_open = False
 
     def wait_for_end(self) -> int:
-        """Read until the program has ended, and return its exit status."""
+        """Read all until the program has ended, and return its exit status."""
         end = time.monotonic() + _SECONDS_MAX
         while self.process.poll() is None:
             assert time.monotonic() < end, f"It goes on: {self.written[-2_000:]!r}"
             if self._is_open:
                 self._read()
+        with suppress(OSError):  # likewise
+            while self._is_open and select.select([self._terminal], [], [], 0.1)[0]:
+                piece = os.read(self._terminal, 65_536)
+                if not piece:
+                    break
+                self.written += piece
         return self.process.returncode
 
     def close(self) -> None:
