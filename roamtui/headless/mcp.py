@@ -152,9 +152,10 @@ class McpSession:
         self._options = options
         self._make_searcher = make_searcher
         self._files = FileStamps(sources)
-        self.conversation = Conversation(read()[0], options=options)
+        self._stamps = self._files.read()
+        library, self._loader = read()
+        self.conversation = Conversation(library, options=options)
         self._searcher: Searcher | None = None
-        self._stamps: object = None
         self._checked_at = 0.0
         """When the files were loaded, or last looked at for changes. 0 before the first call."""
         self._calling = asyncio.Lock()
@@ -177,13 +178,13 @@ class McpSession:
         if not is_first and time.monotonic() - self._checked_at < _CHECK_SECONDS:
             return False
         stamps = self._files.read()
-        if is_first or stamps != self._stamps:
-            library, loader = self._read()
+        has_changed = stamps != self._stamps
+        if is_first or has_changed:
+            library, loader = self._read() if has_changed else (self.conversation.state.library, self._loader)
             if loader is not None:
                 library = load_files(library, loader)
             self._searcher = self._make_searcher(library) if self._make_searcher is not None else None
             self.conversation = Conversation(library, options=self._options, source_loader=loader)
-        has_changed = stamps != self._stamps
         self._stamps = stamps
         self._checked_at = time.monotonic()
         return has_changed and not is_first

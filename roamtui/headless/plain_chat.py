@@ -16,7 +16,7 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.events import Origin
 from roamtui.conversation.library_loader import ApprovalRequest, deny
 from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.ask import AskReport
 from roamtui.headless.sections import find_reference, list_texts
 from roamtui.outline.render import render_outline
@@ -128,7 +128,9 @@ class PlainChat:
     async def _run_command(self, line: str) -> None:
         conversation = self._conversation
         name, _, title = line.partition(" ")
-        if name in ("/show", "/open", "/close") and title:
+        if name in ("/show", "/open", "/close"):
+            if not title:
+                raise UsageError(f"{name} needs an ID or a title.")
             reference = find_reference(conversation.state.library, title)
             if name == "/show":
                 await conversation.execute(ReadSection(section_id=reference.section_id))

@@ -20,6 +20,7 @@ from roamtui.agent.tools import expand, search
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
+from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp import CALL_TOKENS_MAX, McpSession, make_mcp_server
 from roamtui.search.keyword import KeywordSearcher
@@ -97,15 +98,21 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
     (tmp_path / "one.md").write_text("# One\n\nThe old words.\n", "utf-8")
     (tmp_path / "two.md").write_text("# Two\n\nOther words.\n", "utf-8")
     sources = (str(tmp_path),)
-    served = McpSession(
-        lambda: Bootstrap().open(sources), options=OpenSectionOptions(), make_searcher=KeywordSearcher, sources=sources
-    )
+    reads = 0
+
+    def read() -> tuple[Library, Loader | None]:
+        nonlocal reads
+        reads += 1
+        return Bootstrap().open(sources)
+
+    served = McpSession(read, options=OpenSectionOptions(), make_searcher=KeywordSearcher, sources=sources)
     async with Client(make_mcp_server(served)) as client:
         first = await call(client, "search_sections", query="old words", limit=1)
         assert "The old words." in first
         ids = list_ids(first)
         await call(client, "expand_sections", section_ids=ids)
         assert "is open already" in await call(client, "expand_sections", section_ids=ids)
+        assert reads == 1
         (tmp_path / "one.md").write_text("# One\n\nSome newer words.\n", "utf-8")
         (tmp_path / "three.md").write_text("# Three\n\nThe third.\n", "utf-8")
         again = await call(client, "expand_sections", section_ids=ids)
@@ -115,6 +122,7 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
         assert listed.startswith("Documents 1 to 3 of 3:")
         assert "has changed" not in listed
         assert "third" in await call(client, "search_sections", query="third")
+    assert reads == 2
 
 
 async def test_what_fails_at_first_is_told_and_tried_again() -> None:
