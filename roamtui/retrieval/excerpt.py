@@ -126,7 +126,8 @@ class _Cutter:
             tokens_max = min(tokens_max, max(share, policy.line_tokens), self._left - policy.head_tokens)
             if tokens_max < self._tokens_min:
                 return
-            spans = self._excerpt(section_id, tokens_max, tokens_max)
+            whole_max = min(int(policy.whole_factor * tokens_max), self._left - policy.head_tokens)
+            spans = self._excerpt(section_id, tokens_max, whole_max)
             if self._choose(section_id, spans):
                 self._left -= self._count(spans) + policy.head_tokens
 

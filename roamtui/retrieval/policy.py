@@ -61,6 +61,9 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Size of the excerpt of a hit if the rest has no room: its best sentence."""
     excerpt_tokens_max: int = 500
     """Maximum size of an excerpt, if there is room. A larger one costs more than it saves openings."""
+    whole_factor: float = 1.5
+    """A section comes whole if it is at most this much larger than its excerpt may be. Of 403 first requests,
+    one fewer has the evidence, but 15 % more hits are complete: nobody opens them for their last lines."""
     whole_tokens_max: int = 600
     """Maximum size of the first excerpt, if there is room."""
     named_excerpt_tokens: int = 700
@@ -69,7 +72,7 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Size up to which such a section is shown whole."""
     limited_hits_max: int = 3
     """Number of hits, best first, for which sentences are added that limit them from elsewhere."""
-    limits_tokens_max: int = 160
+    limits_tokens_max: int = 250
     """Maximum size of all these sentences."""
 
     # Follow-ups

@@ -60,6 +60,14 @@ def test_a_short_first_hit_comes_whole_beside_many_others() -> None:
     assert library.text_at(first[0]).count(_NEST) == 8
 
 
+def test_a_hit_little_larger_than_its_share_comes_whole() -> None:
+    library = _make_library(50, 9, 50, 50, 50)
+    first, second, *others = _choose(library, *[1.0] * 5)
+    assert _count(library, second) > _count(library, first)
+    assert library.text_at(second[0]).count(_NEST) == 9
+    assert all(others)
+
+
 def test_a_weak_hit_gets_only_what_the_others_leave() -> None:
     library = _make_library(*[50] * 9)
     *strong, weak = _choose(library, 1.0, *[0.9] * 7, 0.5)
