@@ -45,6 +45,9 @@ def _add_doctor_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--clear-cache", action="store_true", help="first delete cached pages and converted files"
     )
+    parser.add_argument(
+        "--fetch-model", action="store_true", help="first download the model for searches by meaning"
+    )
     add_model_arguments(parser)
 
 
@@ -66,6 +69,11 @@ def _run_doctor(args: Namespace) -> int:
         fault = str(error)
     keymap = build_keymap({action: (key,) for action, key in settings.keys.items()})
     *_, theme_problems = load_themes((themes_path(),), settings.theme)
+    if args.fetch_model:
+        from roamtui.models.embedder_download import install_default_embedder
+        from roamtui.output import confirm, write_notice
+
+        write_notice(install_default_embedder(confirm, settings.web.proxy))
     options = settings.model_options(args.model or "")
     return run_doctor(
         args.model or None,

@@ -76,6 +76,13 @@ def test_it_clears_the_cache_and_leaves_indexes(run: RunCommand) -> None:
     assert left == [0, 0, 1]
 
 
+def test_the_model_for_meaning_is_not_downloaded_before_its_files_are_confirmed(run: RunCommand) -> None:
+    result = run("doctor", "--fetch-model")
+    assert (result.code, result.out) == (1, "")
+    assert "its files have not been checked" in result.err
+    assert result.err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("name", "code", "word"),
     [
