@@ -82,7 +82,6 @@ def build_arguments(job: Job, resolved: ResolvedModel) -> dict[str, Any]:
         "messages": _build_messages(job.request.messages),
         "stream": True,
         "stream_options": {"include_usage": True},
-        "num_retries": 0,
     }
     if job.request.tools:
         arguments["tools"] = [

@@ -174,8 +174,9 @@ def test_code_comes_after_the_other_best_sentences() -> None:
 
 @example("# Fees\n\nOne.\n\n# Fees\n\nword7919 word7950 word7981 word8012 word8043\n\n", "word7", 20)
 @given(documents(), st.sampled_from(["word7", "fees late", "nothing of it"]), st.integers(20, 200))
-def test_spans_are_in_order_and_never_blank(text: str, query: str, tokens_max: int) -> None:
+def test_spans_are_in_order_never_blank_and_end_with_whole_words(text: str, query: str, tokens_max: int) -> None:
     bounds = select_excerpt(text, TermMatcher.for_question(query), tokens_max=tokens_max)
     ends = [0, *(end for _, end in bounds)]
     assert all(before <= start < end <= len(text) for before, (start, end) in zip(ends, bounds, strict=False))
     assert all(text[start:end].strip() for start, end in bounds)
+    assert not any(f"{text} "[end - 1 : end + 1].isalnum() and " " in text[start:end] for start, end in bounds)
