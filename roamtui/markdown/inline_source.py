@@ -87,8 +87,7 @@ class InlineSource(Struct):
         """Find a cell of a row. In the source, each of its pipes has a backslash."""
         offset = start
         for number, part in enumerate(words.split("|")):
-            part_start = self.text.find(part, offset, end)
-            offset = offset if part_start < 0 else part_start
+            offset = max(offset, self.text.find(part, offset, end))
             pipe_length = 1 if number else 0
             into[0].append(position - pipe_length)
             into[1].append(self.shift + offset - pipe_length)

@@ -108,7 +108,7 @@ def parse_query(text: str) -> Query:
         text=text,
         language=language,
         terms=terms,
-        words=tuple(words),
+        words=tuple(words)[:TERMS_MAX],  # an identifier may have any number of them
         expressions=tuple(identifiers),
         asked_for=frozenset() if is_all else frozenset(asked_for),
         phrases=tuple(map(_quote, phrases)),
@@ -283,7 +283,7 @@ def _prefer_phrases(
 def _score_words(index: SectionIndex, query: Query, count: int, within: range) -> dict[int, float]:
     by_stem = {stem(word): _quote(word) for word in query.words}
     by_stem |= {each: f"body : {by_stem[each]}" for each in query.asked_for & by_stem.keys()}
-    terms = tuple(dict.fromkeys((*by_stem.values(), *query.expressions)))[: 2 * TERMS_MAX]
+    terms = tuple(dict.fromkeys((*by_stem.values(), *query.expressions)))
     known, missing = _list_synonyms(index, query, within)
     forms = query.words if query.language is Language.GERMAN else ()
     terms += (*_quote_forms((*forms, *missing), query.language), *map(_quote, get_implied_words(query.text)))

@@ -18,4 +18,4 @@ def test_an_unknown_word_is_corrected() -> None:
 
 
 def test_known_short_and_unusual_words_are_not_corrected() -> None:
-    assert suggest_corrections(_INDEX, ["installed", "step", "pot", "guide2", "zebra"]) == {}
+    assert suggest_corrections(_INDEX, ["guided", "step", "pot", "guide2", "zebra"]) == {}

@@ -82,11 +82,12 @@ async def open_deck(pilot: Pilot[None]) -> str:
 async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
     async with running(make_reading_app(file), (120, 35)) as (app, pilot):
         deck = await open_deck(pilot)
-        write(file, CHANGED)
+        write(file, f"{CHANGED}\0")
         await look(pilot)
         await wait_until(pilot, "Document changed on disk · f5 to reload")
         assert "Flour" not in screen_text(app)
         await press_until(pilot, "9 sections", "f5")
+        assert "1 NUL character shown as ␀" in screen_text(app)
         state = app.main_screen.conversation.state
         assert tuple(state.open_sections) == (deck,)
         assert "a hundred loaves" in state.library.text_at(state.library.node(deck).span)
