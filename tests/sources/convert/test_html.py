@@ -49,10 +49,10 @@ def test_the_label_of_a_tab_is_a_line_above_its_panel(tabs: str) -> None:
 def test_functions_and_classes_of_sphinx_are_sections() -> None:
     page = (
         '<h1>api</h1><dl class="py class"><dt class="sig sig-object py"><em>class</em> '
-        '<span class="sig-prename">a.</span>'
-        '<span class="sig-name">B</span>(<em>x_y</em>)<a class="viewcode-link" href="#">[source]</a>'
-        '<a class="headerlink" href="#a.B">¶</a></dt>Beside.<dd><p>Words.<dl class="py method"><dt class="sig sig-object py">'
-        '<code class="descname">run</code>()</dt><dt class="sig sig-object py">run(1)</dt><dd>More.</dl></dl>'
+        '<span class="sig-prename">a.</span><span class="sig-name">B</span>(<em>x_y</em>)'
+        '<a class="viewcode-link" href="#">[source]</a><a class="headerlink" href="#a.B">¶</a></dt>Beside.<dd><p>Words.'
+        '<dl class="py method"><dt class="sig sig-object py"><code class="descname">run</code>()</dt>'
+        '<dt class="sig sig-object py">run(1)</dt><dd>More.</dl></dl>'
     )
     assert convert(page) == "# api\n\n## class a.B(x_y)\n\nBeside.\n\nWords.\n\n### run()\n\n**run(1)**\n\nMore."
     long = f'<dl><dt class="sig-object"><span class="sig-name">f</span>({"a, " * 99})</dt></dl>'
