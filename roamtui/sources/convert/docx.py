@@ -22,7 +22,7 @@ from roamtui.sources.convert.docx_styles import (
     read_looks,
     read_number,
 )
-from roamtui.sources.convert.escaping import write_note_mark
+from roamtui.sources.convert.escaping import write_box, write_note_mark
 from roamtui.sources.convert.html import convert_noted
 from roamtui.sources.convert.html_blocks import BlockWriter
 from roamtui.sources.convert.numbering import PLAIN_NUMBER
@@ -183,7 +183,7 @@ class _HtmlWriter:
                     link = _LINK_FIELD.match(get_attribute(child, "instr"))
                     yield from _wrap_link(link[1] if link else "", self._write_line(child, looks))
                 case "sdt" if (box := child.find("{*}sdtPr/{*}checkbox")) is not None:
-                    yield (), _write_box(is_checked=get_child_value(box, "checked") in ("1", "true"))
+                    yield (), write_box(is_checked=get_child_value(box, "checked") in ("1", "true"))
                 case "oMath" | "oMathPara":
                     yield (), escape(write_formula(child))
                 case "ruby" | "rt":
@@ -228,7 +228,7 @@ class _HtmlWriter:
                 states = {get_local_name(each): get_attribute(each, "val") or "1" for each in box}
                 yield (
                     (),
-                    _write_box(is_checked=has_look(states, "checked" if "checked" in states else "default")),
+                    write_box(is_checked=has_look(states, "checked" if "checked" in states else "default")),
                 )
             elif choices is not None:
                 entries = [get_attribute(entry, "val") for entry in choices.iterfind("{*}listEntry")]
@@ -319,10 +319,6 @@ def _list_marks(own: Mapping[str, str], looks: Mapping[str, str], style: Style) 
 
 def _wrap_link(target: str, pieces: Iterator[_Piece]) -> Iterator[_Piece]:
     yield from [((), f'<a href="{escape(target)}">'), *pieces, ((), "</a>")] if target else pieces
-
-
-def _write_box(*, is_checked: bool) -> str:
-    return "[x]" if is_checked else "[ ]"
 
 
 def _write_cell(cell: _Cell) -> str:

@@ -50,6 +50,11 @@ def write_code(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
+def write_box(*, is_checked: bool) -> str:
+    """Write a box to tick."""
+    return "[x]" if is_checked else "[ ]"
+
+
 def write_note_mark(number: int) -> str:
     """Write a reference to a note, which `NOTE_MARK` finds."""
     return f"\ue000{number}\ue001"

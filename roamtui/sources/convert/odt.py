@@ -8,7 +8,7 @@ from typing import Any
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
-from roamtui.sources.convert.escaping import write_note_mark
+from roamtui.sources.convert.escaping import write_box, write_note_mark
 from roamtui.sources.convert.html import convert_noted
 from roamtui.sources.convert.html_blocks import BlockWriter
 from roamtui.sources.convert.numbering import PLAIN_NUMBER
@@ -27,7 +27,6 @@ _HIDING_FIELDS = frozenset({"hidden-text", "hidden-paragraph"})
 _TAGS = {"table": "table", "table-row": "tr", "ruby": "ruby", "ruby-text": "rt"}
 _PARAGRAPHS_BY_STYLE = {"Title": "h1", "Preformatted_20_Text": "pre", "Quotations": "blockquote"}
 _SPANS_BY_STYLE = {"Source_20_Text": "code", "bold": "b", "italic": "i", "super": "sup"}
-_BOXES = {True: "[x]", False: "[ ]"}
 
 
 def convert_odt(data: bytes, name: str) -> ConvertedText:
@@ -95,7 +94,7 @@ class _HtmlWriter:
             case "control":
                 return self._write_control(element)
             case "content-control" if get_attribute(element, "checkbox") == "true":
-                return _BOXES[get_attribute(element, "checked") == "true"]
+                return write_box(is_checked=get_attribute(element, "checked") == "true")
             case _ if name in _HIDING_FIELDS or get_attribute(element, "display") == "none":
                 return "" if get_attribute(element, "is-hidden") != "false" else self.write_content(element)
             case _:
@@ -126,8 +125,9 @@ class _HtmlWriter:
     def _write_span(self, element: Any) -> str:
         looks = self._styles.get_style("text", get_attribute(element, "style-name")).looks
         content = self.write_content(element) if "hidden" not in looks else ""
-        for tag in (_SPANS_BY_STYLE[look] for look in _SPANS_BY_STYLE if look in looks):
-            content = f"<{tag}>{content}</{tag}>"
+        for look, tag in _SPANS_BY_STYLE.items():
+            if look in looks:
+                content = f"<{tag}>{content}</{tag}>"
         return content
 
     def _write_list(self, element: Any) -> str:
@@ -173,9 +173,8 @@ class _HtmlWriter:
 def _iter_control_words(control: Any) -> Iterator[str]:
     if get_local_name(control) in ("checkbox", "radio"):
         state = get_attribute(control, "current-state") or get_attribute(control, "state")
-        yield _BOXES[
-            "checked" in (state, get_attribute(control, "current-selected").replace("true", "checked"))
-        ]
+        is_selected = get_attribute(control, "current-selected") == "true"
+        yield write_box(is_checked=state == "checked" or is_selected)
     yield get_attribute(control, "label")
     yield get_attribute(control, "current-value")
     for option in control.iter("{*}option"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import textwrap
 from itertools import pairwise
+from typing import NamedTuple
 
 from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_line_starts, write_code, write_heading
@@ -29,25 +30,30 @@ _TAG_LIKE = re.compile(r"(``.+?``|`[^`]*`)|<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
 """Literal text (in the group), or a character that Markdown would read as the start of HTML."""
 
 
+class _TitleStyle(NamedTuple):
+    """How a title is adorned."""
+
+    character: str
+    has_overline: bool
+
+
 def convert_rst(data: bytes, name: str) -> ConvertedText:
     """Convert a reStructuredText file to Markdown."""
     text, notes = decode_text(data, name)
     lines = [line.expandtabs().rstrip() for line in re.split(r"\r\n?|\n", text)]
-    # adornments in the order of their levels: the character, and whether there is an overline too
-    styles: list[tuple[str, bool]] = []
+    styles: list[_TitleStyle] = []  # in the order of their levels
     out: list[str] = []
     position = 0
     while position < len(lines):
-        line, below, closing = [*lines[position : position + 3], "", ""][:3]
-        is_overlined = _ADORNMENT.fullmatch(line) and below.strip() and closing == line
-        is_title = _ADORNMENT.fullmatch(below) and len(below) >= min(len(line), _SHORT_ADORNMENT_MIN)
-        indent, mark, words = next(_LINE.finditer(line)).groups("")
-        if is_overlined or (is_title and line[:1].strip() and not any(lines[position - 1 : position])):
-            style, title = ((line[0], True), below) if is_overlined else ((below[0], False), line)
-            styles += [] if style in styles else [style]
+        style = _read_title_style(lines, position)
+        if style is not None:
+            if style not in styles:
+                styles.append(style)
+            title = lines[position + style.has_overline]
             out += ["", write_heading(styles.index(style) + 1, _write_inline(title.strip())), ""]
-            position += 3 if is_overlined else 2
+            position += 3 if style.has_overline else 2
             continue
+        indent, mark, words = _LINE.findall(lines[position])[0]
         position += 1
         start = end = position
         directive = _CODE_DIRECTIVE.fullmatch(words)
@@ -71,6 +77,18 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:
             position = end
     kept = [line for line, after in pairwise([*out, ""]) if line.strip() or after.strip()]
     return ConvertedText(text="\n".join(kept).strip("\n") + "\n", notes=notes)
+
+
+def _read_title_style(lines: list[str], position: int) -> _TitleStyle | None:
+    """Return the style of the title that starts at a line, or None if no title starts there."""
+    before = lines[position - 1] if position > 0 else ""
+    line, below, closing = (*lines[position : position + 3], "", "")[:3]
+    if _ADORNMENT.fullmatch(line) and below.strip() and closing == line:
+        return _TitleStyle(line[0], has_overline=True)
+    is_underlined = _ADORNMENT.fullmatch(below) and len(below) >= min(len(line), _SHORT_ADORNMENT_MIN)
+    if is_underlined and line[:1].strip() and not before:
+        return _TitleStyle(below[0], has_overline=False)
+    return None
 
 
 def _find_block_end(lines: list[str], start: int, indent: int) -> int:

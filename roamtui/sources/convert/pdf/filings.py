@@ -114,7 +114,8 @@ def _detect_items(rows: Sequence[PageRow], known: Sequence[DetectedHeading]) -> 
 
     def find_part(row: int) -> tuple[int, int]:
         """Return the row and the number of the Part around a row."""
-        return parts[index - 1] if (index := bisect_right(parts, (row, 99))) else (-1, 0)
+        index = bisect_right(parts, row, key=lambda part: part[0])
+        return parts[index - 1] if index else (-1, 0)
 
     known_items = {
         heading.row: (find_part(heading.row)[1], item)
@@ -195,7 +196,7 @@ def _detect_statements(
             container = bisect_right(starts, index) - 1
             name = containers[container].title if container >= 0 else ""
             end = starts[container + 1] if container + 1 < len(starts) else len(rows)
-            is_in_notes = notes[1:] and notes[1].row < index and notes[-1].row < end
+            is_in_notes = len(notes) > 1 and notes[1].row < index and notes[-1].row < end
             if not is_in_notes and (not parse_item(name) or _HOLDS_STATEMENTS.search(name)):
                 yield DetectedHeading(row=index, level=0, title=row.text)
 

@@ -13,7 +13,7 @@ from roamtui.sources.convert.pdf.headings import DetectedHeading
 from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.table_writer import write_table
 from roamtui.sources.convert.pdf.tables import PageText
-from roamtui.sources.convert.pdf.words import HYPHEN, RAISED_END, RAISED_START
+from roamtui.sources.convert.pdf.words import HYPHEN, HYPHENS, RAISED_END, RAISED_START
 from roamtui.sources.decode import replace_surrogates
 
 _PARAGRAPH_GAP_MIN = 1.35
@@ -39,7 +39,6 @@ _PIECE_COUNT_MAX = 3
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST_WORD = re.compile(rf"{_WORD.pattern}$")
 _SINGLE_F = re.compile(r"(?<!f)f(?!f)")
-_HYPHENS = f"-\u2010{HYPHEN}"
 
 
 class WordRepairer:
@@ -61,7 +60,7 @@ class WordRepairer:
             self._compare_spellings(above.text[:-1], row.text)
             for rows in pages
             for above, row in pairwise(rows)
-            if above.text[-1] in _HYPHENS and row.text[0].islower()
+            if above.text[-1] in HYPHENS and row.text[0].islower()
         ]
         self._divides_words = sum(line_ends) >= 0
         """Whether the file divides words at line ends, as books do. Filings break only compounds."""
@@ -203,7 +202,7 @@ class MarkdownWriter:
             line = row.cells[0].text
             for before, cell in pairwise(row.cells):  # justified lines have wide gaps inside a sentence
                 line += f"{' | ' if cell.x0 - before.x1 > _CELL_GAP_MIN * row.size else ' '}{cell.text}"
-            if lines and lines[-1][-1] in _HYPHENS and lines[-1][-2:-1].isalpha() and line[0].isalpha():
+            if lines and lines[-1][-1] in HYPHENS and lines[-1][-2:-1].isalpha() and line[0].isalpha():
                 lines[-1] = self._repairer.join(lines[-1][:-1], line)
             else:
                 lines.append(line)

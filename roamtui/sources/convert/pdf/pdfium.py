@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import pypdfium2_raw as pdfium
 from msgspec import Struct
@@ -139,6 +139,17 @@ class PdfFile:
                 yield TocEntry(title=title[:_BOOKMARK_LENGTH_MAX], level=level, page=page)
 
 
+class _Box(NamedTuple):
+    """The edges of characters in points, from the top left of the page as it is read."""
+
+    x0: float
+    x1: float
+    top: float
+    bottom: float
+    is_uneven: bool
+    """Whether the first and the last character differ in height."""
+
+
 class PdfPage:
     """An open page."""
 
@@ -152,8 +163,6 @@ class PdfPage:
         self._buffer = ctypes.create_string_buffer(_FONT_NAME_BYTES)
         self._flags = ctypes.c_int()
         self._box = pdfium.FS_RECTF()
-        self._is_uneven = False
-        """Whether the first and the last character of the box that was read last differ in height."""
         self.is_right_to_left = False
         """Whether most letters are right-to-left. `read_words` sets this field."""
 
@@ -231,17 +240,24 @@ class PdfPage:
         for match in _WORD.finditer(text):
             first, end = match.span()
             bounds = self._read_box(first, end - past_end, rotation)
-            if bounds and bounds[1] > left and bounds[0] < right and bounds[3] > top and bounds[2] < bottom:
+            if (
+                bounds
+                and bounds.x1 > left
+                and bounds.x0 < right
+                and bounds.bottom > top
+                and bounds.top < bottom
+            ):
                 letters = match[0]
                 if not (letters.isascii() and letters.isprintable()):
                     letters = letters.translate(_LIGATURES)
                 if self.is_right_to_left and _RIGHT_TO_LEFT.match(letters):
                     letters = self._order_letters(letters, first, rotation)
+                compared: _Box | None = bounds
                 if letters[-1] in _PUNCTUATION and letters[-2:-1].isdigit():
-                    self._read_box(first, first + len(letters.rstrip(_PUNCTUATION)) - 1, rotation)
-                if self._is_uneven:
+                    compared = self._read_box(first, first + len(letters.rstrip(_PUNCTUATION)) - 1, rotation)
+                if compared and compared.is_uneven:
                     uneven.append(len(words))
-                words.append(Word(letters, *bounds, first, end - 1))
+                words.append(Word(letters, bounds.x0, bounds.x1, bounds.top, bounds.bottom, first, end - 1))
         if words and not self.read_font(words[len(words) // 2].first).name:
             self._normalise_heights(words, rotation)
         elif not self.is_right_to_left:
@@ -258,12 +274,12 @@ class PdfPage:
             box = self._read_box(index, index, rotation)
             if box is None:
                 return
-            height = box[3] - box[2]
+            height = box.bottom - box.top
             usual = parts[-1].bottom - parts[-1].top if parts else 0.0
             if SMALL_RATIO * usual < height < usual / SMALL_RATIO:
                 parts[-1].text += letter
             else:
-                parts.append(Word(letter, *box, index, index))
+                parts.append(Word(letter, box.x0, box.x1, box.top, box.bottom, index, index))
         for base, part in pairwise(parts):
             if is_raised(part, base):
                 part.text = f"{RAISED_START}{part.text}{RAISED_END}"
@@ -286,11 +302,8 @@ class PdfPage:
                 letters = f"{letters[:index]}{match[0][::-1]}{letters[index + 2 :]}"
         return unicodedata.normalize("NFKC", letters)
 
-    def _read_box(self, first: int, last: int, rotation: int) -> tuple[float, float, float, float] | None:
-        """Return left, right, top and bottom of the box of characters; None if the first has none.
-
-        `rotation` is in quarter turns.
-        """
+    def _read_box(self, first: int, last: int, rotation: int) -> _Box | None:
+        """Return the box of characters, or None if the first has none. `rotation` is in quarter turns."""
         box = self._box
         if not pdfium.FPDFText_GetLooseCharBox(self._text, first, box):
             return None
@@ -298,24 +311,24 @@ class PdfPage:
         x1 = box.right
         low = box.bottom
         high = box.top
-        self._is_uneven = False
+        is_uneven = False
         if last > first and pdfium.FPDFText_GetLooseCharBox(self._text, last, box):
             if low != box.bottom or high != box.top:
                 heights = (high - low, box.top - box.bottom)
                 sizes = (x1 - x0, box.right - box.left) if rotation % 2 else heights
-                self._is_uneven = min(sizes) < SMALL_RATIO * max(sizes)
+                is_uneven = min(sizes) < SMALL_RATIO * max(sizes)
             x0 = min(x0, box.left)
             x1 = max(x1, box.right)
             low = min(low, box.bottom)
             high = max(high, box.top)
-        return _rotate_box(x0, x1, low, high, rotation) if rotation else (x0, x1, -high, -low)
+        return _Box(*_rotate_box(x0, x1, low, high, rotation), is_uneven)
 
     def _normalise_heights(self, words: list[Word], rotation: int) -> None:
         """Give words the height of a row: the boxes of bitmap fonts are only as high as each letter."""
         for word in words:
             boxes = [self._read_box(index, index, rotation) for index in range(word.first, word.last + 1)]
-            word.top = min(box[2] for box in boxes if box)
-            word.bottom = max(box[3] for box in boxes if box)
+            word.top = min(box.top for box in boxes if box)
+            word.bottom = max(box.bottom for box in boxes if box)
         heights = sorted(word.bottom - word.top for word in words)
         usual = heights[int(len(heights) * _ROW_HEIGHT_QUANTILE)]
         for word in words:

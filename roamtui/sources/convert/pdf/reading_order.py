@@ -37,8 +37,6 @@ _GUTTER_MAX = 4.0
 """Maximum distance, in letter heights, of the longest line of the left column from the right column."""
 _FIGURES_SHARE_MAX = 0.15
 _SAMPLE_STEP = 4
-_GET_FIRST = attrgetter("first")
-_GET_LEFT = attrgetter("x0")
 
 
 def _sum_edges(word: Word) -> float:
@@ -68,7 +66,7 @@ def _group_words(words: Iterable[Word]) -> list[list[Word]]:
             rows.append(row)
         top, bottom = word.top, word.bottom
     for row in rows:
-        row.sort(key=_GET_LEFT)
+        row.sort(key=attrgetter("x0"))
     return rows
 
 
@@ -104,12 +102,14 @@ def sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
     ordered: list[list[Word]] = []
     rows = switches = 0
     # Consecutive rows are either in two columns or, such as a heading, across both.
-    for is_divided, group in groupby(groups, lambda group: crossing.isdisjoint(map(_GET_FIRST, group))):
+    for is_divided, group in groupby(
+        groups, lambda group: crossing.isdisjoint(map(attrgetter("first"), group))
+    ):
         band = list(group)
         if not is_divided:
             ordered += band
             continue
-        flat = sorted(chain.from_iterable(band), key=_GET_FIRST)
+        flat = sorted(chain.from_iterable(band), key=attrgetter("first"))
         left = [word for word in flat if word.x0 < x]
         right = [word for word in flat if word.x0 >= x]
         ordered += sort_into_reading_order(left, depth + 1)

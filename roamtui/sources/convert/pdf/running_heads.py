@@ -108,7 +108,8 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
         half = (len(ordered) + 1) // 2
         size = max(usual, median(row.size for row in rows) if rows else 0.0)
         top = ordered[: min(_EDGE_ROWS, half)]
-        edges.append(_Edges(top, ordered[: half - 1 : -1][:_EDGE_ROWS], _SIZE_RATIO_MAX * size))
+        bottom = ordered[half:][::-1][:_EDGE_ROWS]
+        edges.append(_Edges(top, bottom, _SIZE_RATIO_MAX * size))
     printed: PrintedNumbers = {}
     for page, number in _detect_page_numbers(edges).items():
         edges[page].number = number
@@ -189,7 +190,8 @@ def _parse_page_numbers(row: PageRow, size_max: float) -> Iterator[tuple[str, in
     text = row.text
     if row.size > size_max:
         return
-    is_title = len(row.cells) == 1 and row.size > _SMALL_SHARE * size_max and _NUMBERED_TITLE.fullmatch(text)
-    for match in () if is_title else (_START_NUMBER.match(text), _END_NUMBER.search(text)):
+    if len(row.cells) == 1 and row.size > _SMALL_SHARE * size_max and _NUMBERED_TITLE.fullmatch(text):
+        return
+    for match in (_START_NUMBER.match(text), _END_NUMBER.search(text)):
         if match:
             yield (match[1] or "").upper(), int(match[2])

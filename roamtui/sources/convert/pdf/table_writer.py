@@ -46,9 +46,6 @@ class _Column(NamedTuple):
     x0: float
     x1: float
 
-    def overlaps(self, cell: Cell) -> bool:
-        return cell.x0 < self.x1 and cell.x1 > self.x0
-
 
 class _Span(NamedTuple):
     """Columns side by side, by number."""
@@ -103,7 +100,8 @@ def _detect_columns(rows: Sequence[PageRow], edge: float) -> list[_Column]:
     figures: list[_Column] = []
     for row in filter(is_data_row, rows):
         has_label = not is_figure(row.cells[0].text) or row.x0 <= edge + LABEL_INDENT_MAX
-        figures += [_Column(cell.x0, cell.x1) for cell in row.cells[has_label:]]
+        cells = row.cells[1:] if has_label else row.cells
+        figures += [_Column(cell.x0, cell.x1) for cell in cells]
     figures.sort()
     if len(rows) >= _LABEL_ROWS_MIN and figures[1:] and figures[0].x1 < figures[1].x0 - _COLUMN_DISTANCE_MAX:
         # a lone figure to the left of all others ends a label, such as "net of tax of $1 and | ($7)"
@@ -122,7 +120,7 @@ def _join_columns(columns: Sequence[_Column], rows: Sequence[PageRow]) -> list[_
     joined: list[_Column] = []
     filled: set[int] = set()
     for column in columns:
-        own = {index for index, row in enumerate(rows) if any(map(column.overlaps, row.cells))}
+        own = {index for index, row in enumerate(rows) if any(_touch(column, cell) for cell in row.cells)}
         if joined and not filled & own and column.x0 - joined[-1].x1 < _COLUMN_DISTANCE_MAX:
             joined[-1] = _Column(joined[-1].x0, column.x1)
             filled |= own
@@ -152,7 +150,8 @@ class _TableLayout(NamedTuple):
                 span = self._find_span(cell)
                 x0, x1 = self.columns[span.first]
                 distance = max(x0 - cell.x1, cell.x0 - x1)
-                misfits += is_data and (span.first < span.last or distance > _COLUMN_DISTANCE_MAX)
+                if is_data and (span.first < span.last or distance > _COLUMN_DISTANCE_MAX):
+                    misfits += 1
                 positions = range(span.first + 1, (span.first if is_data else span.last) + 2)
             for position in positions:
                 line[position] = f"{line[position]} {cell.text}".strip()
@@ -225,7 +224,7 @@ class _OuterHeads:
     def _divide_by_years(self, cells: Sequence[Cell], own: Sequence[_Span]) -> list[_Head]:
         """Give years equal shares of the columns if each is above the first of its share, or the last."""
         width, rest = divmod(len(self._bounds), max(1, len(cells)))
-        if rest or not len(cells) == _count_dates(cells) > 1:
+        if rest or len(cells) < 2 or _count_dates(cells) < len(cells):
             return []
         equal = [*range(0, len(self._bounds), width)]
         firsts = [span.first for span in own]
@@ -282,9 +281,9 @@ class _OuterHeads:
         return shift if is_centred and x1 - x0 >= _WIDTH_SHARE_MIN * (cell.x1 - cell.x0) else None
 
 
-def _touch(cell: Cell, other: Cell) -> bool:
-    """Return whether two cells overlap if one is moved above the other."""
-    return cell.x0 < other.x1 and cell.x1 > other.x0
+def _touch(one: _Column | Cell, other: Cell) -> bool:
+    """Return whether a cell overlaps a column, or another cell if it is moved above that."""
+    return one.x0 < other.x1 and one.x1 > other.x0
 
 
 def _count_dates(cells: Sequence[Cell]) -> int:

@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 
 from roamtui.sources.convert.pdf.rows import PageRow
-from roamtui.sources.convert.pdf.words import HYPHEN
+from roamtui.sources.convert.pdf.words import HYPHEN, HYPHENS
 
-_HYPHENS = f"-{HYPHEN}"
 NON_LETTERS = re.compile(r"[\W\d_]+")
 _NUMBER = re.compile(
     r"(?:(?:(?:part\s+[iv]+\W+)?items?|chapter|section|part|appendix|note|kapitel|abschnitt|anhang|teil|chapitre"
@@ -31,7 +30,7 @@ def join_rows(rows: Sequence[PageRow]) -> str:
     """Join the rows of one title, without hyphens at row ends that come before a small letter."""
     text = ""
     for row in rows:
-        if text and text[-1] in _HYPHENS and text[-2:-1].isalpha():
+        if text and text[-1] in HYPHENS and text[-2:-1].isalpha():
             text = f"{text[:-1]}{'' if row.text[0].islower() or text.isupper() else '-'}{row.text}"
         else:
             text = f"{text} {row.text}".strip()

@@ -18,7 +18,7 @@ from roamtui.sources.convert.pdf.titles import (
     is_capitals,
     join_rows,
 )
-from roamtui.sources.convert.pdf.words import RAISED_AT_END
+from roamtui.sources.convert.pdf.words import HYPHEN, RAISED_AT_END
 
 _LONG_WITH_OUTLINE, _LONG_WITHOUT_OUTLINE = 8_000, 1_500
 """Minimum characters of a section that is divided: in a file with its own outline, and in others."""
@@ -34,7 +34,7 @@ _LENGTH_MAX = 150
 """Maximum length of a title, in characters."""
 _SENTENCE_LENGTH_MAX = 400
 """Maximum length of a bold title, which may be a whole sentence, such as a risk factor."""
-_ENDS_OF_TEXT = ",;-–—\x02"
+_ENDS_OF_TEXT = f",;-–—{HYPHEN}"
 """Signs at the end of rows that are no titles."""
 _SIZE_MIN = 0.85
 """Minimum size of the letters of a title, relative to the text."""
@@ -101,8 +101,9 @@ class TypographicHeadings:
         more: list[DetectedHeading] = []
         for number, (start, end, level) in enumerate(zip(starts, ends, levels, strict=True)):
             inside = _select(titles, start, end)
-            # The text before the first known heading is divided even if it is short, unless it is a cover.
-            if self._is_long(start, end) if number else not has_outline:
+            is_before_first = number == 0  # this text is divided even if it is short, unless it is a cover
+            is_divided = not has_outline if is_before_first else self._is_long(start, end)
+            if is_divided:
                 more += self._divide(inside, start, end, level)
         return more
 

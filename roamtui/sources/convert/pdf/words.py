@@ -9,9 +9,12 @@ from msgspec import Struct
 
 HYPHEN = "\x02"
 """Character that pdfium returns for a hyphen at a line end, without a line break after it."""
+HYPHENS = f"-\u2010{HYPHEN}"
 RAISED_START, RAISED_END = "\x03", "\x04"
 """Characters around raised letters in the text of a row. No word contains them."""
-RAISED_AT_END = re.compile("\x03[^\x04]*\x04\\Z")
+RAISED = f"{RAISED_START}[^{RAISED_END}]*{RAISED_END}"
+"""Pattern for raised letters."""
+RAISED_AT_END = re.compile(rf"{RAISED}\Z")
 SMALL_RATIO = 0.85
 """Maximum height of a raised letter, as a share of the height of the letters before it."""
 _RAISED_HEIGHT_MIN = 0.4
