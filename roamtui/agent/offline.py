@@ -185,7 +185,7 @@ def _write_passages(
 ) -> tuple[str, tuple[Citation, ...]]:
     """Write passages with their titles and ids, below a sentence if there is one, and cite each."""
     blocks = [lead] if lead else []
-    citations = list[Citation]()
+    citations: list[Citation] = []
     for section_id, group in groupby(passages, key=attrgetter("section_id")):
         spans = sorted((passage.span for passage in group), key=attrgetter("start"))
         own = library.node(section_id).own_content_span

@@ -76,12 +76,12 @@ def _run_doctor(args: Namespace) -> int:
         write_notice(install_default_embedder(confirm, settings.web.proxy))
     options = settings.model_options(args.model or "")
     return run_doctor(
-        args.model or None,
-        args.api_base,
-        options,
-        settings.retrieval.meaning,
-        fault,
-        (*keymap.conflicts, *theme_problems),
+        model=args.model or None,
+        api_base=args.api_base,
+        options=options,
+        meaning=settings.retrieval.meaning,
+        fault=fault,
+        ignored=(*keymap.conflicts, *theme_problems),
     )
 
 

@@ -10,7 +10,7 @@ from roamtui.conversation.events import Message
 from roamtui.text import PAGE_TOKENS, estimate_tokens
 
 OPEN_TOKENS_DEFAULT = 32_000
-"""Default budget for the section text that stays open between questions, and for that before one question."""
+"""Default budget for the section text that stays open between questions, and for what opens before one."""
 _MESSAGE_TOKENS = 6
 _ANSWER_TOKENS = 4_000
 _ANSWER_SHARE = 0.25

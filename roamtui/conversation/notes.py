@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections import Counter
@@ -19,7 +18,7 @@ from roamtui.conversation.events import Citation
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.line_file import acquire_lock, map_store_errors
 from roamtui.document.library import Library
-from roamtui.errors import UsageError
+from roamtui.errors import StoreError, UsageError
 from roamtui.outline.labels import strip_heading
 from roamtui.paths import make_index_stem, write_private_file
 from roamtui.plain import shorten
@@ -36,7 +35,7 @@ class Note(Struct, frozen=True, kw_only=True):
     id: str
     at: str
     """Time of creation, ISO 8601, UTC."""
-    source: str
+    source_key: str = field(name="source")
     """Key of the document; see `get_source_key`."""
     citation: Citation
     """The section, and the quote if words were saved, as they were when the note was created."""
@@ -55,7 +54,7 @@ def make_note(library: Library, citation: Citation, comment: str) -> Note:
     return Note(
         id=os.urandom(6).hex(),
         at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        source=get_source_key(library),
+        source_key=get_source_key(library),
         citation=citation,
         opening=shorten(text, _OPENING_LENGTH).removesuffix("…"),
         links=tuple(
@@ -132,10 +131,10 @@ def count_notes(folder: Path) -> dict[str, int]:
 
     Raises:
         OSError: The notes cannot be read.
+        StoreError: A file does not hold notes.
     """
-    return Counter(
-        note.source for path in sorted(folder.glob(f"*{_SUFFIX}")) for note in _read(path).values()
-    )
+    paths = sorted(folder.glob(f"*{_SUFFIX}"))
+    return Counter(note.source_key for path in paths for note in _read(path).values())
 
 
 def _encode(notes: Iterable[Note]) -> bytes:
@@ -147,14 +146,15 @@ def _read(path: Path) -> dict[str, Note]:
     """Return the notes in a file, by id.
 
     Raises:
-        OSError: The file cannot be read, or does not hold notes.
+        OSError: The file cannot be read.
+        StoreError: It does not hold notes.
     """
     if not path.exists():
         return {}
     try:
         notes = msgspec.convert(json.loads(path.read_bytes()), list[Note])
     except (ValueError, RecursionError):
-        raise OSError(
-            errno.EINVAL, f"the file {path.name} with the notes is damaged. Rename it to start without notes"
+        raise StoreError(
+            f"The file {path} with your notes is damaged. To start without notes, rename it."
         ) from None
     return {note.id: note for note in notes}

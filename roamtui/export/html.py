@@ -152,7 +152,7 @@ class _ReplayPage:
         """Render the text of a section with its quotes marked."""
         text = self._library.text_at(self._library.node(section_id).own_span)
         position = 0
-        parts = list[str]()
+        parts: list[str] = []
         for (start, end), name in sorted(self._quotes[section_id].items()):
             first = max(start, position)  # two quotes may share words
             parts += escape(sanitise_text(text[position:first])), f'<mark id="{name}">'

@@ -73,11 +73,11 @@ def render_markdown_table(table: Table, path: Path) -> str:
     questions = format_count(len(table.columns), "question")
     titles = [_escape_markdown(column.title) for column in table.columns]
     grid = [["", *titles], ["---"] * (len(titles) + 1)]
-    details = list[str]()
+    details: list[str] = []
     for row in table.rows:
         source = _locate(row, path)
         values = [_escape_markdown(row.title)]
-        proofs = list[str]()
+        proofs: list[str] = []
         for title, cell in zip(titles, table.list_cells(row), strict=True):
             values.append(
                 f"{cell.state.sign} {_escape_markdown(shorten(cell.text, _GRID_LENGTH))}" if cell else ""

@@ -118,8 +118,8 @@ def print_notes(source: str, open_source: Callable[[str], Library]) -> None:
     library = opened if isinstance(opened, Library) else None
     if library is None:
         warn(f"the document cannot be opened, so the notes are shown as they were saved. {opened}")
-    title = library.title if library is not None else notes[0].source
-    write_text(render_notes(locate_notes(notes, library), notes[0].source, title))
+    title = library.title if library is not None else notes[0].source_key
+    write_text(render_notes(locate_notes(notes, library), notes[0].source_key, title))
 
 
 def delete_notes(source: str, open_source: Callable[[str], Library]) -> None:

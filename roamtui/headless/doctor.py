@@ -40,6 +40,7 @@ _MODEL_PAGE = f"https://huggingface.co/sentence-transformers/{DEFAULT_MODEL}"
 
 
 def run_doctor(
+    *,
     model: str | None,
     api_base: str | None,
     options: ModelOptions,
@@ -57,6 +58,7 @@ def run_doctor(
     versions |= {"Python": platform.python_version(), "SQLite": sqlite3.sqlite_version}
     readers = {kind: _find_version(package) for kind, package in _READERS.items()}
     readers["scans"] = "tesseract" if has_tesseract() else ""
+    kinds = "; ".join(kind if reader else f"{kind} (missing)" for kind, reader in readers.items())
     places = {"settings": config_path(), "conversations": conversations_path(), "cache": cache_path()}
     ollama = probe_server(os.environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_URL)
     reason = f"{ollama.url}: {ollama.problem or ', '.join(ollama.models[:5])}"
@@ -68,12 +70,11 @@ def run_doctor(
         reports.append(asked)
     lines = [
         " · ".join(f"{name} {number or 'missing'}" for name, number in versions.items()),
-        "reads          "
-        + "; ".join(kind if reader else f"{kind} (missing)" for kind, reader in readers.items()),
+        f"{'reads':<14} {kinds}",
         f"{'meaning':<14} {_describe_meaning(meaning)}",
         *(f"{name:<14} {path}{'' if path.exists() else ' (missing)'}" for name, path in places.items()),
         *([f"{'not usable':<14} {fault}"] if fault else []),
-        *(f"{'settings':<14} {sentence}" for sentence in ignored),
+        *(f"{'ignored':<14} {sentence}" for sentence in ignored),
         *(
             f"{'usable' if report.is_usable else 'not usable':<14} {report.name}: {report.reason}"
             for report in reports
@@ -108,7 +109,7 @@ def _describe_meaning(meaning: str) -> str:
 
 def clear_cache() -> None:
     """Delete cached pages and converted files, and say what was deleted. What is in use stays."""
-    sizes = list[int]()
+    sizes: list[int] = []
     folders = (cache_path("pages"), cache_path("converted"))
     for path in filter(Path.is_file, [path for folder in folders for path in folder.glob("*")]):
         with suppress(OSError):

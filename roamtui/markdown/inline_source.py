@@ -70,8 +70,8 @@ class InlineSource(Struct):
             indent = len(content_line) - len(words)
             words = words.rstrip(" \t")
             if is_cell:
-                self._put_cell(words, max(start, self.after), end, position, (positions, offsets))
-                continue
+                self.place = self._find_cell(words, max(start, self.after), end)
+                return
             if source_line.endswith(words):
                 column = len(source_line) - len(words)
             else:
@@ -81,19 +81,21 @@ class InlineSource(Struct):
             position += len(content_line) + 1
         self.place = Place(positions, offsets)
 
-    def _put_cell(
-        self, words: str, start: int, end: int, position: int, into: tuple[list[int], list[int]]
-    ) -> None:
-        """Find a cell of a row. In the source, each of its pipes has a backslash."""
+    def _find_cell(self, words: str, start: int, end: int) -> Place:
+        """Find a cell of a row, which is a single line. In the source, each of its pipes has a backslash."""
+        positions: list[int] = []
+        offsets: list[int] = []
+        position = 0
         offset = start
         for number, part in enumerate(words.split("|")):
             offset = max(offset, self.text.find(part, offset, end))
             pipe_length = 1 if number else 0
-            into[0].append(position - pipe_length)
-            into[1].append(self.shift + offset - pipe_length)
+            positions.append(position - pipe_length)
+            offsets.append(self.shift + offset - pipe_length)
             offset += len(part) + (1 if part else 0)
             position += len(part) + 1
         self.after = offset
+        return Place(positions, offsets)
 
 
 class _LocatedState(StateInline):

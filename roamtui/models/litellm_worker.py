@@ -173,7 +173,7 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
     except Exception:  # noqa: BLE001 -- litellm's exceptions have no common base
         return None
     is_ollama = provider == "ollama_chat"
-    info = dict[str, Any]()
+    info: dict[str, Any] = {}
     if not is_ollama:  # litellm would ask the server, and wait for it
         try:
             info = dict(litellm.get_model_info(model))

@@ -77,7 +77,7 @@ def join_context(document: Document, row: int, above: Sequence[str]) -> str:
     """Return the titles above a row and the path of its file without suffix, each once, as one string."""
     key = document.key
     columns = document.columns
-    titles = list[str]()
+    titles: list[str] = []
     stem_end = key.rfind(".") if key.rfind(".") > key.rfind("/") else len(key)
     while (row := columns.parents[row]) >= 0:
         titles.append(columns.titles[row][:_ABOVE_LENGTH_MAX])

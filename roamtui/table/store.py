@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 
@@ -54,14 +54,14 @@ class Table(Struct, kw_only=True):
         return tuple(self.get_cell(row, column) for column in self.columns)
 
 
-class _Definition(msgspec.Struct):
+class _Definition(Struct):
     """The rows and columns of the table, which replace the earlier ones."""
 
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
 
 
-class _Line(msgspec.Struct, omit_defaults=True):
+class _Line(Struct, omit_defaults=True):
     """A line of a log."""
 
     definition: _Definition | None = None
@@ -89,15 +89,13 @@ def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
         append(_Line(cell=cell))
         table.cells[cell.row, cell.column] = cell
 
-    try:
+    with closing(file):
         known = read_table(table.folder)
         table.cells.update(known.cells)
         columns = drop_repeated_columns((*known.columns, *table.columns))
         if (known.rows, known.columns) != (table.rows, columns):
             append(_Line(definition=_Definition(rows=table.rows, columns=columns)))
         yield record
-    finally:
-        file.close()
 
 
 def delete_column(table: Table, column: Column) -> None:
@@ -106,13 +104,9 @@ def delete_column(table: Table, column: Column) -> None:
     Raises:
         StoreError: The log cannot be written, or a run fills the table.
     """
-    with map_store_errors("save the table", table.folder):
-        file = LineFile(table.folder / _LOG)
-        try:
-            known = tuple(other for other in read_table(table.folder).columns if other.key != column.key)
-            _append(file, _Line(definition=_Definition(rows=table.rows, columns=known)))
-        finally:
-            file.close()
+    with map_store_errors("save the table", table.folder), closing(LineFile(table.folder / _LOG)) as file:
+        known = tuple(other for other in read_table(table.folder).columns if other.key != column.key)
+        _append(file, _Line(definition=_Definition(rows=table.rows, columns=known)))
     table.columns = tuple(other for other in table.columns if other.key != column.key)
 
 

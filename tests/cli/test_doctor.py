@@ -59,8 +59,8 @@ def test_it_says_what_the_app_ignores_of_the_settings(run: RunCommand) -> None:
     write_settings('theme = "harbor"\n[keys]\n"chat.cop" = "z"\n')
     result = run("doctor")
     assert result.code == 0
-    assert 'settings       There is no action "chat.cop", so its keys were ignored.' in result.out
-    assert 'settings       Unknown theme "harbor".' in result.out
+    assert 'ignored        There is no action "chat.cop", so its keys were ignored.' in result.out
+    assert 'ignored        Unknown theme "harbor".' in result.out
 
 
 def test_it_clears_the_cache_and_leaves_indexes(run: RunCommand) -> None:

@@ -27,8 +27,8 @@ def _make_citation(*titles: str, line: int, quote: str | None = None) -> Citatio
 def test_notes_have_their_places_quotes_and_comments() -> None:
     quoted = _make_citation("Tools", line=5, quote="A late spade costs 50 cents a day.")
     now = _make_citation("Tools", line=6, quote="A late spade costs 2 euros a day.")
-    note = Note(id="1", at="", source="/docs/garden.md", citation=quoted, comment="Dear!")
-    shed = Note(id="2", at="", source="", citation=_make_citation("Tools", "Sheds", line=8), comment="Ask *Anna*.")
+    note = Note(id="1", at="", source_key="/docs/garden.md", citation=quoted, comment="Dear!")
+    shed = Note(id="2", at="", source_key="", citation=_make_citation("Tools", "Sheds", line=8), comment="Ask *Anna*.")
     located = [
         LocatedNote(note=note, status=ClaimStatus.CHANGED, new_citation=now),
         LocatedNote(note=shed, status=ClaimStatus.SAME),
@@ -43,7 +43,7 @@ def test_notes_have_their_places_quotes_and_comments() -> None:
 
 
 def test_standard_input_has_a_name_that_a_person_knows_and_recheck_too() -> None:
-    note = Note(id="1", at="", source="-1c2bed", citation=_make_citation("Tools", line=5))
+    note = Note(id="1", at="", source_key="-1c2bed", citation=_make_citation("Tools", line=5))
     text = render_notes([LocatedNote(note=note, status=ClaimStatus.SAME)], "-1c2bed", "Garden manual")
     assert "— standard input › Tools · line 5" in text
     for markdown in (text, render_markdown(Recorder().state, "-1c2bed")):
@@ -57,7 +57,7 @@ def test_a_note_on_rows_of_a_table_has_their_words_and_one_on_a_table_has_the_ta
         ("| A | £1 |\n| B | £2 |", "> A £1 B £2\n>\n"),
         ("| K | Fee |\n|---|---|\n| A | £1 |", "> | K | Fee |\n> |---|---|\n> | A | £1 |\n>\n"),
     ):
-        note = Note(id="1", at="", source="", citation=_make_citation("Tools", line=5, quote=quote))
+        note = Note(id="1", at="", source_key="", citation=_make_citation("Tools", line=5, quote=quote))
         assert shown in render_notes([LocatedNote(note=note, status=ClaimStatus.SAME)], "/docs/garden.md", "Garden")
 
 

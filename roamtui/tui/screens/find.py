@@ -130,7 +130,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         if titles:
             self._show_found(outcome)
         matches = await find_text(library, outcome.phrase)
-        first_matches = dict[str, int]()
+        first_matches: dict[str, int] = {}
         for index, match in enumerate(matches):
             if (section_id := library.section_at(match.doc, match.start)) is not None:
                 first_matches.setdefault(section_id, index)

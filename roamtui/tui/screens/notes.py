@@ -129,7 +129,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
 
     def action_export(self) -> None:
         if self._located:
-            source = self._located[0].note.source
+            source = self._located[0].note.source_key
             text = render_notes(self._located, source, self._library.title)
             stem = "notes" if "://" in source or is_standard_input(source) else f"{Path(source).stem}-notes"
             dialog = ExportDialog("Export notes as Markdown to", stem, {".md": lambda _: text})
