@@ -17,6 +17,7 @@ from time import monotonic
 from textual import events
 from textual.app import App, ScreenStackError
 from textual.dom import DOMNode
+from textual.widgets import Input, TextArea
 
 from roamtui.plain import sanitise_text
 
@@ -24,6 +25,10 @@ _WAIT_SECONDS_MAX = 1.0
 """A widget that is removed does not answer. Then the next key is handled after this time."""
 _TYPED_AHEAD_SECONDS = 0.5
 """Keys this soon were typed before the app took over the terminal, which sent Enter as a line feed."""
+_TWICE_SECONDS = 0.5
+"""Who presses escape twice within this time wants to be out of a text field for sure."""
+_ALT_SECONDS = 0.2
+"""Nobody presses alt this soon after escape. Most terminals send it, too, as an escape before the key."""
 _START_STEP_SECONDS = 0.01
 _START_STEPS_MAX = 200
 
@@ -39,6 +44,10 @@ class KeyQueue:
         self._forward = forward
         self._shown_at = math.inf
         """When the first widget could take keys."""
+        self._escaped_at = -math.inf
+        """When escape was put into the queue last."""
+        self._left_at = -math.inf
+        """When escape left a text field, unless another key has come since."""
         self.waiting = asyncio.Queue[TypedEvent]()
         """What was typed and not handled yet."""
 
@@ -48,8 +57,16 @@ class KeyQueue:
             event.text = sanitise_text(event.text)
         elif event.key == "ctrl+j" and monotonic() < self._shown_at + _TYPED_AHEAD_SECONDS:
             event = events.Key("enter", "\r")
+        elif event.key == "escape":
+            self._escaped_at = event.time
         elif event.key.startswith("alt+"):
-            event.character = None  # else a text field would type it, though a person may have bound it
+            if event.character and event.time < self._escaped_at + _ALT_SECONDS:
+                escape = events.Key("escape", None)
+                escape.time = event.time
+                self.waiting.put_nowait(escape)
+                event = events.Key(event.character, event.character)
+            else:
+                event.character = None  # else a text field would type it, though a person may have bound it
         self.waiting.put_nowait(event)
 
     async def _wait_until_shown(self) -> None:
@@ -70,11 +87,21 @@ class KeyQueue:
                 event = await self.waiting.get()
                 collection.cancel()
                 target = self._app.focused or self._app.screen
-                await self._forward(event)
-                # First by the widget that gets the key, then by the one that has the focus after it.
-                await _wait_until_idle(target)
-                await _wait_until_idle(self._app.focused or self._app.screen)
+                if not self._is_repeated_escape(event, target):
+                    await self._forward(event)
+                    # First by the widget that gets the key, then by the one that has the focus after it.
+                    await _wait_until_idle(target)
+                    await _wait_until_idle(self._app.focused or self._app.screen)
                 self.waiting.task_done()
+
+    def _is_repeated_escape(self, event: TypedEvent, target: DOMNode) -> bool:
+        """Return whether escape has just left a text field, so that another one must not lead back there."""
+        is_escape = isinstance(event, events.Key) and event.key == "escape"
+        is_in_field = isinstance(target, Input | TextArea)
+        is_soon = event.time < self._left_at + _TWICE_SECONDS
+        is_repeated = is_escape and is_soon and not is_in_field and not self._app.screen.is_modal
+        self._left_at = event.time if is_escape and (is_in_field or is_repeated) else -math.inf
+        return is_repeated
 
 
 async def _wait_until_idle(target: DOMNode) -> None:

@@ -46,6 +46,39 @@ async def test_a_key_is_never_lost_where_the_widget_before_it_goes_away(count: i
         await wait_until(pilot, lambda: app_of(pilot).main_screen.question_box.text == "abc")
 
 
+def press_at(pilot: Pilot[None], *moments: tuple[str, float]) -> None:
+    """Put keys into the app's queue as if they were pressed at these seconds."""
+    for key, moment in moments:
+        event = events.Key(key, key[-1] if key != "escape" else None)
+        event.time = moment
+        pilot.app.post_message(event)
+
+
+TWICE = {
+    "as one types": (("escape", 50.0), ("escape", 50.3), ("j", 50.4)),
+    "as a terminal sends keys that come at once": (("escape", 50.0), ("alt+j", 50.1)),
+}
+
+
+@pytest.mark.parametrize("moments", TWICE.values(), ids=TWICE)
+@pytest.mark.parametrize("way", [(), ("ctrl+f",), ("escape", "/")], ids=["box", "find", "find from the outline"])
+async def test_escape_pressed_twice_leaves_a_field_for_sure(
+    way: tuple[str, ...], moments: tuple[tuple[str, float], ...]
+) -> None:
+    async with running(make_app()) as (app, pilot):
+        main = app.main_screen
+        await pilot.press(*way, *"rye")
+        press_at(pilot, *moments)
+        await wait_until(pilot, lambda: main.tree_pane.outline.cursor_line == 1)
+        assert (main.focused, main.question_box.text) == (main.tree_pane.outline, "" if way else "rye")
+
+
+async def test_escape_after_a_pause_goes_back_to_the_field() -> None:
+    async with running(make_app()) as (app, pilot):
+        press_at(pilot, ("escape", 50.0), ("escape", 51.0), ("j", 51.1))
+        await wait_until(pilot, lambda: app.main_screen.question_box.text == "j")
+
+
 TYPED = "3123 /?BCEGNUZabdefghijklmnopqrstuvwxyz.<>[]{}"
 FIELDS = {
     "question": (),
