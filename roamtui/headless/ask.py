@@ -65,9 +65,10 @@ async def run_ask(
     is_watched: bool,
     output_format: OutputFormat = OutputFormat.TEXT,
 ) -> int:
-    """Ask, write progress and answer, and return the exit status: 1 if it failed, 130 if cancelled.
+    """Ask, write progress and answer, and return the exit status.
 
-    If it is cancelled, the partial answer is written. The conversation and the model are closed at the end.
+    It is 1 if it failed or found nothing, and 130 if it was cancelled. Then the partial answer is written.
+    The conversation and the model are closed at the end.
 
     Args:
         agent: Answers the question.
@@ -172,7 +173,7 @@ class AskReport:
             write_answer(state.exchanges[-1], state.library, self._agent.model.name, self._write_laid_out)
         if final.error:
             warn(final.error)
-        if final.stopped in (StopReason.ERROR, StopReason.COST):
+        if final.stopped in (StopReason.ERROR, StopReason.COST, StopReason.NOT_FOUND):
             return 1
         return EXIT_CANCELLED if final.stopped is StopReason.CANCELLED else 0
 

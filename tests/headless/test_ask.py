@@ -64,6 +64,7 @@ def test_the_page_names_every_event_with_its_fields() -> None:
     [
         (StopReason.ANSWERED, 0),
         (StopReason.STEP_LIMIT, 0),
+        (StopReason.NOT_FOUND, 1),
         (StopReason.ERROR, 1),
         (StopReason.COST, 1),
         (StopReason.CANCELLED, 130),
