@@ -70,7 +70,7 @@ def shorten(text: str, length_max: int) -> str:
     word_end = cut.rfind(" ")
     if word_end > length_max // 2:
         cut = cut[:word_end]
-    return cut.rstrip(" ,;:.") + "…"
+    return cut.rstrip(" ,;:.-–—") + "…"
 
 
 def strip_anchor(title: str) -> str:

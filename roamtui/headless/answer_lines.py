@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from roamtui.agent.presentation import format_proof, list_unopened_hits, match_proof, replies_with_passages
@@ -21,7 +21,7 @@ from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import RunStyle, TextRole
 from roamtui.markdown.visible import read_visible_line
-from roamtui.outline.labels import format_path
+from roamtui.outline.labels import PLAIN_PATH_STEP, fit_path, format_path, list_titles
 from roamtui.output import write_notice, write_sanitised, write_styled
 from roamtui.plain import sanitise_text, shorten
 from roamtui.quotes.verdicts import AnswerProof
@@ -30,6 +30,7 @@ from roamtui.retrieval.passages import find_statement
 
 _WIDTH_MIN = 20
 _SENTENCE_MAX = 300
+_INDENT = "  "
 _INNER_QUOTES = str.maketrans(dict.fromkeys('"“”„«»「」『』〝〞〟＂', "'"))
 """Quotation marks inside a quote, which `recheck` would take for its end."""
 _BOLD, _DIM, _ITALIC, _UNDERLINED, _STRUCK = 1, 2, 3, 4, 9
@@ -75,17 +76,21 @@ def write_answer(
     if not is_terminal and not has_verdicts:
         _write_passages(exchange, library)
         return
+    width, is_styled = get_terminal_form()
     lines: list[str] = []
     for number, citation in enumerate(exchange.citations, start=1):
-        label = "there is no such section"
-        if citation.section_id in library:
-            label = format_path(library, citation.section_id)
-            if citation.state in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND):
-                label += f": {describe_source(citation, library).place}"
-            else:
-                label += f", {citation.place}" + (f": {citation.state.label}" if has_verdicts else "")
         sign = f" {citation.state.sign}" if has_verdicts and citation.state.sign else ""
-        lines.append(f"{number}{sign} {label}" if is_terminal else f"[{citation.section_id}] {label}")
+        start = f"{number}{sign} " if is_terminal else f"[{citation.section_id}] "
+        if citation.section_id not in library:
+            lines.append(f"{start}there is no such section")
+            continue
+        place = f", {citation.place}" + (f": {citation.state.label}" if has_verdicts else "")
+        if citation.state in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND):
+            place = f": {describe_source(citation, library).place}"
+        titles: Sequence[str] = list_titles(library, citation.section_id)
+        if is_terminal:
+            titles = fit_path(titles, width - len(_INDENT), len(start) + len(place))
+        lines.append(start + PLAIN_PATH_STEP.join(titles) + place)
     if verification := format_proof(exchange) or (UNPROVEN_LABEL if exchange.is_unproven else ""):
         lines.append(verification)
     if unopened := list_unopened_hits(exchange, library):
@@ -96,7 +101,7 @@ def write_answer(
     if tokens:
         ending = f"; {tokens:,} tokens"
     lines.append(f"({model_name}{ending})")
-    lines = [f"  {sanitise_text(line)}" for line in lines]
+    lines = [f"{_INDENT}{sanitise_text(line)}" for line in lines]
     if not is_terminal:
         if exchange.citations:
             lines.insert(0, "")
@@ -104,9 +109,8 @@ def write_answer(
             lines.insert(0, exchange.answer)
         write_sanitised("\n".join(lines) + "\n")
         return
-    width, is_styled = get_terminal_form()
     answer = render_answer(match_proof(exchange), width=width, is_styled=is_styled)
-    sources = [textwrap.fill(line, width, subsequent_indent="  ") for line in lines]
+    sources = [textwrap.fill(line, width, subsequent_indent=_INDENT) for line in lines]
     write_laid_out("\n".join([answer, *sources]) + "\n")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -22,6 +23,10 @@ PATH_STEP = " › "
 """Separates the titles of a path for a person."""
 PLAIN_PATH_STEP = " > "
 """Separates the titles of a path for a model, and where a person can type or copy it."""
+_SHORT_TITLE_LENGTH = 14
+"""What a title in a path is cut to before others are left out: such as "Subchapter 2…"."""
+_LINE_END_LENGTH = 4
+"""How many characters of a line stay empty if the next word does not fit."""
 UNTITLED = "(untitled)"
 OPENING_LENGTH = 100
 _OPENING_SCANNED_LENGTH = 4_000
@@ -82,6 +87,26 @@ def format_line_range(library: Library, span: Span) -> str:
 def format_path(library: Library, section_id: str) -> str:
     """Join the titles from the top down to a node with ``>``."""
     return PLAIN_PATH_STEP.join(list_titles(library, section_id))
+
+
+def fit_path(titles: Sequence[str], width: int, beside: int) -> Sequence[str]:
+    """Shorten the titles above the last one, and leave out the first ones if lines can be saved by that.
+
+    Args:
+        titles: The titles of a path.
+        width: The characters of a line.
+        beside: The number of characters before and after the path.
+    """
+    *above, own = titles
+    lengths = range(max(map(len, above), default=0), _SHORT_TITLE_LENGTH - 1, -1)
+    forms = [[*above, own], *([*(shorten(title, length) for title in above), own] for length in lengths)]
+    forms += [["…", *forms[-1][number:]] for number in range(1, len(above))]
+
+    def count_lines(form: list[str]) -> int:
+        length = len(PATH_STEP.join(form)) + beside
+        return 1 if length <= width else math.ceil(length / (width - _LINE_END_LENGTH))
+
+    return min(forms, key=count_lines)
 
 
 def list_titles(library: Library, section_id: str) -> list[str]:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from roamtui.outline.labels import escape, has_own_text
+from roamtui.outline.labels import PATH_STEP, escape, fit_path, has_own_text
 from roamtui.outline.render import render_outline
 from tests.case_files import read_rows
 from tests.outline.documents import make_library, write_words
@@ -59,3 +59,20 @@ def test_a_section_with_only_a_heading_is_empty(text: str, is_empty: bool) -> No
     library = make_library(text)
     first = next(library.walk())
     assert has_own_text(library, first) is not is_empty
+
+
+_LAW = ("Book 2 - Law of obligations", "Title 5 - Lease and usufructuary lease", "Section 573c Periods of notice")
+
+
+@pytest.mark.parametrize(
+    ("titles", "width", "path"),
+    [
+        (_LAW, 110, " › ".join(_LAW)),
+        (_LAW, 74, "Book 2 - Law… › Title 5… › Section 573c Periods of notice"),
+        (_LAW, 60, "… › Title 5… › Section 573c Periods of notice"),
+        (_LAW[2:], 20, "Section 573c Periods of notice"),
+        (("Fees", "Late", "x" * 60), 50, "Fees › Late › " + "x" * 60),
+    ],
+)
+def test_a_long_path_keeps_its_last_title_and_loses_words_above(titles: tuple[str, ...], width: int, path: str) -> None:
+    assert PATH_STEP.join(fit_path(titles, width, beside=len(" · p. 1"))) == path

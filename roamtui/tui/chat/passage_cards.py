@@ -18,7 +18,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
-from roamtui.outline.labels import PATH_STEP
+from roamtui.outline.labels import PATH_STEP, fit_path
 from roamtui.plain import format_count, sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import resolve_citation
@@ -95,8 +95,8 @@ class PassageCards:
         for index, card in enumerate(self._cards):
             if card.blocks or not index:
                 lines.append(Content())
-            *above, own = card.path
             place = f" · {card.place}" if card.place else ""
+            *above, own = fit_path(card.path, room, len(place))
             path = "".join(f"{title}{PATH_STEP}" for title in above)
             head = view.attach(
                 Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted")), first + index
