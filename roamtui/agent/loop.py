@@ -64,6 +64,7 @@ from roamtui.conversation.events import (
     StopReason,
     ThinkingStreamed,
     ThoughtsRecorded,
+    ToolCall,
     ToolUse,
     Usage,
 )
@@ -118,7 +119,6 @@ _STEP_SHARE = 0.5
 """Share of the remaining window that one step may add."""
 _PAGE_ROOM = 1.5
 """Room for a page of a section, the ids in it and the list below it, as a multiple of the page."""
-_REMINDER_TOKENS = 100
 _TOOL_NAME_LENGTH_MAX = 60
 _BROKEN_CALL_LENGTH_MAX = 2_000
 """Maximum number of characters of a call that could not be read, which is sent back."""
@@ -335,7 +335,7 @@ class Agent:
         state = self.conversation.state
         outline = ""
         budget = self._make_budget(run)
-        whole = list_whole_document(state.library, budget.hits_max) if self.options.sends_hits else ()
+        whole = list_whole_document(state.library, budget.hits_max) if self._sends_hits else ()
         if whole and {*whole} <= {*state.open_sections, *opened}:
             outline = WHOLE_NOTE
         elif self.searcher is None or not self._sends_hits:
@@ -381,27 +381,25 @@ class Agent:
                 run.step = replace(step, uses=())  # its text is the answer
                 await conversation.apply((StepRecorded(step=replace(step, text="", uses=uses)),))
                 return StopReason.STEP_LIMIT
-            draft_tokens = estimate_tokens(step.text) + estimate_tokens(run.broken_call)
-            has_room = draft_tokens + _REMINDER_TOKENS <= run.room_tokens
-            may_remind = not step.uses and not is_last and run.draft is None and has_room
-            reminder = choose_reminder(conversation.state, run) if may_remind else ""
+            reminder = "" if step.uses or is_last else choose_reminder(conversation.state, run)
             if not step.uses and not reminder:
                 run.step = replace(step, text="") if run.broken_call else step
                 break
             if draft := step.text.strip():
+                # It is on the screen already. Exports show it too.
                 conversation.fold((AnswerStreamed(text=shorten(draft, _REJECTED_LENGTH_MAX)),))
-            if reminder and run.broken_call:
+            if step.uses:
+                await self._run_calls(run, is_before_last_step=number + 1 == steps_max)
+            elif run.broken_call:
                 conversation.apply_unsaved(ReminderSent(text=reminder, notice=_BROKEN_CALL_NOTICE))
                 run.draft = ""
                 run.step = replace(step, text=f"{step.text}\n{run.broken_call}".strip())
-            elif reminder:
+            else:
                 conversation.apply_unsaved(ReminderSent(text=reminder))
                 run.draft = step.text
-            else:
-                await self._run_calls(run, is_before_last_step=number + 1 == steps_max)
-            step = replace(run.step, reminder=reminder)
+            recorded = replace(run.step, reminder=reminder)
             run.step = NO_STEP
-            await conversation.apply((StepRecorded(step=step),))
+            await conversation.apply((StepRecorded(step=recorded),))
         return StopReason.ANSWERED
 
     async def _ask_model(self, run: QuestionRun, *, allow_calls: bool) -> bool:
@@ -434,7 +432,7 @@ class Agent:
             if not await self._confirm_spending(run, sent_tokens):
                 return False
             run.step = NO_STEP
-            run.reason = ""
+            run.reason = None
             run.room_tokens = room
             conversation.publish(StepStarted(number=run.steps, input_tokens=sent_tokens))
             try:
@@ -483,11 +481,11 @@ class Agent:
         self._spending.settle(state.id, spent)
         question = "The next request may exceed your spending limit."
         detail = f"So far, ${spent:.2f} of ${limit:.2f} has been spent."
-        if await self.conversation.approver(
-            ApprovalRequest(question=question, detail=detail, yes="Continue")
-        ):
+        request = ApprovalRequest(question=question, detail=detail, yes="Continue")
+        is_approved = await self.conversation.approver(request)
+        if is_approved:
             self._consented_id = state.id
-        return self._consented_id == state.id
+        return is_approved
 
     async def _stream_reply(  # noqa: PLR0912 - one case an event
         self, request: ModelRequest, run: QuestionRun
@@ -551,43 +549,44 @@ class Agent:
         search_room = self.options.policy.later_tokens_max
         searches_left = sum(use.call.name == search.NAME for use in uses[:_CALLS_MAX])
         for index, use in enumerate(uses):
-            name = use.call.name[:_TOOL_NAME_LENGTH_MAX]
             if index >= _CALLS_MAX:
                 uses[index] = replace(use, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step")
                 continue
-            arguments = parse_tool_arguments(use.call.arguments)
-            key = name, json.dumps(arguments, sort_keys=True)
-            run.call_counts[key] += 1
-            run.may_call = run.may_call and run.call_counts[key] < _SAME_CALLS_MAX
-            tool = run.tools.get(use.call.name)
-            if run.call_counts[key] > 1:
-                result = ToolResponse(
-                    text=REPEATED_CALL, notice="The model repeated a request, so it was not carried out again"
-                )
-            elif tool is None:
-                result = ToolResponse(
-                    text=f'There is no tool "{name}". The tools are {", ".join(run.tools)}.'
-                )
-            else:
-                context = ToolContext(
-                    conversation=self.conversation,
-                    searcher=self.searcher,
-                    room_tokens=room,
-                    excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
-                    search_tokens=search_room // max(1, searches_left),
-                )
-                try:
-                    result = await tool.run(arguments, context)
-                except RoamtuiError as error:
-                    result = ToolResponse(text=f"{name} failed: {error}")
+            context = ToolContext(
+                conversation=self.conversation,
+                searcher=self.searcher,
+                room_tokens=room,
+                excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
+                search_tokens=search_room // max(1, searches_left),
+            )
+            result = await _run_call(run, use.call, context)
             tokens = estimate_tokens(result.text)
             room = max(0, room - tokens)
-            if name == search.NAME:
+            if use.call.name == search.NAME:
                 search_room = max(0, search_room - tokens)
                 searches_left -= 1
             uses[index] = replace(use, result=result.text, excerpts=result.excerpts)
             run.step = replace(run.step, uses=tuple(uses))
-            self.conversation.apply_unsaved(result.make_event(name))
+            self.conversation.apply_unsaved(result.make_event(use.call.name[:_TOOL_NAME_LENGTH_MAX]))
         if is_before_last_step or not run.may_call:
             uses[-1] = replace(uses[-1], result=f"{uses[-1].result}\n{LAST_STEP_NOTE}")
         run.step = replace(run.step, uses=tuple(uses))
+
+
+async def _run_call(run: QuestionRun, call: ToolCall, context: ToolContext) -> ToolResponse:
+    """Run a call, unless it repeats another or names no tool. If it fails, say so to the model."""
+    name = call.name[:_TOOL_NAME_LENGTH_MAX]
+    arguments = parse_tool_arguments(call.arguments)
+    key = name, json.dumps(arguments, sort_keys=True)
+    run.call_counts[key] += 1
+    run.may_call = run.may_call and run.call_counts[key] < _SAME_CALLS_MAX
+    if run.call_counts[key] > 1:
+        notice = "The model repeated a request, so it was not carried out again"
+        return ToolResponse(text=REPEATED_CALL, notice=notice)
+    tool = run.tools.get(call.name)
+    if tool is None:
+        return ToolResponse(text=f'There is no tool "{name}". The tools are {", ".join(run.tools)}.')
+    try:
+        return await tool.run(arguments, context)
+    except RoamtuiError as error:
+        return ToolResponse(text=f"{name} failed: {error}")

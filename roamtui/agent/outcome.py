@@ -14,12 +14,15 @@ from roamtui.agent.tools import Tool
 from roamtui.conversation.events import Citation, QuestionAnswered, Step, StopReason, Usage
 from roamtui.conversation.state import ConversationState
 from roamtui.errors import RoamtuiError
+from roamtui.models.base import FinishReason
 from roamtui.outline.labels import format_path
 from roamtui.plain import strip_blank_lines
 from roamtui.quotes.read import is_not_found, replace_signs
 from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.search.base import Hit, Searcher
+from roamtui.text import estimate_tokens
 
+_REMINDER_TOKENS = 100
 NO_STEP = Step(text="", uses=())
 _NO_ANSWER = "The model returned no answer. Ask again, ask a narrower question, or choose another model."
 _BROKEN_CALL = "The model writes tool calls that cannot be read, so it gave no answer. Choose another model."
@@ -41,10 +44,10 @@ class QuestionRun(Struct):
     hits_text: str = ""
     """What search found for the question."""
     step: Step = NO_STEP
-    """The reply that is not recorded yet. The result of a call says so until it has run."""
+    """The reply that is not recorded yet. Until a call has run, its result is `CALL_NOT_RUN`."""
     citations: tuple[Citation, ...] = ()
     """Those of an answer without a model need no check, because its passages come from the document."""
-    reason: str = ""
+    reason: FinishReason | None = None
     """Why the reply ended, from `ReplyFinished`."""
     room_tokens: int = 0
     """Tokens that the last request and its answer leave of the context window."""
@@ -75,7 +78,8 @@ def build_outcome(state: ConversationState, run: QuestionRun, searcher: Searcher
     if stopped is StopReason.COST:
         error = _TOO_EXPENSIVE
     elif is_complete and not answer:
-        stopped = stopped if stopped is StopReason.STEP_LIMIT else StopReason.ERROR
+        if stopped is not StopReason.STEP_LIMIT:
+            stopped = StopReason.ERROR
         error = _BROKEN_CALL if run.broken_call else _NO_ANSWER
     elif is_complete:
         if run.reason in ("length", "filtered"):
@@ -112,8 +116,11 @@ def choose_reminder(state: ConversationState, run: QuestionRun) -> str:
     """Return a reminder for the model after a reply without calls, or empty if the reply is acceptable.
 
     A reply before the model has read anything needs none, nor does one that was refused or that repeats
-    itself.
+    itself. There is only one for a question, if there is room for it.
     """
+    draft_tokens = estimate_tokens(run.step.text) + estimate_tokens(run.broken_call)
+    if run.draft is not None or draft_tokens + _REMINDER_TOKENS > run.room_tokens:
+        return ""
     if run.broken_call:
         return CALL_REMINDER
     if run.reason in ("filtered", "repeated"):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import get_args
+from typing import Literal, get_args
 
 from msgspec import Struct, field
 
@@ -119,8 +119,8 @@ class Usage(Struct, frozen=True, kw_only=True):
     cached_tokens: int = 0
     """How many of `input_tokens` the provider read from its cache."""
     cost_usd: float | None = None
-    source: str = "estimate"
-    """Where the numbers come from: `provider` or `estimate`."""
+    source: Literal["provider", "estimate"] = "estimate"
+    """Where the numbers come from."""
 
     def __add__(self, other: Usage) -> Usage:
         costs = [usage.cost_usd for usage in (self, other) if usage.cost_usd is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -85,12 +85,14 @@ class RetryPending(Struct, frozen=True, tag=True):
     wait_seconds: float
 
 
+FinishReason = Literal["stop", "length", "filtered", "repeated"]
+"""Why a reply ended: by itself, at the output limit, blocked by the provider, or repeating itself."""
+
+
 class ReplyFinished(Struct, frozen=True, tag=True):
     """The end of a complete reply. Always the last event."""
 
-    reason: str
-    """Why it ended: `stop`, `tool_calls`, `length` if the output limit was reached, `filtered` if the
-    provider blocked the reply, `repeated` if the model repeated itself."""
+    reason: FinishReason
 
 
 ModelEvent = (

@@ -12,12 +12,13 @@ import asyncio
 import importlib
 import json
 import re
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any
 
 from roamtui.conversation.events import Message, Role, ToolCall, Usage
 from roamtui.models.base import (
     ARGUMENTS_LENGTH_MAX,
+    FinishReason,
     ModelEvent,
     ReplyFinished,
     TextDelta,
@@ -36,7 +37,7 @@ _OUTPUT_TOKENS_DEFAULT = 4_096
 _TOOL_NAME_LENGTH_MAX = 64
 """Maximum length of a tool name that every provider accepts."""
 _INVALID_NAME_CHARACTER = re.compile(r"[^a-zA-Z0-9_-]")
-_FINISH_REASONS = {"length": "length", "content_filter": "filtered"}
+_FINISH_REASONS: Mapping[str, FinishReason] = {"length": "length", "content_filter": "filtered"}
 """Our names for reasons why a reply ended early, by litellm's names."""
 
 
@@ -223,7 +224,7 @@ class _ReplyAssembler:
                     source="provider" if is_counted else "estimate",
                 )
             )
-        yield ReplyFinished("tool_calls" if calls else _FINISH_REASONS.get(self._finish_reason, "stop"))
+        yield ReplyFinished("stop" if calls else _FINISH_REASONS.get(self._finish_reason, "stop"))
 
 
 class CallAssembler:

@@ -48,4 +48,4 @@ class RecordedModel(Model):
             arguments = json.dumps({"section_ids": opened})
             call = ToolCall(id=f"recorded_{number}", name="expand_sections", arguments=arguments)
             yield ToolCallReceived(call)
-        yield ReplyFinished("tool_calls" if opened else "stop")
+        yield ReplyFinished("stop")

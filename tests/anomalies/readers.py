@@ -91,7 +91,7 @@ def _find_passage(text: str) -> None:
 
 def _choose_reminder(text: str) -> str:
     step = Step(text=f"a {text} b", uses=())
-    return choose_reminder(_STATE, QuestionRun(tools={}, step=step, reason="stop"))
+    return choose_reminder(_STATE, QuestionRun(tools={}, step=step, reason="stop", room_tokens=1 << 30))
 
 
 _STATE = ask(make_state(), "Alpha", "Beta")

@@ -12,6 +12,7 @@ from roamtui.conversation.events import ToolCall, Usage
 from roamtui.errors import ModelError
 from roamtui.models.base import (
     TOOL_TOKENS,
+    FinishReason,
     Model,
     ModelEvent,
     ModelRequest,
@@ -47,7 +48,7 @@ class ScriptedReply:
     """0 holds back the whole reply."""
     usage: Usage | None = None
     """Reported usage; None for an estimate."""
-    reason: str = "stop"
+    reason: FinishReason = "stop"
     """Finish reason of a reply without calls."""
 
 
@@ -128,7 +129,7 @@ def _finish(reply: ScriptedReply, request: ModelRequest, number: int) -> Iterato
     sent_text = reply.text + "".join(f"{name}{arguments}" for name, arguments in reply.calls)
     sent = sum(estimate_tokens(message.text) for message in request.messages)
     yield UsageReported(reply.usage or Usage(input_tokens=sent, output_tokens=estimate_tokens(sent_text)))
-    yield ReplyFinished("tool_calls" if calls else reply.reason)
+    yield ReplyFinished("stop" if calls else reply.reason)
 
 
 class SlowModel(ScriptedModel):

@@ -77,7 +77,7 @@ async def test_anthropic_answers(claude: LitellmModel, anthropic_server: FakeAnt
     [usage] = [event.usage for event in events if isinstance(event, UsageReported)]
     assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (900, 30, 800)
     assert usage.source == "provider"
-    assert events[-1] == ReplyFinished("tool_calls")
+    assert events[-1] == ReplyFinished("stop")
 
 
 async def test_anthropic_is_told_what_to_cache(claude: LitellmModel, anthropic_server: FakeAnthropicServer) -> None:
@@ -118,7 +118,7 @@ async def test_ollama_calls_are_kept_apart(llama: LitellmModel, ollama_server: F
         (name, json.loads(arguments)) for name, arguments in CALLS
     ]
     assert len({call.id for call in calls}) == 2
-    assert events[-1] == ReplyFinished("tool_calls")
+    assert events[-1] == ReplyFinished("stop")
     [usage] = [event.usage for event in events if isinstance(event, UsageReported)]
     assert (usage.input_tokens, usage.output_tokens, usage.source) == (70, 9, "provider")
 

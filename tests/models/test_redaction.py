@@ -137,6 +137,6 @@ async def test_text_and_thinking_are_masked_apart() -> None:
 
 async def test_text_that_waits_comes_before_what_follows() -> None:
     call = ToolCallReceived(ToolCall(id="1", name="search_sections", arguments="{}"))
-    events = (TextDelta("I look at maps"), call, ReplyFinished("tool_calls"))
+    events = (TextDelta("I look at maps"), call, ReplyFinished("stop"))
     shown = [event async for event in mask_keys(_reply(*events), (OPENAI_KEY,))]
-    assert shown == [TextDelta("I look at map"), TextDelta("s"), call, ReplyFinished("tool_calls")]
+    assert shown == [TextDelta("I look at map"), TextDelta("s"), call, ReplyFinished("stop")]
